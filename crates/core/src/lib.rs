@@ -1,0 +1,9 @@
+//! Everything that deciding one agent event may execute, and nothing else.
+//!
+//! This crate starts no process and no thread, prints nothing, and knows no argument parser,
+//! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
+//! `tollgate` crate.
+
+pub mod json;
+pub mod protocol;
+pub mod verdict;

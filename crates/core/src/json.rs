@@ -103,11 +103,7 @@ impl<'a> Node<'a> {
         if self.kind() != Kind::String {
             return None;
         }
-        if let Ok(Key(text)) = serde_json::from_str(self.text()) {
-            return Some(text);
-        }
-        let Bytes(bytes) = serde_json::from_str(self.text()).ok()?;
-        Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+        serde_json::from_str(self.text()).ok().map(|Key(text)| text)
     }
 
     /// The value if it is a boolean.
@@ -243,7 +239,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A string that borrows from the text unless it holds an escape.
+/// A string that borrows from the text unless it holds an escape. It is asked for as bytes,
+/// because `serde_json` refuses unpaired surrogates in a `str`: one in a key would void the whole
+/// document.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -254,33 +252,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
-            fn visit_borrowed_str<E: de::Error>(self, v: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(v)))
-            }
-            fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(v.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-/// A string with unpaired surrogates in it, as bytes.
-struct Bytes(Vec<u8>);
-
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Raw;
-        impl Visitor<'_> for Raw {
-            type Value = Bytes;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
+            fn visit_borrowed_bytes<E: de::Error>(self, v: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Key(String::from_utf8_lossy(v)))
             }
             fn visit_bytes<E: de::Error>(self, v: &[u8]) -> Result<Self::Value, E> {
-                Ok(Bytes(v.to_owned()))
+                Ok(Key(Cow::Owned(String::from_utf8_lossy(v).into_owned())))
             }
         }
-        deserializer.deserialize_bytes(Raw)
+        deserializer.deserialize_bytes(Text)
     }
 }
 
@@ -334,6 +313,13 @@ mod tests {
         let object = Object::parse(r#"{"a":"one\ntwo","b":"\ud800x"}"#).unwrap();
         assert_eq!(object.str("a").unwrap(), "one\ntwo");
         assert!(object.str("b").unwrap().ends_with('x'));
+        assert!(matches!(object.str("a"), Some(Cow::Owned(_))));
+    }
+
+    #[test]
+    fn an_unpaired_surrogate_in_a_key_hides_nothing() {
+        let object = Object::parse(r#"{"\ud800":1,"plain":"x"}"#).unwrap();
+        assert!(matches!(object.str("plain"), Some(Cow::Borrowed("x"))));
     }
 
     #[test]

@@ -2,11 +2,87 @@
 //! codes and quirks.
 //!
 //! [`parse`] turns what an agent sends into one neutral [`Event`], [`answer`] turns an
-//! [`Outcome`](crate::verdict::Outcome) into what that agent understands. One file per agent.
+//! [`Outcome`] into what that agent understands. One file per agent: how it is recognised, what
+//! is peculiar about its events, and what it must be answered.
+//!
+//! What this deliberately does not do: decide anything. It also never answers "allow" in words
+//! (every agent takes silence for that, and the word would override the person's own settings),
+//! and it never lets an agent's session end (`continue:false`).
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+pub mod gauntlet;
+mod gemini;
+mod isdlc;
+mod name;
+mod parse;
+mod patch;
+mod say;
+mod taskie;
+mod tool;
 
 use std::borrow::Cow;
 
 use crate::json::Node;
+use crate::verdict::{Fault, Outcome};
+
+pub use parse::{NotAnEvent, parse};
+pub use say::REASON_LIMIT;
+
+/// What goes back to the agent about an event.
+///
+/// Stdout is empty or exactly one JSON object and a newline, whatever the outcome.
+pub fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let outcome = &sayable(event, outcome);
+    match event.wire {
+        Wire::Claude => claude::answer(event, outcome),
+        Wire::Codex => codex::answer(event, outcome),
+        Wire::Gemini => gemini::answer(event, outcome),
+        Wire::Copilot => copilot::answer(event, outcome),
+        Wire::Cursor => cursor::answer(event, outcome),
+        Wire::Isdlc => isdlc::answer(event, outcome),
+        Wire::Taskie => taskie::answer(outcome),
+        Wire::Gauntlet => gauntlet::answer(outcome),
+    }
+}
+
+/// A block that the agent does not take at this event becomes its first warning, so that what it
+/// says is not lost.
+fn sayable<'o>(event: &Event<'_>, outcome: &'o Outcome) -> Cow<'o, Outcome> {
+    let blockable = match event.wire {
+        Wire::Claude => claude::BLOCKABLE,
+        Wire::Codex => codex::BLOCKABLE,
+        Wire::Gemini => gemini::BLOCKABLE,
+        Wire::Copilot => copilot::BLOCKABLE,
+        Wire::Cursor => cursor::BLOCKABLE,
+        Wire::Isdlc | Wire::Taskie | Wire::Gauntlet => return Cow::Borrowed(outcome),
+    };
+    if outcome.block.is_none() || blockable.contains(&event.kind) {
+        return Cow::Borrowed(outcome);
+    }
+    let mut outcome = outcome.clone();
+    let block = outcome.block.take();
+    outcome.warnings.splice(0..0, block);
+    Cow::Owned(outcome)
+}
+
+/// What goes back when the event could not be read: the agent goes on, the person is told.
+///
+/// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
+/// Codex throws away what has a key it does not know.
+pub fn answer_unparsed(wire: Option<Wire>, faults: &[Fault]) -> Answer {
+    match wire {
+        Some(Wire::Claude | Wire::Codex | Wire::Gemini) => say::to_person(faults),
+        Some(Wire::Taskie) => taskie::unread(faults),
+        Some(Wire::Gauntlet) => gauntlet::unread(faults),
+        Some(Wire::Copilot | Wire::Cursor | Wire::Isdlc) | None => Answer {
+            stderr: say::fault_lines(faults),
+            ..Answer::default()
+        },
+    }
+}
 
 /// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
 /// specifications themselves.
@@ -72,12 +148,48 @@ pub struct Event<'a> {
     pub agent_id: Option<Cow<'a, str>>,
     /// The permission mode, for example `plan`.
     pub permission_mode: Option<Cow<'a, str>>,
+    /// The kind of the sub-agent that acts, or of the whole session.
+    pub agent_type: Option<Cow<'a, str>>,
     /// Whether this stop follows a stop that a hook blocked.
     pub stop_hook_active: bool,
+    /// How many of the agent's background tasks still run at a stop.
+    pub background_tasks: usize,
+    /// The agent's last words at a stop, decoded on demand.
+    pub last_message: Option<Node<'a>>,
+    /// What the person asks, for prompt events.
+    pub prompt: Option<Cow<'a, str>>,
     /// The tool call, for tool events.
     pub tool: Option<Tool<'a>>,
     /// Fields that have a wrong type, in words: "`tool_input.command` is an array".
     pub problems: Vec<String>,
+}
+
+impl<'a> Event<'a> {
+    /// An event of which nothing but its kind is known.
+    pub fn new(wire: Wire, kind: EventKind) -> Self {
+        Self {
+            wire,
+            kind,
+            name: Cow::Borrowed(kind.as_str()),
+            session: None,
+            prompt_id: None,
+            cwd: None,
+            agent_id: None,
+            permission_mode: None,
+            agent_type: None,
+            stop_hook_active: false,
+            background_tasks: 0,
+            last_message: None,
+            prompt: None,
+            tool: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The files a tool event writes, as the agent wrote their names (they may be relative).
+    pub fn files(&self) -> Vec<Cow<'a, str>> {
+        self.tool.as_ref().map(Tool::files).unwrap_or_default()
+    }
 }
 
 /// One call of a tool.
@@ -91,6 +203,9 @@ pub struct Tool<'a> {
     pub call: ToolCall<'a>,
     /// What came of it, after the fact. See [`Tool::result_text`].
     pub result: Option<Node<'a>>,
+    /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
+    /// path of its own. See [`Tool::files`].
+    pub more_files: Vec<Cow<'a, str>>,
 }
 
 /// What a tool call does.
@@ -148,7 +263,7 @@ pub enum ToolCall<'a> {
 }
 
 /// One replacement of an edit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement<'a> {
     /// the text to find
     pub old: Cow<'a, str>,

@@ -1,0 +1,96 @@
+//! Claude Code.
+//!
+//! Unknown keys are ignored, but a `hookSpecificOutput` without `hookEventName` voids the whole
+//! answer and the tool runs. `continue:false` is never said: it lets the tool run, ends the
+//! session and keeps the reason from the model (measured with 2.1.325).
+
+use serde_json::{Map, Value};
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, say};
+use crate::verdict::Outcome;
+
+/// Fields that only a real agent sends. Whoever sends one and is nobody else is Claude Code, or
+/// imitates it.
+const SIGNS: &[&str] = &[
+    "hook_event_name",
+    "session_id",
+    "transcript_path",
+    "prompt_id",
+    "permission_mode",
+    "tool_use_id",
+    "agent_id",
+    "effort",
+    "last_assistant_message",
+    "background_tasks",
+];
+
+/// Other events whose answer may carry `additionalContext`.
+const TAKE_CONTEXT: &[&str] = &[
+    "PostToolBatch",
+    "SubagentStart",
+    "Setup",
+    "Notification",
+    "PostModelSwitch",
+    "UserPromptExpansion",
+];
+
+/// Events at which a block is heard.
+pub(super) const BLOCKABLE: &[EventKind] = &[
+    EventKind::PreTool,
+    EventKind::PostTool,
+    EventKind::Prompt,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+];
+
+pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+    SIGNS.iter().any(|key| asker.has(key))
+}
+
+pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    let mut specific = Map::new();
+    let name = if event.kind == EventKind::Other {
+        event.name.as_ref()
+    } else {
+        event.kind.as_str()
+    };
+    match event.kind {
+        EventKind::PreTool => {
+            if let Some(report) = &outcome.block {
+                say::put(&mut specific, "permissionDecision", Some("deny"));
+                let reason = say::reason(report);
+                say::put(&mut specific, "permissionDecisionReason", Some(reason));
+            }
+            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+        }
+        EventKind::PostTool | EventKind::Prompt => {
+            if let Some(report) = &outcome.block {
+                say::block(&mut object, "block", report);
+            }
+            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+        }
+        // Here `additionalContext` would keep the turn going, which a warning must not.
+        EventKind::Stop | EventKind::SubagentStop => {
+            if let Some(report) = &outcome.block {
+                say::block(&mut object, "block", report);
+            }
+        }
+        EventKind::PostToolFailure | EventKind::SessionStart => {
+            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+        }
+        EventKind::Other if TAKE_CONTEXT.contains(&name) => {
+            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+        }
+        EventKind::SessionEnd | EventKind::Other => {}
+    }
+    say::put(&mut object, "systemMessage", say::notices(outcome));
+    if !specific.is_empty() {
+        let mut named = Map::new();
+        say::put(&mut named, "hookEventName", Some(name));
+        named.extend(specific);
+        object.insert("hookSpecificOutput".to_owned(), Value::Object(named));
+    }
+    say::print(&object)
+}

@@ -1,0 +1,45 @@
+//! GitHub Copilot CLI.
+//!
+//! It runs what `.claude/settings.json` registers, too, and then sends Claude Code's event names
+//! with its own inputs. A top-level `decision` is ignored before a tool, the exit code at a stop,
+//! and any exit but 0 is a block whose reason nobody sees. It has no channel for warnings, so
+//! those go to stderr, which its log keeps.
+
+use serde_json::Map;
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, say};
+use crate::verdict::Outcome;
+
+/// Events at which a block is heard.
+pub(super) const BLOCKABLE: &[EventKind] =
+    &[EventKind::PreTool, EventKind::Stop, EventKind::SubagentStop];
+
+/// A `timestamp` is Copilot's or Gemini's, and Gemini was asked before. On tool events Copilot
+/// alone has no `transcript_path`.
+pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+    let is_camel = ["sessionId", "toolName", "toolArgs"]
+        .iter()
+        .any(|key| asker.has(key));
+    let is_claude = ["permission_mode", "prompt_id"]
+        .iter()
+        .any(|key| asker.has(key))
+        || (asker.is_tool_event() && asker.names("transcript_path"));
+    is_camel || (asker.has("timestamp") && !is_claude)
+}
+
+pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    if let Some(report) = &outcome.block {
+        if event.kind == EventKind::PreTool {
+            say::put(&mut object, "permissionDecision", Some("deny"));
+            let reason = say::reason(report);
+            say::put(&mut object, "permissionDecisionReason", Some(reason));
+        } else {
+            say::block(&mut object, "block", report);
+        }
+    }
+    let mut answer = say::print(&object);
+    answer.stderr = say::log(outcome);
+    answer
+}

@@ -1,0 +1,79 @@
+//! The shape of specification 003, "Structured JSON Response for All Outcomes".
+//!
+//! Its answer carries the gates' status and message, which an [`Outcome`] does not know. Whoever
+//! ran the gates says them with [`decision`]; [`answer`](super::answer) is for everything else.
+
+use serde_json::Map;
+
+use super::{Answer, say};
+use crate::verdict::{Fault, Outcome, Report};
+
+/// One answer of the stop hook.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'a> {
+    /// The unified status, for example `no_applicable_gates`.
+    pub status: &'a str,
+    /// What happened, for a person.
+    pub message: &'a str,
+    /// What the agent is to do. With it the stop is blocked, without it approved.
+    pub reason: Option<&'a str>,
+}
+
+/// The bytes of a decision:
+/// `{"decision": "block", "status": "failed", "message": "…", "reason": "…"}`.
+pub fn decision(decision: &Decision<'_>) -> Answer {
+    let Decision {
+        status,
+        message,
+        reason,
+    } = *decision;
+    let word = if reason.is_some() { "block" } else { "approve" };
+    let mut object = Map::new();
+    say::put(&mut object, "decision", Some(word));
+    say::put(&mut object, "status", Some(status));
+    say::put(&mut object, "message", Some(say::cap(message)));
+    say::put(&mut object, "reason", reason.map(say::cap));
+    say::print_spaced(&object)
+}
+
+/// A block is `failed`, a fault `error`; where neither is, nothing is known and nothing said.
+pub(super) fn answer(outcome: &Outcome) -> Answer {
+    if let Some(report) = &outcome.block {
+        let Report { guard, finding } = report;
+        let message = [&finding.reason, &finding.text]
+            .into_iter()
+            .find_map(|text| text.lines().find(|line| !line.trim().is_empty()));
+        return decision(&Decision {
+            status: "failed",
+            message: message.unwrap_or(guard),
+            reason: Some(&say::reason(report)),
+        });
+    }
+    let Some(message) = say::notices(outcome) else {
+        return Answer::default();
+    };
+    if outcome.faults.is_empty() {
+        Answer {
+            stderr: say::log(outcome),
+            ..Answer::default()
+        }
+    } else {
+        decision(&Decision {
+            status: "error",
+            message: &message,
+            reason: None,
+        })
+    }
+}
+
+pub(super) fn unread(faults: &[Fault]) -> Answer {
+    let answer = decision(&Decision {
+        status: "invalid_input",
+        message: "Invalid hook input: it could not be read, so the stop is allowed.",
+        reason: None,
+    });
+    Answer {
+        stderr: say::fault_lines(faults),
+        ..answer
+    }
+}

@@ -1,0 +1,46 @@
+//! Gemini CLI.
+//!
+//! Claude Code's nested decision is ignored here and the tool runs; a top-level `decision` is
+//! what counts. Nothing goes to stderr: with an empty stdout it would be taken for the answer.
+
+use serde_json::Map;
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, say};
+use crate::verdict::Outcome;
+
+/// Events at which a block is heard.
+pub(super) const BLOCKABLE: &[EventKind] = &[
+    EventKind::PreTool,
+    EventKind::PostTool,
+    EventKind::PostToolFailure,
+    EventKind::Prompt,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+];
+
+pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+    let is_own = |name: &str| name.starts_with("Before") || name.starts_with("After");
+    is_own(asker.name)
+        || asker.name == "PreCompress"
+        || (asker.has("timestamp") && asker.hints.gemini_env)
+}
+
+/// A tool that failed has no event of its own here.
+pub(super) fn finish(event: &mut Event<'_>) {
+    let result = event.tool.as_ref().and_then(|tool| tool.result);
+    let error = result.and_then(|result| result.get("error"));
+    if event.kind == EventKind::PostTool && error.is_some_and(|error| !error.is_null()) {
+        event.kind = EventKind::PostToolFailure;
+    }
+}
+
+pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    if let Some(report) = &outcome.block {
+        let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
+        say::block(&mut object, if is_stop { "block" } else { "deny" }, report);
+    }
+    say::put(&mut object, "systemMessage", say::notices(outcome));
+    say::print(&object)
+}

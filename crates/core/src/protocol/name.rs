@@ -1,0 +1,167 @@
+//! The names of dialects and events.
+
+use std::fmt;
+
+use super::{EventKind, Wire};
+
+impl Wire {
+    /// Every dialect, in the order of documentation.
+    pub const ALL: [Self; 8] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Copilot,
+        Self::Cursor,
+        Self::Isdlc,
+        Self::Taskie,
+        Self::Gauntlet,
+    ];
+
+    /// The dialect that `--wire` calls `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|wire| wire.as_str() == name)
+    }
+
+    /// What `--wire` calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Copilot => "copilot",
+            Self::Cursor => "cursor",
+            Self::Isdlc => "isdlc",
+            Self::Taskie => "taskie",
+            Self::Gauntlet => "gauntlet",
+        }
+    }
+}
+
+impl fmt::Display for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What each agent calls the events that guards look at, folded as in [`same`].
+const EVENTS: &[(&str, EventKind)] = &[
+    // Claude Code, Codex, Copilot, Cursor's imports, Kiro
+    ("pretooluse", EventKind::PreTool),
+    ("posttooluse", EventKind::PostTool),
+    ("posttoolusefailure", EventKind::PostToolFailure),
+    ("userpromptsubmit", EventKind::Prompt),
+    ("stop", EventKind::Stop),
+    ("subagentstop", EventKind::SubagentStop),
+    ("sessionstart", EventKind::SessionStart),
+    ("sessionend", EventKind::SessionEnd),
+    // Gemini
+    ("beforetool", EventKind::PreTool),
+    ("aftertool", EventKind::PostTool),
+    ("beforeagent", EventKind::Prompt),
+    ("afteragent", EventKind::Stop),
+    // Copilot
+    ("userpromptsubmitted", EventKind::Prompt),
+    ("agentstop", EventKind::Stop),
+    // Cursor
+    ("beforeshellexecution", EventKind::PreTool),
+    ("beforemcpexecution", EventKind::PreTool),
+    ("beforereadfile", EventKind::PreTool),
+    ("aftershellexecution", EventKind::PostTool),
+    ("aftermcpexecution", EventKind::PostTool),
+    ("afterfileedit", EventKind::PostTool),
+    ("beforesubmitprompt", EventKind::Prompt),
+    // Tollgate's own
+    ("pretool", EventKind::PreTool),
+    ("posttool", EventKind::PostTool),
+    ("posttoolfailure", EventKind::PostToolFailure),
+    ("prompt", EventKind::Prompt),
+];
+
+impl EventKind {
+    /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
+    /// that no guard looks at.
+    pub fn from_name(name: &str) -> Self {
+        EVENTS
+            .iter()
+            .find(|(known, _)| same(known, name))
+            .map_or(Self::Other, |(_, kind)| *kind)
+    }
+
+    /// The name that Claude Code gave it and most agents took over. Empty for
+    /// [`EventKind::Other`], which is no single event.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PreTool => "PreToolUse",
+            Self::PostTool => "PostToolUse",
+            Self::PostToolFailure => "PostToolUseFailure",
+            Self::Prompt => "UserPromptSubmit",
+            Self::Stop => "Stop",
+            Self::SubagentStop => "SubagentStop",
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+            Self::Other => "",
+        }
+    }
+
+    /// Whether a tool is about to run, or ran.
+    pub const fn is_tool(self) -> bool {
+        match self {
+            Self::PreTool | Self::PostTool | Self::PostToolFailure => true,
+            Self::Prompt
+            | Self::Stop
+            | Self::SubagentStop
+            | Self::SessionStart
+            | Self::SessionEnd
+            | Self::Other => false,
+        }
+    }
+}
+
+/// Whether `name` is `folded`, apart from case and punctuation: a registration written by hand
+/// says `pre-tool-use` as well as `PreToolUse`.
+fn same(folded: &str, name: &str) -> bool {
+    name.bytes()
+        .filter(u8::is_ascii_alphanumeric)
+        .map(|byte| byte.to_ascii_lowercase())
+        .eq(folded.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wire_is_found_by_its_name() {
+        for wire in Wire::ALL {
+            assert_eq!(Wire::from_name(wire.as_str()), Some(wire));
+        }
+        assert_eq!(Wire::from_name("Claude"), None);
+        assert_eq!(Wire::from_name(""), None);
+    }
+
+    #[test]
+    fn names_of_any_dialect_and_spelling_are_known() {
+        for (name, kind) in [
+            ("PreToolUse", EventKind::PreTool),
+            ("preToolUse", EventKind::PreTool),
+            ("pre_tool_use", EventKind::PreTool),
+            ("BeforeTool", EventKind::PreTool),
+            ("AfterAgent", EventKind::Stop),
+            ("stop", EventKind::Stop),
+            ("agentStop", EventKind::Stop),
+            ("StopFailure", EventKind::Other),
+            ("PostToolBatch", EventKind::Other),
+            ("BeforeModel", EventKind::Other),
+            ("", EventKind::Other),
+        ] {
+            assert_eq!(EventKind::from_name(name), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_usual_name_of_a_kind_leads_back_to_it() {
+        for (_, kind) in EVENTS {
+            assert_eq!(EventKind::from_name(kind.as_str()), *kind);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The words of an answer, and the JSON they go out in.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Map, Value};
+
+use super::Answer;
+use crate::verdict::{Fault, Outcome, Report};
+
+/// How long a reason may be, in the units that JavaScript counts (UTF-16). Claude Code and Codex
+/// put what is longer into a file and show the model a preview.
+pub const REASON_LIMIT: usize = 10_000;
+
+const CUT: &str = "\n[Tollgate cut the rest of this message.]";
+
+/// `text` within [`REASON_LIMIT`]. Its beginning stays: messages say first what to do.
+pub(super) fn cap(text: &str) -> Cow<'_, str> {
+    // A byte is at least as much as a UTF-16 unit, so most texts need no counting.
+    if text.len() <= REASON_LIMIT {
+        return Cow::Borrowed(text);
+    }
+    let room = REASON_LIMIT - CUT.len();
+    let mut units = 0;
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        if units + c.len_utf16() <= room {
+            end = at + c.len_utf8();
+        }
+        units += c.len_utf16();
+        if units > REASON_LIMIT {
+            let head = text.get(..end).unwrap_or_default();
+            return Cow::Owned(format!("{head}{CUT}"));
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+/// Why something is blocked. Never empty: Codex lets a tool run that is denied without a reason.
+pub(super) fn reason(report: &Report) -> Cow<'_, str> {
+    let Report { guard, finding } = report;
+    [&finding.text, &finding.reason]
+        .into_iter()
+        .find(|text| !text.trim().is_empty())
+        .map_or_else(
+            || Cow::Owned(format!("Blocked by {guard} ({}).", finding.code)),
+            |text| cap(text),
+        )
+}
+
+/// One line per warning and fault, for the person.
+pub(super) fn notices(outcome: &Outcome) -> Option<String> {
+    let warnings = outcome.warnings.iter().map(|Report { guard, finding }| {
+        let first = first_line(&finding.text).unwrap_or(&finding.reason);
+        format!("Tollgate: {guard}: {first}")
+    });
+    lines(warnings.chain(outcome.faults.iter().map(fault_line)))
+}
+
+/// The whole text of every warning, for the agent.
+pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
+    lines(outcome.warnings.iter().map(|Report { guard, finding }| {
+        if finding.text.trim().is_empty() {
+            format!("{guard}: {}", finding.reason)
+        } else {
+            finding.text.trim_end().to_owned()
+        }
+    }))
+}
+
+/// Warnings in full and faults, for stderr.
+pub(super) fn log(outcome: &Outcome) -> String {
+    let mut text = warnings(outcome)
+        .map(|text| text + "\n")
+        .unwrap_or_default();
+    text.push_str(&fault_lines(&outcome.faults));
+    text
+}
+
+/// One line per fault, for stderr.
+pub(super) fn fault_lines(faults: &[Fault]) -> String {
+    faults
+        .iter()
+        .map(|fault| fault_line(fault) + "\n")
+        .collect()
+}
+
+/// The answer of agents that show a `systemMessage` to the person.
+pub(super) fn to_person(faults: &[Fault]) -> Answer {
+    let mut object = Map::new();
+    put(
+        &mut object,
+        "systemMessage",
+        lines(faults.iter().map(fault_line)),
+    );
+    print(&object)
+}
+
+pub(super) fn fault_line(fault: &Fault) -> String {
+    format!("Tollgate: {}", fault.text.trim())
+}
+
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|line| !line.is_empty())
+}
+
+fn lines(texts: impl Iterator<Item = String>) -> Option<String> {
+    let text = texts.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| cap(&text).into_owned())
+}
+
+/// Adds a member, if there is something to say.
+pub(super) fn put<T: Into<Value>>(object: &mut Map<String, Value>, key: &str, value: Option<T>) {
+    if let Some(value) = value {
+        object.insert(key.to_owned(), value.into());
+    }
+}
+
+/// `{"decision":"block","reason":…}`, which every agent but Cursor takes at a stop.
+pub(super) fn block(object: &mut Map<String, Value>, word: &str, report: &Report) {
+    put(object, "decision", Some(word));
+    put(object, "reason", Some(reason(report)));
+}
+
+/// The answer that says `object`; an empty one says nothing.
+pub(super) fn print(object: &Map<String, Value>) -> Answer {
+    let mut answer = Answer::default();
+    if !object.is_empty() {
+        answer.stdout = format!("{}\n", Value::Object(object.clone()));
+    }
+    answer
+}
+
+/// The same with blanks, `{"decision": "block", "reason": "…"}`, as specifications 002 and 003
+/// show it.
+pub(super) fn print_spaced(object: &Map<String, Value>) -> Answer {
+    let mut out = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut out, Spaced);
+    let written = serde::Serialize::serialize(object, &mut serializer);
+    match (written, String::from_utf8(out)) {
+        (Ok(()), Ok(text)) if !object.is_empty() => Answer {
+            stdout: text + "\n",
+            ..Answer::default()
+        },
+        // Writing a map of texts to memory does not fail; compact bytes are right as well.
+        (Ok(()) | Err(_), _) => print(object),
+    }
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_object_key<W: io::Write + ?Sized>(
+        &mut self,
+        w: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first { Ok(()) } else { w.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, w: &mut W) -> io::Result<()> {
+        w.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_cut_at_a_character_and_says_so() {
+        for unit in ["x", "ä", "日", "🦀"] {
+            let long = unit.repeat(REASON_LIMIT + 1);
+            let capped = cap(&long);
+            assert!(capped.encode_utf16().count() <= REASON_LIMIT, "{unit}");
+            assert!(capped.starts_with(unit) && capped.ends_with(CUT), "{unit}");
+        }
+        let exact = "ä".repeat(REASON_LIMIT);
+        assert_eq!(cap(&exact), exact);
+    }
+}

@@ -1,0 +1,34 @@
+//! The shape of specification 002, "Hook Input/Output Protocol": a stop is blocked with
+//! `{"decision": "block", "reason": "…"}`, approved with `{"suppressOutput": true}`, and what the
+//! person should know goes along as `systemMessage`.
+//!
+//! The specification answers an unreadable event with exit 2, because it holds that this cannot
+//! block a stop. It does (Claude Code 2.1.325), so the same intent is said with exit 0.
+
+use serde_json::Map;
+
+use super::{Answer, say};
+use crate::verdict::{Fault, Outcome};
+
+pub(super) fn answer(outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    if let Some(report) = &outcome.block {
+        say::block(&mut object, "block", report);
+        say::put(&mut object, "systemMessage", say::notices(outcome));
+    } else {
+        say::put(&mut object, "systemMessage", say::notices(outcome));
+        say::put(&mut object, "suppressOutput", Some(true));
+    }
+    say::print_spaced(&object)
+}
+
+pub(super) fn unread(faults: &[Fault]) -> Answer {
+    let outcome = Outcome {
+        faults: faults.to_vec(),
+        ..Outcome::default()
+    };
+    Answer {
+        stderr: say::fault_lines(faults),
+        ..answer(&outcome)
+    }
+}

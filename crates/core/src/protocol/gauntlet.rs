@@ -43,11 +43,15 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
         let message = [&finding.reason, &finding.text]
             .into_iter()
             .find_map(|text| text.lines().find(|line| !line.trim().is_empty()));
-        return decision(&Decision {
+        let block = decision(&Decision {
             status: "failed",
             message: message.unwrap_or(guard),
             reason: Some(&say::reason(report)),
         });
+        return Answer {
+            stderr: say::log(outcome),
+            ..block
+        };
     }
     let Some(message) = say::notices(outcome) else {
         return Answer::default();

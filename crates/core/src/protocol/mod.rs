@@ -5,9 +5,8 @@
 //! [`Outcome`] into what that agent understands. One file per agent: how it is recognised, what
 //! is peculiar about its events, and what it must be answered.
 //!
-//! What this deliberately does not do: decide anything. It also never answers "allow" in words
-//! (every agent takes silence for that, and the word would override the person's own settings),
-//! and it never lets an agent's session end (`continue:false`).
+//! What this deliberately does not do: decide anything. It also never answers "allow" in words:
+//! every agent takes silence for that, and the word would override the person's own settings.
 
 mod claude;
 mod codex;
@@ -19,6 +18,7 @@ mod isdlc;
 mod name;
 mod parse;
 mod patch;
+mod result;
 mod say;
 mod taskie;
 mod tool;
@@ -184,6 +184,14 @@ impl<'a> Event<'a> {
             tool: None,
             problems: Vec::new(),
         }
+    }
+
+    /// What is wrong with the event, for the person: a guard that looks at such a field could not
+    /// decide.
+    pub fn faults(&self) -> impl Iterator<Item = Fault> {
+        self.problems
+            .iter()
+            .map(|problem| Fault::new("event-field", format!("in the agent's event, {problem}")))
     }
 
     /// The files a tool event writes, as the agent wrote their names (they may be relative).

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use super::{Event, EventKind, Hints, Wire, claude, codex, copilot, cursor, gemini, tool};
 use crate::json::{Kind, Node, Object};
+use crate::verdict::Fault;
 
 /// The bytes are no event at all.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,12 @@ pub enum NotAnEvent {
     /// JSON, but not an object
     #[error("the event is {0}, not a JSON object")]
     NotAnObject(Kind),
+}
+
+impl From<NotAnEvent> for Fault {
+    fn from(error: NotAnEvent) -> Self {
+        Self::new("event-unreadable", error.to_string())
+    }
 }
 
 /// Reads one event.

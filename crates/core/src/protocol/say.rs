@@ -53,6 +53,11 @@ pub(super) fn reason(report: &Report) -> Cow<'_, str> {
 pub(super) fn notices(outcome: &Outcome) -> Option<String> {
     let warnings = outcome.warnings.iter().map(|Report { guard, finding }| {
         let first = first_line(&finding.text).unwrap_or(&finding.reason);
+        // The specifications' warnings begin with the guard's name already.
+        let first = first
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_prefix(guard)?.strip_prefix(']'))
+            .map_or(first, str::trim_start);
         format!("Tollgate: {guard}: {first}")
     });
     lines(warnings.chain(outcome.faults.iter().map(fault_line)))

@@ -461,7 +461,7 @@ impl<'p, 'a> Input<'p, 'a> {
 }
 
 /// All texts as the lines of one.
-fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+pub(super) fn join(mut texts: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     texts.dedup();
     if texts.len() > 1 {
         Some(Cow::Owned(texts.join("\n")))
@@ -505,55 +505,4 @@ impl<'a> Tool<'a> {
         files.extend(self.more_files.iter().cloned());
         files
     }
-
-    /// What the call returned, as the text that the model reads. Empty before the fact.
-    pub fn result_text(&self) -> Cow<'a, str> {
-        self.result.map_or(Cow::Borrowed(""), text_of)
-    }
-}
-
-/// Each agent wraps a result in its own way; what is in no known wrapping is its JSON text.
-fn text_of(result: Node<'_>) -> Cow<'_, str> {
-    match result.kind() {
-        Kind::Null => Cow::Borrowed(""),
-        Kind::String => result.str().unwrap_or_default(),
-        Kind::Bool | Kind::Number => Cow::Borrowed(result.text()),
-        Kind::Array => parts(result).unwrap_or(Cow::Borrowed(result.text())),
-        Kind::Object => wrapped(result).unwrap_or(Cow::Borrowed(result.text())),
-    }
-}
-
-fn wrapped(result: Node<'_>) -> Option<Cow<'_, str>> {
-    let object = result.object()?;
-    let streams: Vec<_> = ["stdout", "stderr"]
-        .iter()
-        .filter_map(|key| object.str(key))
-        .collect();
-    if !streams.is_empty() {
-        let said = streams.into_iter().filter(|text| !text.is_empty());
-        return Some(join(said.collect()).unwrap_or_default());
-    }
-    ["textResultForLlm", "text_result_for_llm", "text"]
-        .iter()
-        .find_map(|key| object.str(key))
-        .or_else(|| object.get("llmContent").and_then(spoken))
-        // A text `content` is not a wrapping: it is the file that Claude Code's Write wrote.
-        .or_else(|| object.get("content").and_then(parts))
-}
-
-/// Gemini's `llmContent`: a text, a part, or parts.
-fn spoken(node: Node<'_>) -> Option<Cow<'_, str>> {
-    node.str()
-        .or_else(|| node.get("text")?.str())
-        .or_else(|| parts(node))
-}
-
-/// The texts of `[{"type":"text","text":…}]`.
-fn parts(node: Node<'_>) -> Option<Cow<'_, str>> {
-    let texts = node
-        .array()?
-        .into_iter()
-        .filter_map(|part| part.str().or_else(|| part.get("text")?.str()))
-        .collect();
-    join(texts)
 }

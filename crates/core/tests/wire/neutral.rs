@@ -1,1 +1,562 @@
-//! tbd
+//! The neutral model, `agent-protocols.md` 3.12: one notion, whatever the agent calls it.
+
+use tollgate_core::protocol::{Event, EventKind, Hints, ToolCall, Wire, parse};
+
+use super::fixtures::payloads;
+use super::host::AGENTS;
+
+/// The signs by which each agent is recognised, without its events' own fields.
+const CLAUDE: &str = r#""session_id":"S","transcript_path":"/t","cwd":"/p","prompt_id":"P","permission_mode":"plan""#;
+const CODEX: &str = r#""session_id":"S","turn_id":"P","transcript_path":null,"cwd":"/p","model":"m","permission_mode":"plan""#;
+const GEMINI: &str =
+    r#""session_id":"S","transcript_path":"/t","cwd":"/p","timestamp":"2026-11-15T20:11:03Z""#;
+const PASCAL: &str = r#""session_id":"S","cwd":"/p","timestamp":"2026-11-15T20:11:03Z""#;
+const CAMEL: &str = r#""sessionId":"S","cwd":"/p","timestamp":1794773463120"#;
+const CURSOR: &str = r#""conversation_id":"S","generation_id":"P","cursor_version":"3","workspace_roots":["/p","/q"]"#;
+
+fn check(base: &str, fields: &str, wire: Wire, then: impl FnOnce(&Event<'_>)) {
+    let text = format!("{{{base},{fields}}}");
+    let event = parse(&text, &Hints::default()).unwrap();
+    assert_eq!(event.wire, wire, "{text}");
+    assert_eq!(event.session.as_deref(), Some("S"), "{text}");
+    assert_eq!(event.cwd.as_deref(), Some("/p"), "{text}");
+    assert_eq!(event.problems, [""; 0], "{text}");
+    then(&event);
+}
+
+#[test]
+fn events() {
+    use EventKind::{
+        Other, PostTool, PostToolFailure, PreTool, Prompt, SessionEnd, SessionStart, Stop,
+        SubagentStop,
+    };
+    let tool = r#""tool_name":"X","tool_input":{}"#;
+    for (base, wire, name, kind) in [
+        (CLAUDE, Wire::Claude, "PreToolUse", PreTool),
+        (CODEX, Wire::Codex, "PreToolUse", PreTool),
+        (GEMINI, Wire::Gemini, "BeforeTool", PreTool),
+        (PASCAL, Wire::Copilot, "PreToolUse", PreTool),
+        (CURSOR, Wire::Cursor, "preToolUse", PreTool),
+        (CURSOR, Wire::Cursor, "beforeShellExecution", PreTool),
+        (CURSOR, Wire::Cursor, "beforeMCPExecution", PreTool),
+        (CURSOR, Wire::Cursor, "beforeReadFile", PreTool),
+        (CLAUDE, Wire::Claude, "PostToolUse", PostTool),
+        (CODEX, Wire::Codex, "PostToolUse", PostTool),
+        (GEMINI, Wire::Gemini, "AfterTool", PostTool),
+        (PASCAL, Wire::Copilot, "PostToolUse", PostTool),
+        (CURSOR, Wire::Cursor, "postToolUse", PostTool),
+        (CURSOR, Wire::Cursor, "afterFileEdit", PostTool),
+        (CURSOR, Wire::Cursor, "afterShellExecution", PostTool),
+        (CLAUDE, Wire::Claude, "PostToolUseFailure", PostToolFailure),
+        (PASCAL, Wire::Copilot, "PostToolUseFailure", PostToolFailure),
+        (CURSOR, Wire::Cursor, "postToolUseFailure", PostToolFailure),
+        (CLAUDE, Wire::Claude, "UserPromptSubmit", Prompt),
+        (CODEX, Wire::Codex, "UserPromptSubmit", Prompt),
+        (GEMINI, Wire::Gemini, "BeforeAgent", Prompt),
+        (PASCAL, Wire::Copilot, "UserPromptSubmit", Prompt),
+        (CAMEL, Wire::Copilot, "userPromptSubmitted", Prompt),
+        (CURSOR, Wire::Cursor, "beforeSubmitPrompt", Prompt),
+        (CLAUDE, Wire::Claude, "Stop", Stop),
+        (CODEX, Wire::Codex, "Stop", Stop),
+        (GEMINI, Wire::Gemini, "AfterAgent", Stop),
+        (PASCAL, Wire::Copilot, "Stop", Stop),
+        (CAMEL, Wire::Copilot, "agentStop", Stop),
+        (CURSOR, Wire::Cursor, "stop", Stop),
+        (CLAUDE, Wire::Claude, "SubagentStop", SubagentStop),
+        (CODEX, Wire::Codex, "SubagentStop", SubagentStop),
+        (PASCAL, Wire::Copilot, "SubagentStop", SubagentStop),
+        (CURSOR, Wire::Cursor, "subagentStop", SubagentStop),
+        (CLAUDE, Wire::Claude, "SessionStart", SessionStart),
+        (CODEX, Wire::Codex, "SessionStart", SessionStart),
+        (PASCAL, Wire::Copilot, "SessionStart", SessionStart),
+        (CURSOR, Wire::Cursor, "sessionStart", SessionStart),
+        (CLAUDE, Wire::Claude, "SessionEnd", SessionEnd),
+        (CURSOR, Wire::Cursor, "sessionEnd", SessionEnd),
+        (CLAUDE, Wire::Claude, "PreCompact", Other),
+        (GEMINI, Wire::Gemini, "BeforeModel", Other),
+    ] {
+        let named = format!(r#""hook_event_name":"{name}""#);
+        let fields = match (kind.is_tool(), name) {
+            (true, "beforeShellExecution" | "afterShellExecution") => {
+                format!(r#"{named},"command":"ls""#)
+            }
+            (true, "beforeReadFile" | "afterFileEdit") => format!(r#"{named},"file_path":"a""#),
+            (true, _) => format!("{named},{tool}"),
+            (false, _) => named,
+        };
+        check(base, &fields, wire, |event| {
+            assert_eq!(event.kind, kind, "{wire} {name}");
+            assert_eq!(event.name, name);
+            assert_eq!(event.tool.is_some(), kind.is_tool(), "{wire} {name}");
+        });
+    }
+}
+
+#[test]
+fn a_failed_tool_of_gemini_has_no_event_of_its_own() {
+    let fields = r#""hook_event_name":"AfterTool","tool_name":"X","tool_input":{},"tool_response":{"llmContent":"no","error":{"message":"no"}}"#;
+    check(GEMINI, fields, Wire::Gemini, |event| {
+        assert_eq!(event.kind, EventKind::PostToolFailure);
+    });
+}
+
+#[test]
+fn gemini_is_told_from_copilot_by_its_environment() {
+    let text = format!(r#"{{{GEMINI},"hook_event_name":"SessionStart"}}"#);
+    let hints = Hints {
+        gemini_env: true,
+        ..Hints::default()
+    };
+    assert_eq!(parse(&text, &hints).unwrap().wire, Wire::Gemini);
+}
+
+#[test]
+fn the_wire_option_decides() {
+    for agent in AGENTS {
+        for (name, text) in payloads(agent) {
+            for wire in Wire::ALL {
+                let hints = Hints {
+                    wire: Some(wire),
+                    ..Hints::default()
+                };
+                assert_eq!(parse(&text, &hints).unwrap().wire, wire, "{agent} {name}");
+            }
+        }
+    }
+}
+
+/// `(base, wire, event, input)` for every agent that has the notion.
+fn each_tool(cases: &[(&str, Wire, &str, &str)], check_call: impl Fn(&Event<'_>)) {
+    for (base, wire, name, fields) in cases {
+        let fields = if name.is_empty() {
+            (*fields).to_owned()
+        } else {
+            format!(r#""hook_event_name":"{name}",{fields}"#)
+        };
+        check(base, &fields, *wire, |event| check_call(event));
+    }
+}
+
+#[test]
+fn shell_commands() {
+    let cases = [
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
+        ),
+        (
+            CODEX,
+            Wire::Codex,
+            "PreToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
+        ),
+        (
+            GEMINI,
+            Wire::Gemini,
+            "BeforeTool",
+            r#""tool_name":"run_shell_command","tool_input":{"command":"ls"}"#,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            "PreToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
+        ),
+        (
+            CAMEL,
+            Wire::Copilot,
+            "",
+            r#""toolName":"bash","toolArgs":{"command":"ls"}"#,
+        ),
+        (
+            CAMEL,
+            Wire::Copilot,
+            "",
+            r#""toolName":"bash","toolArgs":"{\"command\":\"ls\"}""#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "preToolUse",
+            r#""tool_name":"Shell","tool_input":{"command":"ls"}"#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "beforeShellExecution",
+            r#""command":"ls""#,
+        ),
+    ];
+    each_tool(&cases, |event| {
+        let ToolCall::Shell { command } = &event.tool.as_ref().unwrap().call else {
+            panic!("{event:?}");
+        };
+        assert_eq!(command, "ls");
+    });
+}
+
+#[test]
+fn files() {
+    let cases = [
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"Write","tool_input":{"file_path":"a","content":""}"#,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"Edit","tool_input":{"file_path":"a","old_string":"x","new_string":"y"}"#,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"NotebookEdit","tool_input":{"notebook_path":"a","new_source":""}"#,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[{"old_string":"x","new_string":"y"}]}"#,
+        ),
+        (
+            CODEX,
+            Wire::Codex,
+            "PreToolUse",
+            r#""tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n*** End Patch"}"#,
+        ),
+        (
+            GEMINI,
+            Wire::Gemini,
+            "BeforeTool",
+            r#""tool_name":"write_file","tool_input":{"file_path":"a","content":""}"#,
+        ),
+        (
+            GEMINI,
+            Wire::Gemini,
+            "BeforeTool",
+            r#""tool_name":"replace","tool_input":{"file_path":"a","old_string":"x","new_string":"y"}"#,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            "PreToolUse",
+            r#""tool_name":"Write","tool_input":{"path":"a","file_text":""}"#,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            "PreToolUse",
+            r#""tool_name":"Edit","tool_input":{"path":"a","old_str":"x","new_str":"y"}"#,
+        ),
+        (
+            CAMEL,
+            Wire::Copilot,
+            "",
+            r#""toolName":"create","toolArgs":"{\"path\":\"a\",\"file_text\":\"\"}""#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "preToolUse",
+            r#""tool_name":"Write","tool_input":{"file_path":"a","content":""}"#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "afterFileEdit",
+            r#""file_path":"a","edits":[{"old_string":"x","new_string":"y"}]"#,
+        ),
+    ];
+    each_tool(&cases, |event| {
+        assert_eq!(event.files(), ["a"], "{event:?}");
+    });
+}
+
+#[test]
+fn results() {
+    let cases = [
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PostToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"ok","stderr":""}"#,
+        ),
+        (
+            CODEX,
+            Wire::Codex,
+            "PostToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":"ok""#,
+        ),
+        (
+            GEMINI,
+            Wire::Gemini,
+            "AfterTool",
+            r#""tool_name":"run_shell_command","tool_input":{"command":"ls"},"tool_response":{"llmContent":"ok"}"#,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            "PostToolUse",
+            r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"result_type":"success","text_result_for_llm":"ok"}"#,
+        ),
+        (
+            CAMEL,
+            Wire::Copilot,
+            "",
+            r#""toolName":"bash","toolArgs":{"command":"ls"},"toolResult":{"resultType":"success","textResultForLlm":"ok"}"#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "postToolUse",
+            r#""tool_name":"Shell","tool_input":{"command":"ls"},"tool_output":"ok""#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "afterShellExecution",
+            r#""command":"ls","output":"ok""#,
+        ),
+    ];
+    each_tool(&cases, |event| {
+        assert_eq!(event.kind, EventKind::PostTool);
+        assert_eq!(event.tool.as_ref().unwrap().result_text(), "ok");
+    });
+}
+
+#[test]
+fn sub_agents() {
+    let cases = [
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"Agent","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"Task","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            "PreToolUse",
+            r#""tool_name":"NextYearsName","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
+        ),
+        (
+            CODEX,
+            Wire::Codex,
+            "PreToolUse",
+            r#""tool_name":"spawn_agent","tool_input":{"agent_type":"dev","message":"go"}"#,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            "PreToolUse",
+            r#""tool_name":"Agent","tool_input":{"agent_type":"dev","prompt":"go"}"#,
+        ),
+        (
+            CAMEL,
+            Wire::Copilot,
+            "",
+            r#""toolName":"task","toolArgs":{"agent_type":"dev","prompt":"go"}"#,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            "preToolUse",
+            r#""tool_name":"Task","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
+        ),
+    ];
+    each_tool(&cases, |event| {
+        let ToolCall::Delegate { agent, prompt, .. } = &event.tool.as_ref().unwrap().call else {
+            panic!("{event:?}");
+        };
+        assert_eq!((agent.as_ref(), prompt.as_ref()), ("dev", "go"));
+    });
+}
+
+#[test]
+fn re_entry() {
+    for (base, wire, fields, again) in [
+        (
+            CLAUDE,
+            Wire::Claude,
+            r#""hook_event_name":"Stop","stop_hook_active":true"#,
+            true,
+        ),
+        (
+            CLAUDE,
+            Wire::Claude,
+            r#""hook_event_name":"Stop","stop_hook_active":false"#,
+            false,
+        ),
+        (
+            CODEX,
+            Wire::Codex,
+            r#""hook_event_name":"Stop","stop_hook_active":true"#,
+            true,
+        ),
+        (
+            GEMINI,
+            Wire::Gemini,
+            r#""hook_event_name":"AfterAgent","stop_hook_active":true"#,
+            true,
+        ),
+        (
+            PASCAL,
+            Wire::Copilot,
+            r#""hook_event_name":"Stop","stop_hook_active":true"#,
+            true,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            r#""hook_event_name":"stop","status":"completed","loop_count":2"#,
+            true,
+        ),
+        (
+            CURSOR,
+            Wire::Cursor,
+            r#""hook_event_name":"stop","status":"completed","loop_count":0"#,
+            false,
+        ),
+    ] {
+        check(base, fields, wire, |event| {
+            assert_eq!(event.kind, EventKind::Stop);
+            assert_eq!(event.stop_hook_active, again, "{wire} {fields}");
+        });
+    }
+}
+
+#[test]
+fn turns_and_modes() {
+    for (base, wire, name, mode) in [
+        (CLAUDE, Wire::Claude, "Stop", Some("plan")),
+        (CODEX, Wire::Codex, "Stop", Some("plan")),
+        (CURSOR, Wire::Cursor, "stop", None),
+    ] {
+        let fields = format!(r#""hook_event_name":"{name}""#);
+        check(base, &fields, wire, |event| {
+            assert_eq!(event.prompt_id.as_deref(), Some("P"));
+            assert_eq!(event.permission_mode.as_deref(), mode);
+        });
+    }
+}
+
+/// Events in the specifications' own shapes, with and without `--event` and `--wire`.
+#[test]
+fn bare_events() {
+    use EventKind::{Other, PostTool, PreTool, Stop};
+    for (text, named, wire, expected) in [
+        (
+            r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+            None,
+            None,
+            (Wire::Isdlc, PreTool),
+        ),
+        (
+            r#"{"tool_name":"Bash","tool_input":{}}"#,
+            Some("PostToolUse"),
+            None,
+            (Wire::Isdlc, PostTool),
+        ),
+        (
+            r#"{"tool_name":"Bash","tool_input":{}}"#,
+            Some("AfterTool"),
+            None,
+            (Wire::Isdlc, PostTool),
+        ),
+        (
+            r#"{"tool_name":"Task","tool_result":"x"}"#,
+            None,
+            None,
+            (Wire::Isdlc, PostTool),
+        ),
+        (
+            r#"{"tool_name":"Task","tool_response":"x"}"#,
+            None,
+            None,
+            (Wire::Isdlc, PostTool),
+        ),
+        (
+            r#"{"tool_name":"Task","tool_output":"x"}"#,
+            None,
+            None,
+            (Wire::Isdlc, PostTool),
+        ),
+        (
+            r#"{"tool_name":"Task","tool_result":"x"}"#,
+            Some("PreToolUse"),
+            None,
+            (Wire::Isdlc, PreTool),
+        ),
+        (
+            r#"{"cwd":"/p","stop_hook_active":false}"#,
+            None,
+            None,
+            (Wire::Taskie, Stop),
+        ),
+        (
+            r#"{"stop_hook_active":true}"#,
+            Some("Stop"),
+            None,
+            (Wire::Taskie, Stop),
+        ),
+        (r#"{"cwd":"/p"}"#, Some("stop"), None, (Wire::Isdlc, Stop)),
+        (
+            r#"{"cwd":"/p"}"#,
+            None,
+            Some(Wire::Taskie),
+            (Wire::Taskie, Stop),
+        ),
+        ("{}", None, Some(Wire::Gauntlet), (Wire::Gauntlet, Stop)),
+        ("{}", None, None, (Wire::Isdlc, Other)),
+        (
+            r#"{"hook_event_name":"Stop","stop_hook_active":false,"cwd":"/p"}"#,
+            None,
+            None,
+            (Wire::Claude, Stop),
+        ),
+        (
+            r#"{"hook_event_name":"Stop","cwd":"/p"}"#,
+            None,
+            Some(Wire::Gauntlet),
+            (Wire::Gauntlet, Stop),
+        ),
+        (
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+            None,
+            None,
+            (Wire::Claude, PreTool),
+        ),
+        (
+            r#"{"session_id":"S","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+            None,
+            None,
+            (Wire::Claude, PreTool),
+        ),
+        (
+            r#"{"tool_use_id":"t","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+            None,
+            None,
+            (Wire::Claude, PreTool),
+        ),
+    ] {
+        let hints = Hints {
+            wire,
+            event: named,
+            gemini_env: false,
+        };
+        let event = parse(text, &hints).unwrap();
+        assert_eq!((event.wire, event.kind), expected, "{text} {named:?}");
+    }
+}

@@ -101,33 +101,30 @@ pub(super) fn read<'a>(
     names: Vec<Cow<'a, str>>,
 ) -> Option<Tool<'a>> {
     let mut input = Input::of(object, problems);
-    // Two names: the last that does something.
-    let known = names
+    let mut named: Vec<_> = names
+        .into_iter()
+        .map(|name| (input.family(&name), name))
+        .collect();
+    // Of two names, the last that does something.
+    let acting = named
         .iter()
-        .rev()
-        .map(|name| input.family(name))
-        .find(|family| *family != Family::Passive);
-    let family = match known {
-        Some(family) => family,
-        None if names.is_empty() => {
-            if event == EventKind::PreTool {
-                input.problems.push("`tool_name` is missing".to_owned());
-            }
-            if input.objects.is_empty() {
-                return None;
-            }
-            input.shape()
+        .rposition(|(family, _)| *family != Family::Passive)
+        .or(named.len().checked_sub(1));
+    let (family, name) = if let Some(index) = acting {
+        named.swap_remove(index)
+    } else {
+        if event == EventKind::PreTool {
+            input.problems.push("`tool_name` is missing".to_owned());
         }
-        None => Family::Passive,
-    };
-    let name = match names.iter().rposition(|name| input.family(name) == family) {
-        Some(index) => names.into_iter().nth(index),
-        None => names.into_iter().next_back(),
+        if input.objects.is_empty() {
+            return None;
+        }
+        (input.shape(), Cow::Borrowed(""))
     };
     let mut more_files = Vec::new();
     let call = input.call(family, event, &mut more_files);
     Some(Tool {
-        name: name.unwrap_or_default(),
+        name,
         id: None,
         call,
         result: None,

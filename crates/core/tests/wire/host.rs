@@ -254,9 +254,10 @@ fn cursor_tool(heard: Heard<'_>) -> Effect {
         return Effect::BlockedReasonLost;
     };
     match value["permission"].as_str() {
-        Some("deny") => text(&value, "agent_message")
-            .or_else(|| text(&value, "user_message"))
-            .map_or(Effect::BlockedReasonLost, Effect::Blocked),
+        // `user_message` is the person's; the model does not see it.
+        Some("deny") => {
+            text(&value, "agent_message").map_or(Effect::BlockedReasonLost, Effect::Blocked)
+        }
         Some(_) => Effect::Overrides,
         None => Effect::Runs,
     }

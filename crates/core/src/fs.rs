@@ -1,0 +1,25 @@
+//! Files that survive: the only place that reads whole files, stages, renames and appends.
+//!
+//! Three promises. A read never hangs and never eats the machine: only regular files, up to a
+//! cap. A replaced file is the old one or the new one at every moment, whoever is killed. A
+//! temporary file is recognisable by its name ([`TEMPORARY`]), belongs to a living process as
+//! long as that process holds its lock, and is swept by the next write once nobody does.
+//!
+//! What this deliberately does not do: know what is in a file, or wait for anybody. Waiting is
+//! `state::lock`.
+
+mod append;
+mod directory;
+mod fault;
+mod read;
+mod replace;
+
+pub use append::append_line;
+pub(crate) use append::{Appender, rotate};
+pub use directory::private_directory;
+pub(crate) use directory::{create_directories, write_record};
+#[cfg(test)]
+pub(crate) use fault::{Plan, Strike, inject};
+pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
+pub use replace::{Durability, TEMPORARY, WriteFault, replace, sweep};
+pub(crate) use replace::{Mould, Staged, move_aside, remove};

@@ -1,0 +1,272 @@
+//! Reading whole files without being led astray.
+//!
+//! A state file that is a named pipe hung the original for ever, one that pointed at `/dev/zero`
+//! took 4.2 GB. So a file is opened without waiting, looked at through the descriptor (not the
+//! path, which may change meanwhile), and read up to a cap.
+
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// A whole file and which file it was.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Which file it was when it was opened.
+    pub identity: Identity,
+}
+
+/// Which file, and in which state: a changed or replaced file has another identity.
+///
+/// The time of the last status change is left out on purpose, because a rename changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The device it is on.
+    pub device: u64,
+    /// Its number on the device.
+    pub inode: u64,
+    /// Its length.
+    pub size: u64,
+    /// When it was last written, in seconds since 1970.
+    pub modified: i64,
+    /// The nanoseconds of that.
+    pub modified_nanos: i64,
+}
+
+/// What a path turned out to be instead of a regular file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A directory.
+    Directory,
+    /// A symbolic link that must not be followed, leads nowhere or in a circle.
+    Symlink,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A character or block device.
+    Device,
+    /// Something this program has no name for.
+    Other,
+}
+
+/// Why a file that is there was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadFault {
+    /// It is no regular file.
+    #[error("it is {0}, not a regular file")]
+    NotRegular(FileKind),
+    /// It is larger than anything it could sensibly hold.
+    #[error("it is larger than {cap} bytes")]
+    TooLarge {
+        /// The cap it exceeds.
+        cap: u64,
+    },
+    /// The system refused.
+    #[error("it cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Directory => "a directory",
+            Self::Symlink => "a symbolic link",
+            Self::Fifo => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+            Self::Other => "something special",
+        })
+    }
+}
+
+impl FileKind {
+    /// The kind of what the metadata describe; `None` for a regular file.
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        let kind = metadata.file_type();
+        if kind.is_file() {
+            None
+        } else if kind.is_dir() {
+            Some(Self::Directory)
+        } else if kind.is_symlink() {
+            Some(Self::Symlink)
+        } else if kind.is_fifo() {
+            Some(Self::Fifo)
+        } else if kind.is_socket() {
+            Some(Self::Socket)
+        } else if kind.is_char_device() || kind.is_block_device() {
+            Some(Self::Device)
+        } else {
+            Some(Self::Other)
+        }
+    }
+}
+
+impl Identity {
+    /// The identity of the file that the metadata describe.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: metadata.mtime(),
+            modified_nanos: metadata.mtime_nsec(),
+        }
+    }
+}
+
+/// Reads a regular file of at most `cap` bytes, through links. `None` if nothing is there.
+pub fn read_regular(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
+    read(path, cap, OFlags::empty())
+}
+
+/// Reads a file that Tollgate also writes: as [`read_regular`], but a symbolic link in its place
+/// is refused, because replacing it would break the link or write where it points.
+pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
+    read(path, cap, OFlags::NOFOLLOW)
+}
+
+fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(descriptor) => File::from(descriptor),
+        Err(errno) => return not_opened(path, errno),
+    };
+    let metadata = file.metadata()?;
+    if let Some(kind) = FileKind::of(&metadata) {
+        return Err(ReadFault::NotRegular(kind));
+    }
+    if metadata.len() > cap {
+        return Err(ReadFault::TooLarge { cap });
+    }
+    // One byte more than the length lets the read see the end without growing the buffer.
+    let room = usize::try_from(metadata.len()).map_or(0, |length| length.saturating_add(1));
+    let mut bytes = Vec::with_capacity(room);
+    (&file)
+        .take(cap.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > cap {
+        return Err(ReadFault::TooLarge { cap });
+    }
+    Ok(Some(Contents {
+        bytes,
+        identity: Identity::of(&metadata),
+    }))
+}
+
+/// Tells an absent file from one that is there and cannot be opened.
+fn not_opened(path: &Path, errno: Errno) -> Result<Option<Contents>, ReadFault> {
+    let kind = path
+        .symlink_metadata()
+        .ok()
+        .and_then(|metadata| FileKind::of(&metadata));
+    match (errno, kind) {
+        (Errno::NOENT, None) => Ok(None),
+        (Errno::NOENT | Errno::LOOP, Some(kind)) => Err(ReadFault::NotRegular(kind)),
+        // Opening a socket says ENXIO; so does a pipe nobody reads.
+        (Errno::NXIO | Errno::OPNOTSUPP, Some(kind)) => Err(ReadFault::NotRegular(kind)),
+        (errno, _) => Err(ReadFault::Unreadable(errno.into())),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests plant files")]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType};
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    fn fault(path: &Path) -> ReadFault {
+        read_regular(path, 100).unwrap_err()
+    }
+
+    #[test]
+    fn a_regular_file_is_read_and_an_absent_one_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert!(read_regular(&path, 9).unwrap().is_none());
+        std::fs::write(&path, "hello").unwrap();
+        let contents = read_regular(&path, 5).unwrap().unwrap();
+        assert_eq!(contents.bytes, b"hello");
+        assert_eq!(contents.identity.size, 5);
+    }
+
+    #[test]
+    fn what_is_larger_than_the_cap_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "hello").unwrap();
+        assert!(matches!(
+            read_regular(&path, 4),
+            Err(ReadFault::TooLarge { cap: 4 })
+        ));
+    }
+
+    #[test]
+    fn a_pipe_a_socket_a_device_and_a_directory_are_named_and_never_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::from(0o600), 0).unwrap();
+        let socket = dir.path().join("socket");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        let zero = dir.path().join("zero");
+        symlink("/dev/zero", &zero).unwrap();
+        for (path, kind) in [
+            (fifo.as_path(), FileKind::Fifo),
+            (&socket, FileKind::Socket),
+            (&zero, FileKind::Device),
+            (dir.path(), FileKind::Directory),
+        ] {
+            assert!(
+                matches!(fault(path), ReadFault::NotRegular(found) if found == kind),
+                "{path:?}: {:?}",
+                fault(path)
+            );
+        }
+    }
+
+    #[test]
+    fn links_are_followed_for_reading_and_refused_for_files_of_our_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("t"), dir.path().join("l"));
+        std::fs::write(&target, "x").unwrap();
+        symlink(&target, &link).unwrap();
+        assert_eq!(read_regular(&link, 9).unwrap().unwrap().bytes, b"x");
+        assert!(matches!(
+            read_own(&link, 9),
+            Err(ReadFault::NotRegular(FileKind::Symlink))
+        ));
+    }
+
+    #[test]
+    fn a_link_to_nowhere_or_in_a_circle_is_not_absent() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dangling, circle) = (dir.path().join("d"), dir.path().join("c"));
+        symlink("nowhere", &dangling).unwrap();
+        symlink("c", &circle).unwrap();
+        for path in [&dangling, &circle] {
+            assert!(matches!(
+                fault(path),
+                ReadFault::NotRegular(FileKind::Symlink)
+            ));
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_directory_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, "x").unwrap();
+        assert!(matches!(
+            fault(&file.join("below")),
+            ReadFault::Unreadable(_)
+        ));
+    }
+}

@@ -1,0 +1,390 @@
+//! Replacing a file in one step, and sweeping up after those who were killed doing it.
+//!
+//! **Whose is a temporary file?** Its writer holds a `flock` on it from its creation until it
+//! has been renamed. The kernel lets go when the writer dies and not when it is merely stopped,
+//! so a file that can be locked is nobody's and is removed; no process id, no age and no other
+//! lock comes into it. The gap between creating and locking is closed by the writer: it goes on
+//! to another name if a sweeper was quicker.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
+
+use super::fault::step;
+use super::read::{FileKind, Identity};
+
+/// What the name of every temporary file begins with.
+pub const TEMPORARY: &str = ".tollgate-tmp-";
+
+/// How much a write must survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// A killed process, but not the loss of power: for events, of which there are many. (Fifty
+    /// writers that synchronise each write were measured to queue for 0.9 s.)
+    Lazy,
+    /// The loss of power too: for transitions and verdicts.
+    Synced,
+}
+
+/// Why a file was not written. The old one is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteFault {
+    /// Something else is in its place.
+    #[error("it is {0}; Tollgate replaces regular files only")]
+    NotRegular(FileKind),
+    /// The system refused.
+    #[error("{doing} failed: {source}")]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The mode and owner a new file gets: those of the file it replaces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mould {
+    mode: u32,
+    owner: Option<(u32, u32)>,
+}
+
+/// A complete file under a temporary name. Dropped before it is published, it is removed.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    file: File,
+    path: PathBuf,
+}
+
+/// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
+pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
+    let mould = Mould::of(path)?;
+    let directory = parent(path);
+    sweep(directory).map_err(WriteFault::at("sweeping"))?;
+    let staged = Staged::write(directory, bytes, mould, durability)?;
+    staged.publish(path)?;
+    sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
+}
+
+/// Removes the temporary files in a directory that no living writer owns. Says how many.
+pub fn sweep(directory: &Path) -> io::Result<usize> {
+    let entries = match directory.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut swept = 0;
+    for entry in entries {
+        let entry = entry?;
+        if !entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(TEMPORARY.as_bytes())
+        {
+            continue;
+        }
+        let path = entry.path();
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::open(&path, flags, Mode::empty()) else {
+            continue; // published or swept by somebody else, or none of ours
+        };
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && remove(&path).is_ok()
+        {
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// Removes a file.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    step("unlink")?;
+    std::fs::remove_file(path)
+}
+
+/// Gives a file another name in its directory, which nobody has yet.
+pub(crate) fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
+    step("rename aside")?;
+    if to.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    rename(from, to)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the place that renames")]
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    }
+}
+
+/// Makes a rename in the file's directory survive the loss of power.
+fn sync_parent(path: &Path, durability: Durability) -> io::Result<()> {
+    match durability {
+        Durability::Lazy => Ok(()),
+        Durability::Synced => {
+            step("fsync directory")?;
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let directory = rustix::fs::open(parent(path), flags, Mode::empty())?;
+            Ok(rustix::fs::fsync(directory)?)
+        }
+    }
+}
+
+impl WriteFault {
+    pub(crate) fn at(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { doing, source }
+    }
+
+    /// Whether the rename failed because the two names are on different file systems.
+    pub(crate) fn crosses_devices(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::CrossesDevices,
+            Self::NotRegular(_) => false,
+        }
+    }
+}
+
+impl Mould {
+    /// Of the file that is to be replaced, if there is one.
+    pub(crate) fn of(path: &Path) -> Result<Self, WriteFault> {
+        match path.symlink_metadata() {
+            Ok(metadata) => match FileKind::of(&metadata) {
+                None => Ok(Self::from(&metadata)),
+                Some(kind) => Err(WriteFault::NotRegular(kind)),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::private()),
+            Err(error) => Err(WriteFault::at("looking at it")(error)),
+        }
+    }
+
+    /// For a file nobody has seen yet.
+    pub(crate) fn private() -> Self {
+        Self {
+            mode: 0o600,
+            owner: None,
+        }
+    }
+}
+
+impl From<&Metadata> for Mould {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            mode: metadata.mode() & 0o777,
+            owner: Some((metadata.uid(), metadata.gid())),
+        }
+    }
+}
+
+impl Staged {
+    /// Writes a temporary file in `directory`.
+    pub(crate) fn write(
+        directory: &Path,
+        bytes: &[u8],
+        mould: Mould,
+        durability: Durability,
+    ) -> Result<Self, WriteFault> {
+        let staged =
+            Self::create(directory).map_err(WriteFault::at("creating a temporary file"))?;
+        staged
+            .fill(bytes)
+            .map_err(WriteFault::at("writing the temporary file"))?;
+        staged
+            .shape(mould)
+            .map_err(WriteFault::at("setting the mode"))?;
+        if durability == Durability::Synced {
+            step("fsync")
+                .and_then(|()| staged.file.sync_all())
+                .map_err(WriteFault::at("synchronising the temporary file"))?;
+        }
+        Ok(staged)
+    }
+
+    fn create(directory: &Path) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // A name is lost to a sweeper or to a leftover of an earlier process with our id. Neither
+        // happens twice in a row by chance.
+        for _ in 0..64 {
+            let n = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!("{TEMPORARY}{}-{n}", std::process::id()));
+            step("create")?;
+            let file = match rustix::fs::open(&path, flags, Mode::from(0o600)) {
+                Ok(descriptor) => File::from(descriptor),
+                Err(Errno::EXIST) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) if file.metadata()?.nlink() > 0 => return Ok(Self { file, path }),
+                // Without locks on this file system nobody can sweep either: not our loss.
+                Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                    return Ok(Self { file, path });
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Err(io::Error::other("no free name for a temporary file"))
+    }
+
+    fn fill(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut file = &self.file;
+        step("write")?;
+        let bytes = if cfg!(test) {
+            // A torn write is a place to be killed at, too.
+            let (first, rest) = bytes.split_at(bytes.len() / 2);
+            file.write_all(first)?;
+            step("write the rest")?;
+            rest
+        } else {
+            bytes
+        };
+        file.write_all(bytes)
+    }
+
+    fn shape(&self, mould: Mould) -> io::Result<()> {
+        step("chmod")?;
+        if let Some((user, group)) = mould.owner {
+            let mine = self.file.metadata()?;
+            if (mine.uid(), mine.gid()) != (user, group) {
+                // Only root may give a file away; for others it stays theirs, as with any editor.
+                let _kept = rustix::fs::fchown(
+                    &self.file,
+                    Some(Uid::from_raw(user)),
+                    Some(Gid::from_raw(group)),
+                );
+            }
+        }
+        self.file
+            .set_permissions(std::fs::Permissions::from_mode(mould.mode))
+    }
+
+    /// Where it is until it is published.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which file it is and will stay when it is renamed.
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&self.file.metadata()?))
+    }
+
+    /// Gives it its name, in place of whatever file has it.
+    pub(crate) fn publish(mut self, target: &Path) -> Result<(), WriteFault> {
+        step("rename")
+            .and_then(|()| rename(&self.path, target))
+            .map_err(WriteFault::at("renaming"))?;
+        self.path = PathBuf::new();
+        Ok(())
+    }
+
+    /// As [`Self::publish`], and then makes sure of it. The error says the rename itself is done.
+    pub(crate) fn publish_synced(
+        self,
+        target: &Path,
+        durability: Durability,
+    ) -> Result<io::Result<()>, WriteFault> {
+        self.publish(target)?;
+        Ok(sync_parent(target, durability))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // Failing this, the next writer sweeps it.
+            let _swept_later = remove(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests plant files")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<_> = dir
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        replace(&path, b"one", Durability::Lazy).unwrap();
+        assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);
+        for mode in [0o640, 0o666, 0o444] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            replace(&path, b"two", Durability::Synced).unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o7777, mode);
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(names(dir.path()), ["f"]);
+    }
+
+    #[test]
+    fn a_link_is_refused_and_its_target_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("t"), dir.path().join("l"));
+        std::fs::write(&target, "x").unwrap();
+        symlink(&target, &link).unwrap();
+        let fault = replace(&link, b"y", Durability::Lazy).unwrap_err();
+        assert!(matches!(fault, WriteFault::NotRegular(FileKind::Symlink)));
+        assert_eq!(std::fs::read(&target).unwrap(), b"x");
+        assert_eq!(names(dir.path()), ["l", "t"]);
+    }
+
+    #[test]
+    fn a_directory_in_its_place_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let fault = replace(dir.path(), b"y", Durability::Lazy).unwrap_err();
+        assert!(matches!(fault, WriteFault::NotRegular(FileKind::Directory)));
+    }
+
+    #[test]
+    fn a_dead_writers_file_is_swept_and_a_living_ones_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(format!("{TEMPORARY}1-1")), "half").unwrap();
+        std::fs::write(dir.path().join("mine.tmp"), "not ours").unwrap();
+        let living = Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap();
+        assert_eq!(sweep(dir.path()).unwrap(), 1);
+        assert!(living.path().exists());
+        living.publish(&dir.path().join("f")).unwrap();
+        assert_eq!(names(dir.path()), ["f", "mine.tmp"]);
+    }
+
+    #[test]
+    fn what_is_staged_and_not_published_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap());
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_hard_link_elsewhere_keeps_its_old_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("f"), dir.path().join("other"));
+        std::fs::write(&path, "old").unwrap();
+        std::fs::hard_link(&path, &other).unwrap();
+        replace(&path, b"new", Durability::Lazy).unwrap();
+        assert_eq!(std::fs::read(&other).unwrap(), b"old");
+    }
+}

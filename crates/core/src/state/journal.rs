@@ -1,0 +1,293 @@
+//! What Tollgate decided and what kept it from deciding: one JSON line each.
+//!
+//! Allowed events are not in it; they write nothing. Lines are appended by many processes at
+//! once with one write each. A journal that has grown is renamed, not rewritten: whoever has it
+//! open goes on writing to the same file under its new name, so rotation loses no line.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::FlockOperation;
+use serde::{Serialize, Serializer};
+
+use super::redact::redact;
+use super::timestamp::iso;
+use crate::fs::{self, Appender};
+
+/// The current journal and the old ones, newest first. The last is dropped by a rotation.
+const NAMES: [&str; 4] = [
+    "journal.jsonl",
+    "journal.1.jsonl",
+    "journal.2.jsonl",
+    "journal.3.jsonl",
+];
+
+/// How large a journal grows before it is rotated.
+const LIMIT: u64 = 4 << 20;
+
+/// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
+const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
+
+/// The journal in a private directory.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    directory: PathBuf,
+    limit: u64,
+}
+
+/// What kind of thing was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// The agent was stopped.
+    Block,
+    /// The agent was warned.
+    Warn,
+    /// Tollgate could not decide.
+    Fault,
+}
+
+/// One line of the journal. All texts are redacted and cut when they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// When.
+    pub ts: Timestamp,
+    /// What was decided.
+    pub verdict: Decision,
+    /// The agent's session.
+    pub session: Option<&'a str>,
+    /// The event, by the specification's name.
+    pub event: Option<&'a str>,
+    /// The tool the agent wanted to use.
+    pub tool: Option<&'a str>,
+    /// The guard that decided.
+    pub guard: Option<&'a str>,
+    /// The error code, or the kind of a fault.
+    pub code: Option<&'a str>,
+    /// The phase it concerns.
+    pub phase: Option<&'a str>,
+    /// The sub-agent it concerns.
+    pub agent: Option<&'a str>,
+    /// Why, in one line.
+    pub reason: Option<&'a str>,
+    /// The dialect the answer was given in.
+    pub wire: Option<&'a str>,
+    /// How long the decision took.
+    pub ms: Option<u64>,
+}
+
+impl Entry<'_> {
+    /// An entry with nothing but the moment and the decision.
+    pub fn new(ts: Timestamp, verdict: Decision) -> Self {
+        Self {
+            ts,
+            verdict,
+            session: None,
+            event: None,
+            tool: None,
+            guard: None,
+            code: None,
+            phase: None,
+            agent: None,
+            reason: None,
+            wire: None,
+            ms: None,
+        }
+    }
+}
+
+/// An entry as it is written: in this order, and without what is not known.
+#[derive(Serialize)]
+struct Line<'a> {
+    ts: String,
+    verdict: Decision,
+    #[serde(flatten)]
+    known: Known<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<u64>,
+}
+
+/// The texts of an entry that are there.
+struct Known<'a>([(&'static str, Option<&'a str>); 9]);
+
+impl Serialize for Known<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self
+            .0
+            .iter()
+            .filter_map(|(name, text)| Some((name, clean((*text)?))));
+        serializer.collect_map(known)
+    }
+}
+
+impl<'a> From<&Entry<'a>> for Line<'a> {
+    fn from(entry: &Entry<'a>) -> Self {
+        Self {
+            ts: iso(entry.ts),
+            verdict: entry.verdict,
+            known: Known([
+                ("session", entry.session),
+                ("event", entry.event),
+                ("tool", entry.tool),
+                ("guard", entry.guard),
+                ("code", entry.code),
+                ("phase", entry.phase),
+                ("agent", entry.agent),
+                ("reason", entry.reason),
+                ("wire", entry.wire),
+            ]),
+            ms: entry.ms,
+        }
+    }
+}
+
+/// A text as it may be written to a log: without secrets, and not without end.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    // Redacted first and cut afterwards, so that no cut makes a token unrecognisable.
+    let redacted = redact(cut(text, LONGEST.0));
+    if redacted.len() <= LONGEST.1 {
+        redacted
+    } else {
+        Cow::Owned(format!("{}…", cut(&redacted, LONGEST.1)))
+    }
+}
+
+fn cut(text: &str, most: usize) -> &str {
+    // No character is longer than four bytes.
+    (most.saturating_sub(3)..=most)
+        .rev()
+        .find_map(|end| text.get(..end))
+        .unwrap_or(text)
+}
+
+impl Journal {
+    /// The journal in `directory`, which is made private and hidden from git with the first line.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            limit: LIMIT,
+        }
+    }
+
+    /// The same journal with another size at which it is rotated.
+    #[must_use]
+    pub fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The current file.
+    pub fn path(&self) -> PathBuf {
+        let [current, ..] = NAMES;
+        self.directory.join(current)
+    }
+
+    /// Appends an entry.
+    pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
+        let line = serde_json::to_string(&Line::from(entry))?;
+        let path = self.path();
+        if path.symlink_metadata().is_err() {
+            fs::private_directory(&self.directory)?;
+        }
+        let appender = Appender::open(&path)?;
+        appender.append(&line)?;
+        if appender.size()? > self.limit {
+            self.rotate(&appender, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Whoever locks the grown file first rotates; the others find that it has moved.
+    fn rotate(&self, grown: &Appender, path: &Path) -> io::Result<()> {
+        let operation = FlockOperation::NonBlockingLockExclusive;
+        if rustix::fs::flock(grown.file(), operation).is_ok() && grown.is_at(path) {
+            fs::rotate(&self.directory, &NAMES)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt as _;
+
+    fn now() -> Timestamp {
+        "2026-02-08T20:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_line_has_what_is_known_and_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path().join("local"));
+        let entry = Entry {
+            guard: Some("branch-guard"),
+            code: Some("BG-001"),
+            reason: Some("blocked: git push https://me:hunter2@host\n\"quoted\""),
+            ms: Some(3),
+            ..Entry::new(now(), Decision::Block)
+        };
+        journal.append(&entry).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(journal.path()).unwrap(),
+            "{\"ts\":\"2026-02-08T20:00:00.000Z\",\"verdict\":\"block\",\"guard\":\"branch-guard\",\
+             \"code\":\"BG-001\",\"reason\":\"blocked: git push https://me:[redacted]@host\\n\
+             \\\"quoted\\\"\",\"ms\":3}\n"
+        );
+        assert_eq!(journal.path().metadata().unwrap().mode() & 0o7777, 0o600);
+        let local = dir.path().join("local");
+        assert_eq!(local.metadata().unwrap().mode() & 0o7777, 0o700);
+        assert_eq!(
+            std::fs::read_to_string(local.join(".gitignore")).unwrap(),
+            "*\n"
+        );
+    }
+
+    #[test]
+    fn a_long_text_is_cut_after_it_was_redacted() {
+        let long = format!("{} GH_TOKEN=hunter2", "ü".repeat(5000));
+        assert!(clean(&long).len() < 4200);
+        let near = format!("{} GH_TOKEN=hunter2hunter2", "x".repeat(4080));
+        assert!(!clean(&near).contains("hunter"));
+    }
+
+    #[test]
+    fn a_grown_journal_is_rotated_and_four_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path()).with_limit(500);
+        for n in 0..100 {
+            let entry = Entry {
+                ms: Some(n),
+                ..Entry::new(now(), Decision::Warn)
+            };
+            journal.append(&entry).unwrap();
+        }
+        let mut kept = Vec::new();
+        for name in NAMES.iter().rev() {
+            let Ok(text) = std::fs::read_to_string(dir.path().join(name)) else {
+                continue;
+            };
+            assert!(text.len() < 600);
+            for line in text.lines() {
+                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                kept.push(line["ms"].as_u64().unwrap());
+            }
+        }
+        // The newest are all there, in order and once.
+        let first = kept[0];
+        assert_eq!(kept, (first..100).collect::<Vec<_>>());
+        assert!(kept.len() > 20);
+        assert_eq!(dir.path().read_dir().unwrap().count(), 5);
+    }
+
+    #[test]
+    fn a_failure_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("journal.jsonl")).unwrap();
+        let journal = Journal::new(dir.path());
+        journal
+            .append(&Entry::new(now(), Decision::Fault))
+            .unwrap_err();
+    }
+}

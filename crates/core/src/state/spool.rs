@@ -1,0 +1,309 @@
+//! Changes that wait for a lock somebody else holds: late, never lost, never twice.
+//!
+//! **Waiting.** One file per change, written under a temporary name and renamed, so that a reader
+//! sees all of it or nothing. Its name begins with the time in nanoseconds; the order of names is
+//! the order of time. The number of the file itself is in the name too, and two files that exist
+//! at once never share one; so no two writers can choose the same name.
+//!
+//! **Exactly once.** The next holder of the lock makes the waiting changes and then its own, and
+//! writes one state. Killed after that rename and before the waiting files are removed, it would
+//! leave changes that look unmade. So before the rename it writes an *intent*: which entries, in
+//! which staged file, as which version. Whoever gets the lock next settles it: if the staged file
+//! has become the state, the entries are done and are only removed; if it still lies there under
+//! its temporary name, they were never made and wait on. If it is neither (a stranger has
+//! replaced the state since, or cleaned up), the version tells: a state at least as new as the
+//! intended one was made from it. The user's state file holds no trace of any of this.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::edit::Edit;
+use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, WriteFault};
+
+/// No entry is as large as this.
+const CAP: u64 = 1 << 20;
+
+/// What a waiting change's file holds.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    edits: Vec<Edit>,
+}
+
+/// A change that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) name: String,
+    /// `Err`: why it cannot be read.
+    pub(super) edits: Result<Vec<Edit>, String>,
+}
+
+/// What a holder of the lock is about to do.
+#[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub(super) struct Intent {
+    entries: Vec<String>,
+    staged: PathBuf,
+    device: u64,
+    inode: u64,
+    version: u64,
+}
+
+/// The spool of one state.
+#[derive(Clone, Debug)]
+pub(super) struct Spool {
+    directory: PathBuf,
+    intent: PathBuf,
+}
+
+/// Whether the state that an intent speaks of came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    Done,
+    NotDone,
+}
+
+impl Spool {
+    /// The spool in the private directory of a store.
+    pub(super) fn new(home: &Path) -> Self {
+        Self {
+            directory: home.join("spool"),
+            intent: home.join("intent.json"),
+        }
+    }
+
+    /// Adds a change. Needs no lock.
+    pub(super) fn add(
+        &self,
+        now: Timestamp,
+        edits: &[Edit],
+        durability: Durability,
+    ) -> Result<String, WriteFault> {
+        fs::create_directories(&self.directory).map_err(WriteFault::at("creating the spool"))?;
+        let entry = Entry {
+            edits: edits.to_vec(),
+        };
+        let bytes = serde_json::to_vec(&entry)
+            .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
+        let staged = Staged::write(&self.directory, &bytes, Mould::private(), durability)?;
+        let inode = staged
+            .identity()
+            .map_err(WriteFault::at("looking at the spooled change"))?
+            .inode;
+        let nanos = now.as_nanosecond().max(0);
+        let name = format!("{nanos:020}-{}-{inode}.json", std::process::id());
+        staged
+            .publish_synced(&self.directory.join(&name), durability)?
+            .map_err(WriteFault::at("synchronising the spool"))?;
+        Ok(name)
+    }
+
+    /// The names of the changes that wait, oldest first.
+    pub(super) fn names(&self) -> io::Result<Vec<String>> {
+        let entries = match self.directory.read_dir() {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let Ok(name) = entry?.file_name().into_string() else {
+                continue;
+            };
+            if is_entry(&name) {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The changes that wait, oldest first.
+    pub(super) fn waiting(&self) -> io::Result<Vec<Waiting>> {
+        let names = self.names()?;
+        let read = |name: String| {
+            let edits = match fs::read_own(&self.directory.join(&name), CAP) {
+                Ok(Some(Contents { bytes, .. })) => serde_json::from_slice::<Entry>(&bytes)
+                    .map(|entry| entry.edits)
+                    .map_err(|error| error.to_string()),
+                Ok(None) => Err("it is gone".to_owned()),
+                Err(fault) => Err(fault.to_string()),
+            };
+            Waiting { name, edits }
+        };
+        Ok(names.into_iter().map(read).collect())
+    }
+
+    /// Writes down what is about to happen to `entries`. Needs the lock.
+    pub(super) fn intend(
+        &self,
+        entries: Vec<String>,
+        staged: &Staged,
+        version: u64,
+    ) -> Result<(), WriteFault> {
+        let identity = staged
+            .identity()
+            .map_err(WriteFault::at("looking at the temporary file"))?;
+        let intent = Intent {
+            entries,
+            staged: staged.path().to_owned(),
+            device: identity.device,
+            inode: identity.inode,
+            version,
+        };
+        let bytes = serde_json::to_vec(&intent)
+            .map_err(|error| WriteFault::at("writing the intent down")(error.into()))?;
+        // Not through `replace`: that sweeps, and the staged state must be there to be found.
+        let home = self.intent.parent().unwrap_or(Path::new("."));
+        Staged::write(home, &bytes, Mould::private(), Durability::Synced)?
+            .publish_synced(&self.intent, Durability::Synced)?
+            .map_err(WriteFault::at("synchronising the intent"))
+    }
+
+    /// Takes the intent back: what it spoke of will not happen.
+    pub(super) fn withdraw(&self) -> io::Result<()> {
+        match fs::remove(&self.intent) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Removes changes that are in the state, then the intent that says so. Needs the lock.
+    pub(super) fn finish<'a>(&self, entries: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        for name in entries {
+            match fs::remove(&self.directory.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        self.withdraw()
+    }
+
+    /// Puts a change aside that cannot be made, for a person to look at. Needs the lock.
+    pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
+        let aside = self.directory.join(format!("{name}.refused"));
+        match fs::move_aside(&self.directory.join(name), &aside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// What a killed holder of the lock was about to do. Needs the lock.
+    pub(super) fn intent(&self) -> io::Result<Option<Intent>> {
+        match fs::read_own(&self.intent, CAP) {
+            Ok(None) => Ok(None),
+            Ok(Some(contents)) => match serde_json::from_slice(&contents.bytes) {
+                Ok(intent) => Ok(Some(intent)),
+                // It is renamed into place whole; one that cannot be read is none of ours.
+                Err(_) => self.withdraw().map(|()| None),
+            },
+            Err(fault) => Err(io::Error::other(fault.to_string())),
+        }
+    }
+
+    /// Settles what a killed holder of the lock left undone. `state` is the state file as it is
+    /// now. Needs the lock, and comes before any sweeping.
+    pub(super) fn settle(&self, intent: &Intent, state: Option<(Identity, u64)>) -> io::Result<()> {
+        match intent.settled(state) {
+            Settled::Done => {
+                let names = intent.entries.iter().map(String::as_str);
+                self.finish(names.filter(|name| is_entry(name)))
+            }
+            Settled::NotDone => self.withdraw(),
+        }
+    }
+
+    /// Where the changes wait.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+impl Intent {
+    fn settled(&self, state: Option<(Identity, u64)>) -> Settled {
+        let Some((identity, version)) = state else {
+            return Settled::NotDone;
+        };
+        if (identity.device, identity.inode) == (self.device, self.inode) {
+            Settled::Done
+        } else if self.staged.symlink_metadata().is_ok() || version < self.version {
+            Settled::NotDone
+        } else {
+            Settled::Done
+        }
+    }
+}
+
+/// A file of the spool, and nothing that leads out of it.
+fn is_entry(name: &str) -> bool {
+    let is_json = name.strip_suffix(".json").is_some();
+    is_json && name.starts_with(|c: char| c.is_ascii_digit()) && !name.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(inode: u64) -> Identity {
+        Identity {
+            device: 1,
+            inode,
+            size: 1,
+            modified: 1,
+            modified_nanos: 1,
+        }
+    }
+
+    #[test]
+    fn entries_come_back_in_the_order_of_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::new(dir.path());
+        for second in [30, 9, 200] {
+            let now = Timestamp::from_second(second).unwrap();
+            spool
+                .add(now, &[Edit::set(&["n"], second)], Durability::Lazy)
+                .unwrap();
+        }
+        let waiting = spool.waiting().unwrap();
+        let order: Vec<_> = waiting
+            .into_iter()
+            .map(|w| w.edits.unwrap().remove(0))
+            .collect();
+        assert_eq!(order, [9, 30, 200].map(|n| Edit::set(&["n"], n)));
+    }
+
+    #[test]
+    fn an_intent_is_done_when_its_file_became_the_state() {
+        let dir = tempfile::tempdir().unwrap();
+        let staged = dir.path().join("staged");
+        let intent = Intent {
+            entries: vec![],
+            staged: staged.clone(),
+            device: 1,
+            inode: 7,
+            version: 10,
+        };
+        assert_eq!(intent.settled(Some((identity(7), 10))), Settled::Done);
+        assert_eq!(intent.settled(None), Settled::NotDone);
+        // A stranger replaced the state afterwards: from ours, or from an older one.
+        assert_eq!(intent.settled(Some((identity(8), 11))), Settled::Done);
+        assert_eq!(intent.settled(Some((identity(8), 9))), Settled::NotDone);
+        // Killed before the rename; then a stranger came to the same version.
+        std::fs::File::create(&staged).unwrap();
+        assert_eq!(intent.settled(Some((identity(8), 10))), Settled::NotDone);
+    }
+
+    #[test]
+    fn only_files_of_the_spool_are_entries() {
+        assert!(is_entry("0123-4-5.json"));
+        for name in [
+            "../1.json",
+            "1/../../x.json",
+            ".tollgate-tmp-1-1",
+            "1.json.refused",
+        ] {
+            assert!(!is_entry(name), "{name}");
+        }
+    }
+}

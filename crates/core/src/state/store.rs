@@ -1,0 +1,647 @@
+//! One state file that many processes change and none destroys.
+//!
+//! An update takes the lock, settles what a killed predecessor left, makes the changes that wait
+//! in the spool and then its own, and replaces the file with version + 1. Under the lock the
+//! version cannot be contested by ours; strangers (an agent's editor, the original's hooks)
+//! ignore the lock, so the content is compared once more right before the rename, and everything
+//! is made again on top of theirs if it changed. What the store last wrote is kept in a record
+//! inside the lock's file, so that a stranger's overwriting of it is reported and not silent.
+//!
+//! Corrupt is not absent: a file that is there and is no JSON object is reported with the place
+//! of its flaw and left alone. Only [`Store::set_aside`], called on purpose, moves it.
+//!
+//! Temporary files are staged in the store's private directory where that is on the same file
+//! system, so that a killed writer leaves nothing beside the state; otherwise beside it, with a
+//! name that says whose it is.
+//!
+//! What this deliberately does not do: know the workflow's fields (but for the version), journal,
+//! or decide what a stranger's change means.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::document::{Document, Flaw, whole};
+use super::edit::{self, Edit, EditFault};
+use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use super::record::Record;
+pub use super::record::Seen;
+use super::spool::{Spool, Waiting};
+use super::timestamp;
+use crate::fs::{self, Contents, Durability, Identity, Mould, ReadFault, Staged, WriteFault};
+
+/// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
+pub const STATE_CAP: u64 = 16 << 20;
+
+/// How often a change is made again on top of a stranger's before the store gives up.
+const TRIES: u32 = 32;
+
+/// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
+const HALF_WRITTEN: Duration = Duration::from_millis(120);
+
+/// A state file, and the private directory beside which nothing of the store lives.
+#[derive(Clone, Debug)]
+pub struct Store {
+    state: PathBuf,
+    home: PathBuf,
+    spool: Spool,
+    patience: Duration,
+}
+
+/// What an update did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Updated {
+    /// The version the file has now; 0 if it has none.
+    pub version: u64,
+    /// Whether the file was written.
+    pub outcome: Written,
+    /// How many waiting changes of others were made with it.
+    pub late: usize,
+    /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
+    pub refused: Vec<Refused>,
+    /// Set if the file found was not the one the store last wrote.
+    pub foreign: Option<Foreign>,
+}
+
+/// Whether an update wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The file is new.
+    Yes,
+    /// The change changed nothing, so nothing was written.
+    Unchanged,
+}
+
+/// A waiting change that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its name in the spool.
+    pub name: String,
+    /// What was in the way.
+    pub reason: String,
+}
+
+/// Somebody else wrote the state file since the store did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The version the store had written.
+    pub expected: u64,
+    /// The version that was found. If it is not larger, changes may have been overwritten.
+    pub found: u64,
+}
+
+/// What became of edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// They are in the state.
+    Applied(Updated),
+    /// They wait in the spool under this name; the next update makes them.
+    Spooled(String),
+}
+
+/// Why the state was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Somebody else held the lock longer than there was patience for.
+    #[error("{path}: another process is changing it (waited {} ms)", waited.as_millis())]
+    Busy {
+        /// The state file.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// Others kept changing the file without the lock.
+    #[error("{path}: others kept changing it during {TRIES} tries")]
+    Contended {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// There is no state to edit.
+    #[error("{path}: there is no state file")]
+    Absent {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// The file is there and is no JSON object. It was left alone.
+    #[error("{path}: {flaw}; it was left as it is")]
+    Corrupt {
+        /// The state file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        flaw: Flaw,
+    },
+    /// The file is there and cannot be read.
+    #[error("{path}: {fault}")]
+    Unreadable {
+        /// The state file.
+        path: PathBuf,
+        /// Why.
+        fault: ReadFault,
+    },
+    /// The changed state would be larger than what can be read again.
+    #[error("{path}: the changed state would be larger than {STATE_CAP} bytes")]
+    TooLarge {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// The file could not be written. The old state is still there.
+    #[error("{path}: {fault}; the old one is still there")]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        fault: WriteFault,
+    },
+    /// The change is in the file, but may not survive the loss of power.
+    #[error("{path}: changed, but the disk did not confirm it: {source}")]
+    Unconfirmed {
+        /// The state file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The store's private files could not be used.
+    #[error("{path}: {source}")]
+    Home {
+        /// The private file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why an update did not happen: the store's reason, or the change's own.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError<E> {
+    /// The store could not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The change itself refused.
+    #[error("{0}")]
+    Refused(E),
+}
+
+/// The state file as it was found.
+struct Found {
+    bytes: Vec<u8>,
+    identity: Identity,
+}
+
+/// One try to change the file.
+enum Attempt {
+    Done(Updated),
+    /// Somebody changed the file meanwhile.
+    Conflict,
+    /// The private directory turned out to be on another file system.
+    WrongDevice,
+}
+
+/// Where the new file is written before it gets its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Home,
+    Beside,
+}
+
+impl Store {
+    /// A store of the file `state`. `home` is a private directory for this one state (lock, spool,
+    /// temporary files); it is made when it is first needed.
+    pub fn new(state: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
+        let home = home.into();
+        Self {
+            state: state.into(),
+            spool: Spool::new(&home),
+            home,
+            patience: HOOK_PATIENCE,
+        }
+    }
+
+    /// The same store with another patience: a person's command may wait longer than a hook.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The state file.
+    pub fn path(&self) -> &Path {
+        &self.state
+    }
+
+    /// Changes the state in one step.
+    ///
+    /// `change` gets the document as it is (an empty one if there is no file) and says how
+    /// durable its change must be. It may be called again on a newer document, so it must look
+    /// at what it is given and keep nothing from an earlier call.
+    pub fn update<E>(
+        &self,
+        now: Timestamp,
+        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Updated, UpdateError<E>> {
+        let guard = self.lock()?;
+        self.recover(now)?;
+        let mut stage = self.choose_stage();
+        for _ in 0..TRIES {
+            match self.attempt(now, &guard, stage, &mut change)? {
+                Attempt::Done(updated) => return Ok(updated),
+                Attempt::Conflict => {}
+                Attempt::WrongDevice => stage = Stage::Beside,
+            }
+        }
+        Err(StoreError::Contended {
+            path: self.state.clone(),
+        }
+        .into())
+    }
+
+    /// Makes edits now, or leaves them in the spool if the lock stays busy or strangers keep
+    /// interfering: late, but never lost.
+    pub fn submit(
+        &self,
+        now: Timestamp,
+        durability: Durability,
+        edits: &[Edit],
+    ) -> Result<Submitted, UpdateError<EditFault>> {
+        enum Stop {
+            Absent,
+            Fault(EditFault),
+        }
+        let updated = self.update(now, |document| {
+            if document.is_empty() {
+                return Err(Stop::Absent);
+            }
+            edit::apply(edits, document).map_err(Stop::Fault)?;
+            Ok(durability)
+        });
+        match updated {
+            Ok(updated) => Ok(Submitted::Applied(updated)),
+            Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
+            Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
+                path: self.state.clone(),
+            }
+            .into()),
+            Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
+                let added = self.spool.add(now, edits, durability);
+                Ok(Submitted::Spooled(added.map_err(|fault| {
+                    StoreError::Unwritten {
+                        path: self.spool.directory().to_owned(),
+                        fault,
+                    }
+                })?))
+            }
+            Err(UpdateError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// Makes the changes that wait, and sweeps.
+    pub fn settle(&self, now: Timestamp) -> Result<Updated, StoreError> {
+        let nothing = |_: &mut Document| Ok::<_, Infallible>(Durability::Lazy);
+        self.update(now, nothing).map_err(|error| match error {
+            UpdateError::Store(error) => error,
+            UpdateError::Refused(never) => match never {},
+        })
+    }
+
+    /// How many changes wait. Needs no lock.
+    pub fn waiting(&self) -> usize {
+        self.spool.names().map_or(0, |names| names.len())
+    }
+
+    /// What the store last wrote, to be compared with what is there. Needs no lock.
+    pub fn last_written(&self) -> Option<Seen> {
+        let lock = std::fs::File::open(self.lock_path()).ok()?;
+        Record::read(&lock).map(|record| record.after)
+    }
+
+    /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
+    /// says where it is. Never called by the store itself.
+    pub fn set_aside(&self, now: Timestamp) -> Result<PathBuf, StoreError> {
+        let _guard = self.lock()?;
+        let mut name = self.state.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".corrupt-{}", timestamp::compact(now)));
+        let aside = self.state.with_file_name(name);
+        fs::move_aside(&self.state, &aside)
+            .map_err(WriteFault::at("setting it aside"))
+            .map_err(|fault| self.unwritten(fault))?;
+        Ok(aside)
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.home.join("lock")
+    }
+
+    fn lock(&self) -> Result<Guard, StoreError> {
+        match lock::acquire(&self.lock_path(), self.patience) {
+            Ok(Acquired::Held(guard)) => Ok(guard),
+            Ok(Acquired::Busy) => Err(StoreError::Busy {
+                path: self.state.clone(),
+                waited: self.patience,
+            }),
+            Err(source) => Err(StoreError::Home {
+                path: self.lock_path(),
+                source,
+            }),
+        }
+    }
+
+    /// Cleans up after killed writers: first the intent, which needs the staged file as
+    /// evidence, then the temporary files.
+    fn recover(&self, now: Timestamp) -> Result<(), StoreError> {
+        if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
+            // A state that cannot be read now settles nothing: better an error than twice.
+            let state = self.find(now)?;
+            let state = state.map(|(found, document)| (found.identity, version(&document)));
+            self.spool
+                .settle(&intent, state)
+                .map_err(|e| self.at_home(e))?;
+        }
+        // What cannot be swept now is swept another time.
+        let _swept = fs::sweep(&self.home);
+        let _swept = fs::sweep(self.spool.directory());
+        Ok(())
+    }
+
+    fn choose_stage(&self) -> Stage {
+        let device = |path: &Path| path.metadata().map(|m| m.dev()).ok();
+        let beside = self.state.parent().and_then(device);
+        if beside.is_none() || beside == device(&self.home) {
+            Stage::Home
+        } else {
+            Stage::Beside
+        }
+    }
+
+    fn attempt<E>(
+        &self,
+        now: Timestamp,
+        guard: &Guard,
+        stage: Stage,
+        change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Attempt, UpdateError<E>> {
+        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+        let (found, mut document) = match self.find(now)? {
+            Some((found, document)) => (Some(found), document),
+            None => (None, Document::default()),
+        };
+        let old_version = version(&document);
+        let record = Record::read(guard.file());
+        let foreign = found
+            .as_ref()
+            .and_then(|found| strange(record.as_ref(), found.identity, old_version));
+
+        let mut refused = Vec::new();
+        let mut made = Vec::new();
+        for Waiting { name, edits } in waiting {
+            let result = match (&found, edits) {
+                // They were meant for a state that is gone, not for the one made now.
+                (None, _) => Err("the state it was meant for is gone".to_owned()),
+                (Some(_), Err(reason)) => Err(reason),
+                (Some(_), Ok(edits)) => {
+                    edit::apply(&edits, &mut document).map_err(|fault| fault.to_string())
+                }
+            };
+            match result {
+                Ok(()) => made.push(name),
+                Err(reason) => refused.push(Refused { name, reason }),
+            }
+        }
+
+        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
+        let mut updated = Updated {
+            version: old_version,
+            outcome: Written::Unchanged,
+            late: made.len(),
+            refused,
+            foreign,
+        };
+        if !document.is_changed() {
+            if found.is_none() {
+                // Nobody made a state, so the waiting changes have not missed theirs yet.
+                updated.refused.clear();
+            }
+            self.clear(&made, &updated.refused)?;
+            return Ok(Attempt::Done(updated));
+        }
+
+        updated.version = old_version.saturating_add(1);
+        updated.outcome = Written::Yes;
+        // The document is an object and the path one key long: nothing can be in the way.
+        let _free = document.set(&["state_version"], updated.version);
+        let text = document.to_text();
+        if text.len() as u64 > STATE_CAP {
+            return Err(StoreError::TooLarge {
+                path: self.state.clone(),
+            }
+            .into());
+        }
+        if !made.is_empty() {
+            // They may have been transitions, and this happens rarely enough.
+            durability = Durability::Synced;
+        }
+        let staged = self.stage(stage, text.as_bytes(), durability)?;
+        if !made.is_empty() {
+            self.spool
+                .intend(made.clone(), &staged, updated.version)
+                .map_err(|fault| self.unwritten(fault))?;
+        }
+        match self.commit(
+            guard,
+            staged,
+            found.as_ref(),
+            old_version,
+            (&updated, durability),
+        ) {
+            Ok(Committed::Yes(confirmed)) => {
+                // If this fails, the intent stays and the next holder of the lock does it.
+                let _settled_later = self.clear(&made, &updated.refused);
+                confirmed.map_err(|source| StoreError::Unconfirmed {
+                    path: self.state.clone(),
+                    source,
+                })?;
+                Ok(Attempt::Done(updated))
+            }
+            Ok(Committed::Conflict) => Ok(Attempt::Conflict),
+            Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
+                Ok(Attempt::WrongDevice)
+            }
+            Err(fault) => Err(self.unwritten(fault).into()),
+        }
+    }
+
+    /// The last steps: nobody changed it meanwhile; this is what we write; rename.
+    fn commit(
+        &self,
+        guard: &Guard,
+        staged: Staged,
+        found: Option<&Found>,
+        old_version: u64,
+        (updated, durability): (&Updated, Durability),
+    ) -> Result<Committed, WriteFault> {
+        // The intent goes before the staged file it speaks of, which `drop` removes.
+        let give_up = |staged: Staged| {
+            let _settled_by_version = self.spool.withdraw();
+            drop(staged);
+        };
+        if !self.is_still(found) {
+            give_up(staged);
+            return Ok(Committed::Conflict);
+        }
+        let record = staged.identity().and_then(|identity| {
+            Record {
+                before: found.map(|found| Seen {
+                    identity: found.identity,
+                    version: old_version,
+                }),
+                after: Seen {
+                    identity,
+                    version: updated.version,
+                },
+            }
+            .write(guard.file())
+        });
+        if let Err(source) = record {
+            give_up(staged);
+            return Err(WriteFault::at("recording the version")(source));
+        }
+        match staged.publish_synced(&self.state, durability) {
+            Ok(confirmed) => Ok(Committed::Yes(confirmed)),
+            Err(fault) => {
+                let _settled_by_version = self.spool.withdraw();
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whether the state file still holds what was read. By content, because two writes within
+    /// one tick of the clock have the same time.
+    fn is_still(&self, found: Option<&Found>) -> bool {
+        match (fs::read_own(&self.state, STATE_CAP), found) {
+            (Ok(None), None) => true,
+            (Ok(Some(now)), Some(then)) => {
+                now.identity.inode == then.identity.inode && now.bytes == then.bytes
+            }
+            (Ok(_) | Err(_), _) => false,
+        }
+    }
+
+    fn stage(
+        &self,
+        stage: Stage,
+        bytes: &[u8],
+        durability: Durability,
+    ) -> Result<Staged, StoreError> {
+        let beside = self.state.parent().unwrap_or(Path::new("."));
+        fs::create_directories(beside)
+            .map_err(WriteFault::at("creating its directory"))
+            .and_then(|()| {
+                let mould = Mould::of(&self.state)?;
+                let directory = match stage {
+                    Stage::Home => &self.home,
+                    Stage::Beside => {
+                        let _swept = fs::sweep(beside);
+                        beside
+                    }
+                };
+                Staged::write(directory, bytes, mould, durability)
+            })
+            .map_err(|fault| self.unwritten(fault))
+    }
+
+    /// Takes what was made and what was refused out of the spool.
+    fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
+        for Refused { name, .. } in refused {
+            self.spool.refuse(name).map_err(|e| self.at_home(e))?;
+        }
+        if made.is_empty() {
+            return Ok(());
+        }
+        let names = made.iter().map(String::as_str);
+        self.spool.finish(names).map_err(|e| self.at_home(e))
+    }
+
+    /// Reads the state file; waits for a stranger who may just be writing it.
+    fn find(&self, now: Timestamp) -> Result<Option<(Found, Document)>, StoreError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let contents =
+                fs::read_own(&self.state, STATE_CAP).map_err(|fault| StoreError::Unreadable {
+                    path: self.state.clone(),
+                    fault,
+                })?;
+            let Some(Contents { bytes, identity }) = contents else {
+                return Ok(None);
+            };
+            match Document::parse(&bytes) {
+                Ok(document) => {
+                    return Ok(Some((Found { bytes, identity }, document)));
+                }
+                Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
+                    let nap = Duration::from_millis(2);
+                    sleep(nap);
+                    waited += nap;
+                }
+                Err(flaw) => {
+                    return Err(StoreError::Corrupt {
+                        path: self.state.clone(),
+                        flaw,
+                    });
+                }
+            }
+        }
+    }
+
+    fn unwritten(&self, fault: WriteFault) -> StoreError {
+        StoreError::Unwritten {
+            path: self.state.clone(),
+            fault,
+        }
+    }
+
+    fn at_home(&self, source: io::Error) -> StoreError {
+        StoreError::Home {
+            path: self.home.clone(),
+            source,
+        }
+    }
+}
+
+/// What became of a staged file.
+enum Committed {
+    /// It is the state. The disk confirmed it, or not.
+    Yes(io::Result<()>),
+    Conflict,
+}
+
+/// Whether a file was written so lately that its writer may not be done. An old corrupt file is
+/// corrupt, and no event waits for it.
+fn is_fresh(identity: Identity, now: Timestamp) -> bool {
+    now.as_second().abs_diff(identity.modified) <= 2
+}
+
+/// The version as the original counts it: a number above 0, or else 0.
+fn version(document: &Document) -> u64 {
+    let Some(value) = document.get(&["state_version"]) else {
+        return 0;
+    };
+    whole(value).unwrap_or_else(|| {
+        let number = value.as_f64().unwrap_or(0.0).floor();
+        format!("{:.0}", number.clamp(0.0, 1e15))
+            .parse()
+            .unwrap_or(0)
+    })
+}
+
+fn strange(record: Option<&Record>, identity: Identity, found: u64) -> Option<Foreign> {
+    let record = record?;
+    match record.find(identity) {
+        Some(_) => None,
+        None => Some(Foreign {
+            expected: record.after.version,
+            found,
+        }),
+    }
+}

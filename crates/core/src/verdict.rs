@@ -57,6 +57,33 @@ pub struct Outcome {
     pub faults: Vec<Fault>,
 }
 
+impl Finding {
+    /// A finding that concerns no phase or agent yet.
+    pub fn new(code: &'static str, text: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            code,
+            text: text.into(),
+            reason: reason.into(),
+            phase: None,
+            agent: None,
+        }
+    }
+
+    /// The same finding about a phase.
+    #[must_use]
+    pub fn phase(mut self, phase: &str) -> Self {
+        self.phase = Some(phase.to_owned());
+        self
+    }
+
+    /// The same finding about a sub-agent.
+    #[must_use]
+    pub fn agent(mut self, agent: &str) -> Self {
+        self.agent = Some(agent.to_owned());
+        self
+    }
+}
+
 impl Outcome {
     /// Adds one guard's verdict. True when the event is over.
     pub fn add(&mut self, guard: &'static str, verdict: Verdict) -> bool {

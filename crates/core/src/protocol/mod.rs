@@ -138,6 +138,8 @@ pub struct Event<'a> {
     pub kind: EventKind,
     /// The agent's own name of the event; answers repeat it.
     pub name: Cow<'a, str>,
+    /// Whether anybody said what event it is. A bare event of the specifications does not.
+    pub is_named: bool,
     /// The session, where the agent tells it.
     pub session: Option<Cow<'a, str>>,
     /// The prompt or turn within the session.
@@ -171,6 +173,7 @@ impl<'a> Event<'a> {
             wire,
             kind,
             name: Cow::Borrowed(kind.as_str()),
+            is_named: false,
             session: None,
             prompt_id: None,
             cwd: None,

@@ -30,7 +30,11 @@ pub enum NotAnEvent {
 
 impl From<NotAnEvent> for Fault {
     fn from(error: NotAnEvent) -> Self {
-        Self::new("event-unreadable", error.to_string())
+        let kind = match error {
+            NotAnEvent::Empty => "event-empty",
+            NotAnEvent::Json(_) | NotAnEvent::NotAnObject(_) => "event-malformed",
+        };
+        Self::new(kind, error.to_string())
     }
 }
 
@@ -127,6 +131,7 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     let mut event = Event::new(wire, kind);
     if let Some(name) = own_name.or_else(|| hints.event.map(Cow::Borrowed)) {
         event.name = name;
+        event.is_named = true;
     }
     event.session = fields.text(SESSION);
     event.prompt_id = fields.text(PROMPT_ID);

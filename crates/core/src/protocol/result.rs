@@ -11,6 +11,19 @@ impl<'a> Tool<'a> {
     pub fn result_text(&self) -> Cow<'a, str> {
         self.result.map_or(Cow::Borrowed(""), text_of)
     }
+
+    /// Whether the call has come to its end with something to show. A sub-agent that was
+    /// launched in the background answers at once and finishes later.
+    pub fn has_finished(&self) -> bool {
+        let launched = |result: Node<'_>| {
+            result
+                .get("status")
+                .and_then(Node::str)
+                .is_some_and(|s| s == "async_launched")
+        };
+        self.result
+            .is_some_and(|result| result.truthy() && !launched(result))
+    }
 }
 
 /// Each agent wraps a result in its own way; what is in no known wrapping is its JSON text.

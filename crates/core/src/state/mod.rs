@@ -18,6 +18,7 @@ pub mod redact;
 pub mod spool;
 pub mod store;
 pub mod timestamp;
+pub mod view;
 
 #[cfg(test)]
 mod fault_tests;

@@ -1,1 +1,21 @@
-//! One integration binary.
+//! The behaviour of the binary, seen from outside: its standard input and output, its files,
+//! real git repositories, real processes. One test binary, so that it links once.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod context;
+#[cfg(test)]
+mod corpora;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod registrations;
+#[cfg(test)]
+mod simulate;
+#[cfg(test)]
+mod spec_000;
+#[cfg(test)]
+mod spec_004;
+#[cfg(test)]
+mod wires;

@@ -1,0 +1,57 @@
+//! Every environment variable that deciding an event may look at, declared once.
+//!
+//! The process reads them at its rim; tests pass other values. Nothing else asks the
+//! environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the environment says.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    /// `CLAUDE_PROJECT_DIR`: where the agent's session started.
+    pub project_dir: Option<PathBuf>,
+    /// `ISDLC_PROJECT`: the project of a monorepo.
+    pub monorepo_project: Option<String>,
+    /// `HOME`
+    pub home: Option<PathBuf>,
+    /// The directory of the process.
+    pub cwd: Option<PathBuf>,
+    /// A child of Tollgate's own is asking: see [`Env::is_nested`].
+    pub nested: bool,
+    /// `CLAUDE_CODE_SESSION_ID`: a real Claude Code is asking, whatever it sent.
+    pub claude_session: bool,
+    /// Gemini's variables are set.
+    pub gemini: bool,
+    /// `SKILL_VALIDATOR_DEBUG=true`
+    pub debug: bool,
+}
+
+/// Set for every child that Tollgate starts.
+pub const DEPTH: &str = "TOLLGATE_DEPTH";
+
+impl Env {
+    /// Reads the variables through `get`.
+    pub fn read(get: impl Fn(&str) -> Option<OsString>, cwd: Option<PathBuf>) -> Self {
+        let text = |name: &str| get(name).and_then(|v| v.into_string().ok());
+        let path = |name: &str| get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        Self {
+            project_dir: path("CLAUDE_PROJECT_DIR"),
+            monorepo_project: text("ISDLC_PROJECT").filter(|v| !v.is_empty()),
+            home: path("HOME"),
+            cwd,
+            nested: get(DEPTH).is_some_and(|v| !v.is_empty() && v != "0")
+                || text("TASKIE_HOOK_SKIP").is_some_and(|v| v == "true")
+                || text("GAUNTLET_STOP_HOOK_ACTIVE").is_some_and(|v| !v.is_empty()),
+            claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
+            gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
+            debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
+        }
+    }
+
+    /// Whether the hook was started from inside a reviewer or check that Tollgate runs. Such a
+    /// hook approves before it reads anything, or a review would review itself for ever.
+    pub fn is_nested(&self) -> bool {
+        self.nested
+    }
+}

@@ -1,0 +1,175 @@
+//! branch-guard: while a workflow has a branch of its own, nobody commits to main, and on the
+//! workflow's branch only its last phase commits.
+//!
+//! What a command line would commit, and where, comes from reading it as a shell would
+//! ([`crate::shell`], [`crate::git`]); git is not started. What cannot be seen through is
+//! allowed: text may prove that a command commits, never that it does not.
+
+use std::borrow::Cow;
+
+use super::{Class, Guard};
+use crate::git::{self, Commit, Head, Relation, Repository};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::shell;
+use crate::state::view::{GitBranch, Workflow};
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::phases;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "branch-guard",
+    about: "blocks commits to main while a workflow has its own branch",
+    on: &[(EventKind::PreTool, Class::Shell)],
+    codes: &[
+        ("BG-001", "the command would commit to main or master"),
+        (
+            "BG-002",
+            "the command would commit on the workflow's branch before the last phase",
+        ),
+    ],
+    check,
+};
+
+const PROTECTED: &[&str] = &["main", "master"];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+        return Verdict::Allow;
+    };
+    if !shell::may_mention(command, "git") {
+        return Verdict::Allow;
+    }
+    let (dir, home) = (scene.start_dir(), scene.home());
+    let survey = shell::survey(
+        command,
+        shell::Start {
+            dir: Some(dir),
+            home,
+        },
+    );
+    let commits = git::commits(&survey, dir, home).commits;
+    if commits.is_empty() {
+        return Verdict::Allow;
+    }
+    let Some(workflow) = scene.workflow() else {
+        return Verdict::Allow;
+    };
+    let Some((branch, doubt)) = workflow.git_branch().and_then(guarded) else {
+        return Verdict::Allow;
+    };
+    let Some(ours) = Repository::discover(scene.layout().root()) else {
+        return Verdict::Allow;
+    };
+    for commit in commits
+        .iter()
+        .filter(|commit| commit.relation != Relation::Elsewhere)
+    {
+        let there = commit.work_tree.as_deref().unwrap_or(dir);
+        let Some(repository) = Repository::discover(there) else {
+            continue;
+        };
+        if !repository.same_repository(&ours) {
+            continue;
+        }
+        for name in branches(scene, commit, &repository) {
+            if PROTECTED.contains(&name.as_ref()) {
+                if let Some(finding) = to_main(&name, &branch, doubt.as_deref(), &repository) {
+                    return Verdict::Block(finding);
+                }
+            } else if branch.name.as_deref() == Some(name.as_ref())
+                && let Some(finding) = too_early(scene, workflow, &name)
+            {
+                return Verdict::Block(finding);
+            }
+        }
+    }
+    Verdict::Allow
+}
+
+/// The branch, if its status calls for guarding, and why in doubt. A branch that nobody gave a
+/// status is not tracked. An unknown word must not switch the guard off.
+fn guarded(branch: GitBranch<'_>) -> Option<(GitBranch<'_>, Option<String>)> {
+    let status = branch.status.clone()?;
+    match status.trim().to_ascii_lowercase().as_str() {
+        "active" => Some((branch, None)),
+        "merged" | "abandoned" => None,
+        _ => {
+            let doubt = format!(
+                "Note: git_branch.status is '{status}', which is none of 'active', 'merged' and \
+                 'abandoned', so the branch counts as active."
+            );
+            Some((branch, Some(doubt)))
+        }
+    }
+}
+
+/// The branches that a commit could land on.
+fn branches<'c>(
+    scene: &Scene<'_>,
+    commit: &'c Commit,
+    repository: &Repository,
+) -> Vec<Cow<'c, str>> {
+    let named = commit.heads.iter().filter_map(|head| match head {
+        Head::Branch(name) => Some(Cow::Borrowed(name.as_str())),
+        Head::AskGit => scene.ask_branch(&repository.work_tree).map(Cow::Owned),
+        Head::Detached | Head::None => None,
+    });
+    named.collect()
+}
+
+fn to_main(
+    current: &str,
+    branch: &GitBranch<'_>,
+    doubt: Option<&str>,
+    repository: &Repository,
+) -> Option<Finding> {
+    let expected = branch.name.as_deref().unwrap_or("feature branch");
+    let missing = branch.name.is_some() && !repository.branch_exists(expected);
+    // Finished and forgotten in the state: main is where the work is now.
+    if missing && repository.was_merged(expected) {
+        return None;
+    }
+    let mut text = format!(
+        "COMMIT TO MAIN BLOCKED: You are attempting to commit to '{current}' while an active \
+         workflow has a feature branch '{expected}'.\n\n\
+         During an active workflow, all commits should go to the feature branch to keep \
+         main/master clean until the work is reviewed and merged.\n\n\
+         To fix this:\n\
+         1. Switch to the feature branch: git checkout {expected}\n\
+         2. Then commit your changes there\n\n\
+         Current branch:  {current}\nExpected branch: {expected}"
+    );
+    if missing {
+        text.push_str("\n\nNote: the branch '");
+        text.push_str(expected);
+        text.push_str(
+            "' does not exist in this repository and was not merged here. If the workflow is \
+             over, finish or cancel it; otherwise create the branch first.",
+        );
+    }
+    if let Some(doubt) = doubt {
+        text.push_str("\n\n");
+        text.push_str(doubt);
+    }
+    let reason = format!("Commit to '{current}' blocked, expected branch '{expected}'");
+    Some(Finding::new("BG-001", text, reason))
+}
+
+fn too_early(scene: &Scene<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {
+    let phase = scene.current_phase()?;
+    let listed = workflow.phases();
+    let last = listed.last()?;
+    if phases::same(&phase, last) {
+        return None;
+    }
+    let text = format!(
+        "COMMIT BLOCKED (Phase: {phase}): Commits are not allowed on the workflow branch during \
+         intermediate phases.\n\n\
+         The orchestrator commits when the workflow is finalized, after the last phase has \
+         passed its gate. Until then keep your changes in the working tree; to set them aside \
+         use git stash.\n\n\
+         Current phase:  {phase}\nCurrent branch: {branch}\nFinal phase:    {last}"
+    );
+    let reason = format!("Commit on '{branch}' blocked in phase '{phase}', before '{last}'");
+    Some(Finding::new("BG-002", text, reason).phase(&phase))
+}

@@ -1,0 +1,117 @@
+//! The guards: one row each in a table, one file each beside this one.
+//!
+//! A guard is a pure function from a [`Scene`] to a [`Verdict`]. The table says when it runs;
+//! `--guard`, the documentation and the tests are made from the same rows.
+
+mod branch_guard;
+mod discover_menu_guard;
+mod phase_loop_controller;
+mod phase_sequence_guard;
+mod plan_surfacer;
+mod state_write_validator;
+mod walkthrough_tracker;
+
+use std::fmt;
+
+use crate::protocol::{Event, EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::verdict::Verdict;
+
+/// One guard.
+#[derive(Debug)]
+pub struct Guard {
+    /// Its name in the specification, and after `--guard`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// When it runs.
+    pub on: &'static [(EventKind, Class)],
+    /// The codes of its findings, with what each means.
+    pub codes: &'static [(&'static str, &'static str)],
+    check: fn(&Scene<'_>) -> Verdict,
+}
+
+/// What a tool call is, as far as the table of guards cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// a shell command
+    Shell,
+    /// a change of a file, in whole or in part
+    File,
+    /// work for a sub-agent
+    Delegate,
+    /// a skill
+    Skill,
+    /// another tool, or no tool
+    Other,
+}
+
+/// Every guard, in the order in which an event meets them.
+///
+/// The sequence guard goes before the loop controller: to an agent that delegates to the wrong
+/// phase, "mark that phase as in progress" would be the wrong advice.
+pub static GUARDS: &[Guard] = &[
+    phase_sequence_guard::GUARD,
+    phase_loop_controller::GUARD,
+    plan_surfacer::GUARD,
+    branch_guard::GUARD,
+    state_write_validator::GUARD,
+    walkthrough_tracker::GUARD,
+    discover_menu_guard::GUARD,
+];
+
+impl Guard {
+    /// The guard of this name. The file names of the original (`branch-guard.cjs`) work too, so
+    /// that old registrations need only another program.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let name = name.strip_suffix(".cjs").unwrap_or(name);
+        GUARDS.iter().find(|guard| guard.name == name)
+    }
+
+    /// Whether the guard looks at such an event.
+    pub fn watches(&self, event: &Event<'_>) -> bool {
+        let class = Class::of(event);
+        self.on
+            .iter()
+            .any(|(kind, tool)| *kind == event.kind && *tool == class)
+    }
+
+    /// The guard's verdict; an event it does not watch is allowed.
+    pub fn check(&self, scene: &Scene<'_>) -> Verdict {
+        if self.watches(scene.event) {
+            (self.check)(scene)
+        } else {
+            Verdict::Allow
+        }
+    }
+}
+
+impl Class {
+    /// The class of an event's tool call.
+    pub fn of(event: &Event<'_>) -> Self {
+        match event.tool.as_ref().map(|tool| &tool.call) {
+            Some(ToolCall::Shell { .. }) => Self::Shell,
+            Some(
+                ToolCall::Write { .. }
+                | ToolCall::Edit { .. }
+                | ToolCall::Patch { .. }
+                | ToolCall::Notebook { .. },
+            ) => Self::File,
+            Some(ToolCall::Delegate { .. }) => Self::Delegate,
+            Some(ToolCall::Skill { .. }) => Self::Skill,
+            Some(ToolCall::Other) | None => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shell => "Bash",
+            Self::File => "Write, Edit",
+            Self::Delegate => "Task",
+            Self::Skill => "Skill",
+            Self::Other => "*",
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! phase-sequence-guard: a delegation goes to the phase the workflow is in, and to no other.
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::delegation::Delegation;
+use crate::workflow::phases;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "phase-sequence-guard",
+    about: "blocks a delegation to another phase than the workflow is in",
+    on: &[(EventKind::PreTool, Class::Delegate)],
+    codes: &[
+        ("PSG-001", "the delegation's phase is not the current one"),
+        (
+            "PSG-002",
+            "the prompt has a `Phase key:` that no workflow knows (warning)",
+        ),
+    ],
+    check,
+};
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    if *scene.delegation() == Delegation::None {
+        return Verdict::Allow;
+    }
+    let Some(current) = scene.current_phase() else {
+        return Verdict::Allow;
+    };
+    let target = match scene.delegation() {
+        Delegation::None => return Verdict::Allow,
+        Delegation::Phase(target) => target,
+        Delegation::UnknownPhase(key) => {
+            let text = format!(
+                "[phase-sequence-guard] WARNING: Unknown phase key in a delegation.\n  \
+                 Phase key: {key}\n  Current phase: {current}\n  \
+                 No workflow knows this phase, so the delegation was not checked."
+            );
+            let reason = format!("Unknown phase key '{key}'");
+            return Verdict::Warn(vec![Finding::new("PSG-002", text, reason).phase(&current)]);
+        }
+    };
+    if phases::same(&target.phase, &current) {
+        return Verdict::Allow;
+    }
+    let agent = target.agent.as_deref().unwrap_or("unknown");
+    let phase = &target.phase;
+    let gate = phases::gate_number(&current);
+    let text = format!(
+        "OUT-OF-ORDER PHASE DELEGATION: Attempting to delegate to phase \
+         '{phase}' (agent: {agent}), but the current workflow phase is '{current}'.\n\n\
+         Phases must execute in the order defined by the workflow. You cannot skip ahead or go \
+         back to a previous phase without advancing through the gate.\n\n\
+         To proceed correctly:\n\
+         - Complete the current phase '{current}' and pass GATE-{gate}\n\
+         - Then the orchestrator will advance to the next phase automatically\n\n\
+         Current phase: {current}\nTarget phase:  {phase}"
+    );
+    let reason = format!("Target phase '{phase}' does not match current '{current}'");
+    Verdict::Block(
+        Finding::new("PSG-001", text, reason)
+            .phase(&current)
+            .agent(agent),
+    )
+}

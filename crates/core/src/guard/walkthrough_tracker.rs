@@ -1,0 +1,53 @@
+//! walkthrough-tracker: a finished discovery should have walked through the constitution.
+
+use super::{Class, Guard};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::agents;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "walkthrough-tracker",
+    about: "warns when a discovery ends without the constitution walkthrough",
+    on: &[(EventKind::PostTool, Class::Delegate)],
+    codes: &[(
+        "WT-001",
+        "the discovery's walkthrough is not recorded as completed",
+    )],
+    check,
+};
+
+const TEXT: &str = "\
+[walkthrough-tracker] WARNING: Discovery completed without constitution walkthrough.
+  The /discover command completed, but the constitution walkthrough step was not
+  recorded as completed (discovery_context.walkthrough_completed is not true).
+  The walkthrough ensures the user reviews and approves the project constitution
+  before starting SDLC work. Consider running the walkthrough manually.";
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(tool) = scene.tool() else {
+        return Verdict::Allow;
+    };
+    let ToolCall::Delegate { agent, .. } = &tool.call else {
+        return Verdict::Allow;
+    };
+    if agents::normalize(agent) != "discover-orchestrator" || !tool.has_finished() {
+        return Verdict::Allow;
+    }
+    let context = scene
+        .state()
+        .and_then(|state| state.get("discovery_context"));
+    let Some(context) = context.filter(|context| context.truthy()) else {
+        return Verdict::Allow;
+    };
+    if context
+        .get("walkthrough_completed")
+        .is_some_and(super::super::json::Node::is_true)
+    {
+        return Verdict::Allow;
+    }
+    let reason = "Discovery completed without constitution walkthrough";
+    Verdict::Warn(vec![
+        Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator"),
+    ])
+}

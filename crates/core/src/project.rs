@@ -1,0 +1,370 @@
+//! Where the project is, and where its things live.
+//!
+//! One walk up finds the root; one [`Layout`], made from it, answers every "where is". Nothing
+//! else knows a directory name.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::env::Env;
+use crate::git::Repository;
+use crate::json::Object;
+use crate::verdict::Fault;
+
+/// A project's root and the homes found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+    /// The workflow's home is `.isdlc`.
+    isdlc: bool,
+}
+
+/// The directories that make a project, that of the workflow's original first.
+const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
+
+/// The id of one project of a monorepo. It becomes part of a path, so it cannot leave its
+/// directory: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectId(String);
+
+/// A file of the workflow's configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigFile {
+    /// `skills-manifest.json`
+    Manifest,
+    /// `iteration-requirements.json`
+    Requirements,
+    /// `workflows.json`
+    Workflows,
+    /// `artifact-paths.json`
+    ArtifactPaths,
+}
+
+impl Layout {
+    /// Finds the project that an event in `event_cwd` belongs to.
+    ///
+    /// `CLAUDE_PROJECT_DIR` is where the session started. It does not follow the agent into
+    /// another worktree of the same repository, so a worktree that has a home of its own goes
+    /// before it. A session started in a subdirectory still belongs to the project above.
+    pub fn find(env: &Env, event_cwd: Option<&Path>) -> Option<Self> {
+        let here = event_cwd.filter(|cwd| cwd.is_absolute());
+        let Some(started) = &env.project_dir else {
+            return Self::above(here.or(env.cwd.as_deref())?);
+        };
+        let elsewhere = here.filter(|here| *here != started);
+        let worktree = elsewhere.and_then(|here| other_worktree(started, here));
+        worktree
+            .and_then(|root| Self::at(&root))
+            .or_else(|| Self::above(started))
+    }
+
+    /// The nearest directory at or above `start` that has a home.
+    pub fn above(start: &Path) -> Option<Self> {
+        start.ancestors().find_map(Self::at)
+    }
+
+    /// The layout of exactly this directory, if it has a home.
+    pub fn at(root: &Path) -> Option<Self> {
+        let [isdlc, others @ ..] = HOMES;
+        let has = |name: &str| root.join(name).is_dir();
+        let isdlc = has(isdlc);
+        (isdlc || others.into_iter().any(has)).then(|| Self {
+            root: root.to_owned(),
+            isdlc,
+        })
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The workflow's home: `.isdlc` where it exists, else `.tollgate/workflow`.
+    pub fn workflow_home(&self) -> PathBuf {
+        self.root.join(if self.isdlc {
+            ".isdlc"
+        } else {
+            ".tollgate/workflow"
+        })
+    }
+
+    /// Whether the workflow's home is that of a project that used the original.
+    pub fn is_isdlc(&self) -> bool {
+        self.isdlc
+    }
+
+    /// The workflow's state file; of one project, in a monorepo.
+    pub fn state_file(&self, project: Option<&ProjectId>) -> PathBuf {
+        let home = self.workflow_home();
+        match project {
+            Some(ProjectId(id)) => home.join("projects").join(id).join("state.json"),
+            None => home.join("state.json"),
+        }
+    }
+
+    /// The file whose presence makes the project a monorepo.
+    pub fn monorepo_file(&self) -> PathBuf {
+        self.workflow_home().join("monorepo.json")
+    }
+
+    /// The places to look for a configuration file, best first.
+    pub fn config_files(&self, file: ConfigFile) -> Vec<PathBuf> {
+        let own = self.workflow_home().join("config").join(file.name());
+        if !self.isdlc {
+            return vec![own];
+        }
+        let hooks = self.root.join(".claude/hooks/config").join(file.name());
+        match file {
+            // The original's order, which its users rely on.
+            ConfigFile::Workflows => vec![own, hooks],
+            ConfigFile::Manifest | ConfigFile::Requirements | ConfigFile::ArtifactPaths => {
+                vec![hooks, own]
+            }
+        }
+    }
+
+    /// Where a document of the workflow (`tasks.md`, `constitution.md`) is, or belongs: the
+    /// first place that has it, else the first place.
+    pub fn document(&self, project: Option<&ProjectId>, name: &str) -> PathBuf {
+        let places: Vec<PathBuf> = match (self.isdlc, project) {
+            (true, None) => {
+                vec![
+                    self.root.join("docs/isdlc").join(name),
+                    self.workflow_home().join(name),
+                ]
+            }
+            (true, Some(ProjectId(id))) => vec![
+                self.root.join("docs/isdlc/projects").join(id).join(name),
+                self.workflow_home().join("projects").join(id).join(name),
+            ],
+            (false, None) => vec![self.workflow_home().join(name)],
+            (false, Some(ProjectId(id))) => {
+                vec![self.workflow_home().join("projects").join(id).join(name)]
+            }
+        };
+        let found = places
+            .iter()
+            .find(|place| place.exists())
+            .or(places.first());
+        found
+            .cloned()
+            .unwrap_or_else(|| self.workflow_home().join(name))
+    }
+
+    /// The specification's `hook-activity.log`, in projects that have it.
+    pub fn activity_log(&self) -> Option<PathBuf> {
+        self.isdlc
+            .then(|| self.workflow_home().join("hook-activity.log"))
+    }
+
+    /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
+    pub fn local(&self) -> PathBuf {
+        self.root.join(".tollgate/local")
+    }
+
+    /// Whether `path` is a state file of this project, however it is written.
+    ///
+    /// By its text first, as the specification has it, then by what it leads to: a symlinked
+    /// directory or another spelling of the root must not hide it.
+    pub fn is_state_file(&self, path: &Path) -> bool {
+        let path = lexical(path);
+        if names_state_file(&path) {
+            return true;
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return false;
+        };
+        if std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
+            return path
+                .canonicalize()
+                .is_ok_and(|real| names_state_file(&real));
+        }
+        name == "state.json"
+            && parent
+                .canonicalize()
+                .is_ok_and(|real| names_state_file(&real.join(name)))
+    }
+}
+
+impl ConfigFile {
+    /// The file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manifest => "skills-manifest.json",
+            Self::Requirements => "iteration-requirements.json",
+            Self::Workflows => "workflows.json",
+            Self::ArtifactPaths => "artifact-paths.json",
+        }
+    }
+}
+
+impl ProjectId {
+    /// An id that is safe to put in a path.
+    pub fn new(id: &str) -> Option<Self> {
+        let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+        let ok = id.len() <= 64
+            && id.bytes().all(safe)
+            && id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+        ok.then(|| Self(id.to_owned()))
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Which project of the monorepo an event belongs to: `ISDLC_PROJECT`, else the registered
+    /// path that holds `cwd`, else the default.
+    pub fn resolve(
+        monorepo: &str,
+        root: &Path,
+        cwd: Option<&Path>,
+        wanted: Option<&str>,
+    ) -> Result<Option<Self>, Fault> {
+        let checked = |id: &str, from: &str| {
+            Self::new(id).map(Some).ok_or_else(|| {
+                Fault::new(
+                    "monorepo-project",
+                    format!("{from} names the project {id:?}, which is no id: use letters, digits, '.', '_' and '-'"),
+                )
+            })
+        };
+        if let Some(id) = wanted {
+            return checked(id, "ISDLC_PROJECT");
+        }
+        let config = Object::parse(monorepo).map_err(|error| {
+            Fault::new(
+                "monorepo-corrupt",
+                format!("monorepo.json cannot be read: {error}"),
+            )
+        })?;
+        let inside = cwd.and_then(|cwd| lexical(cwd).strip_prefix(root).ok().map(Path::to_owned));
+        let projects = config.object("projects").unwrap_or_default();
+        let mut best: Option<(usize, String)> = None;
+        for (id, entry) in projects.iter() {
+            let Some(path) = entry.get("path").and_then(super::json::Node::str) else {
+                continue;
+            };
+            let path = lexical(Path::new(path.trim_end_matches('/')));
+            let length = path.components().count();
+            let holds = inside
+                .as_deref()
+                .is_some_and(|inside| inside.starts_with(&path));
+            if length > 0 && holds && best.as_ref().is_none_or(|(longest, _)| length > *longest) {
+                best = Some((length, id.to_owned()));
+            }
+        }
+        match best {
+            Some((_, id)) => checked(&id, "monorepo.json"),
+            None => match config.str("default_project").filter(|id| !id.is_empty()) {
+                Some(id) => checked(&id, "monorepo.json"),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+/// Resolves `.`, `..` and doubled slashes without asking the file system.
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !out.pop() {
+                    out.push(part);
+                }
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
+        }
+    }
+    out
+}
+
+/// `…/.isdlc/state.json`, `…/.isdlc/projects/<id>/state.json`, and the same under
+/// `.tollgate/workflow`. Backslashes count, as in paths that a Windows agent writes.
+fn names_state_file(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let mut parts = text
+        .rsplit(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".");
+    if parts.next() != Some("state.json") {
+        return false;
+    }
+    let (first, second, third) = (parts.next(), parts.next(), parts.next());
+    let is_home = |name: Option<&str>, above: Option<&str>| {
+        name == Some(".isdlc") || (name == Some("workflow") && above == Some(".tollgate"))
+    };
+    is_home(first, second) || (second == Some("projects") && is_home(third, parts.next()))
+}
+
+/// The root of the worktree that `here` lies in, if it is another one of the repository that
+/// `started` belongs to.
+fn other_worktree(started: &Path, here: &Path) -> Option<PathBuf> {
+    let there = Repository::discover(here)?;
+    let home = Repository::discover(started)?;
+    let other = there.work_tree != home.work_tree && there.same_repository(&home);
+    other.then_some(there.work_tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_files_are_known_by_every_spelling() {
+        for yes in [
+            ".isdlc/state.json",
+            "/p/.isdlc/state.json",
+            "/p/.isdlc//state.json",
+            "/p/.isdlc/./state.json",
+            "/p/.isdlc/projects/api/state.json",
+            "/p/.isdlc/projects/a/../../state.json",
+            r"C:\p\.isdlc\state.json",
+            r"C:\p\.isdlc\projects\api\state.json",
+            "/p/.tollgate/workflow/state.json",
+        ] {
+            assert!(names_state_file(&lexical(Path::new(yes))), "{yes}");
+        }
+        for no in [
+            "state.json",
+            "/p/isdlc/state.json",
+            "/p/.isdlc/x/state.json",
+            "/p/.isdlc/state.json.bak",
+        ] {
+            assert!(!names_state_file(&lexical(Path::new(no))), "{no}");
+        }
+    }
+
+    #[test]
+    fn e8_project_ids_cannot_leave_their_directory() {
+        for bad in [
+            "../../../escape",
+            "..",
+            "",
+            "a/b",
+            ".hidden",
+            &"x".repeat(65),
+            "a\0b",
+        ] {
+            assert_eq!(ProjectId::new(bad), None, "{bad:?}");
+        }
+        assert!(ProjectId::new("api-service_2.0").is_some());
+        let fault = ProjectId::resolve("{}", Path::new("/p"), None, Some("../..")).unwrap_err();
+        assert_eq!(fault.kind, "monorepo-project");
+    }
+
+    #[test]
+    fn a_monorepo_project_is_the_longest_registered_path() {
+        let config = r#"{"default_project":"web","projects":{
+            "apps":{"path":"apps/"},"api":{"path":"apps/api"},"web":{"path":"apps/web"}}}"#;
+        let at = |cwd: &str| {
+            let id = ProjectId::resolve(config, Path::new("/p"), Some(Path::new(cwd)), None);
+            id.unwrap().unwrap().0
+        };
+        assert_eq!(at("/p/apps/api/src"), "api");
+        assert_eq!(at("/p/apps/api"), "api");
+        assert_eq!(at("/p/apps/api-x"), "apps");
+        assert_eq!(at("/p/docs"), "web");
+        assert_eq!(at("/elsewhere"), "web");
+    }
+}

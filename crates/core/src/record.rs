@@ -1,0 +1,170 @@
+//! Writing down what was decided about an event, for those who ask later.
+//!
+//! Blocks, warnings and faults go to the journal; blocks and warnings also to the
+//! specification's `hook-activity.log` where a project has one. An allowed event leaves no
+//! trace and costs nothing.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use jiff::Timestamp;
+
+use crate::fs;
+use crate::project::Layout;
+use crate::protocol::{Event, Wire};
+use crate::state::activity::{Activity, ActivityLog};
+use crate::state::journal::{Decision, Entry, Journal};
+use crate::verdict::{Fault, Outcome, Report};
+
+/// The event that a record is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    session: Option<&'a str>,
+    event: Option<&'a str>,
+    tool: Option<&'a str>,
+    wire: Option<Wire>,
+}
+
+/// How much of the list of told faults is kept.
+const MAX_TOLD: u64 = 256 * 1024;
+
+impl<'a> Record<'a> {
+    /// A record about an event.
+    pub fn of(event: &'a Event<'a>) -> Self {
+        Self {
+            session: event.session.as_deref(),
+            event: Some(&event.name),
+            tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
+            wire: Some(event.wire),
+        }
+    }
+
+    /// A record about an event that could not be read.
+    pub fn unread(wire: Option<Wire>) -> Self {
+        Self {
+            session: None,
+            event: None,
+            tool: None,
+            wire,
+        }
+    }
+
+    /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
+    /// that this session was told about before are taken out of it, so that a broken file is
+    /// one message and not one per event.
+    pub fn write(self, layout: &Layout, outcome: &mut Outcome, now: Timestamp) {
+        let journal = Journal::new(layout.local());
+        let log = layout.activity_log().map(ActivityLog::new);
+        let mut failed = None;
+        let mut keep = |result: std::io::Result<()>| {
+            if let Err(error) = result {
+                failed = Some(error);
+            }
+        };
+        let reports = outcome
+            .warnings
+            .iter()
+            .map(|report| (Decision::Warn, report));
+        let block = outcome.block.iter().map(|report| (Decision::Block, report));
+        for (decision, report) in reports.chain(block) {
+            keep(journal.append(&self.entry(now, decision, report)));
+            if let Some(log) = &log {
+                keep(log.append(now, &activity(decision, report)));
+            }
+        }
+        for fault in &outcome.faults {
+            keep(journal.append(&Entry {
+                code: Some(fault.kind),
+                reason: Some(&fault.text),
+                ..self.blank(now, Decision::Fault)
+            }));
+        }
+        if let Some(error) = failed {
+            let text = format!(
+                "the journal in {} cannot be written: {error}",
+                layout.local().display()
+            );
+            outcome.faults.push(Fault::new("journal-unwritable", text));
+        }
+        if let Some(session) = self.session {
+            let told = Told::read(layout, session);
+            outcome.faults.retain(|fault| told.is_news(fault));
+        }
+    }
+
+    fn entry<'e>(&'e self, now: Timestamp, decision: Decision, report: &'e Report) -> Entry<'e> {
+        let finding = &report.finding;
+        Entry {
+            guard: Some(report.guard),
+            code: Some(finding.code),
+            phase: finding.phase.as_deref(),
+            agent: finding.agent.as_deref(),
+            reason: Some(&finding.reason),
+            ..self.blank(now, decision)
+        }
+    }
+
+    fn blank(&self, now: Timestamp, decision: Decision) -> Entry<'_> {
+        Entry {
+            session: self.session,
+            event: self.event,
+            tool: self.tool,
+            wire: self.wire.map(Wire::as_str),
+            ..Entry::new(now, decision)
+        }
+    }
+}
+
+fn activity(decision: Decision, report: &Report) -> Activity<'_> {
+    let event = match decision {
+        Decision::Block => "block",
+        Decision::Warn => "warn",
+        Decision::Fault => "error",
+    };
+    Activity {
+        hook: Some(report.guard),
+        event: Some(event),
+        phase: report.finding.phase.as_deref(),
+        agent: report.finding.agent.as_deref(),
+        reason: Some(&report.finding.reason),
+    }
+}
+
+/// Which faults a session has been told about: a line each in a private file.
+struct Told<'a> {
+    path: std::path::PathBuf,
+    text: String,
+    session: &'a str,
+}
+
+impl<'a> Told<'a> {
+    fn read(layout: &Layout, session: &'a str) -> Self {
+        let path = layout.local().join("told");
+        let known = fs::read_own(&path, MAX_TOLD);
+        if known.is_err() {
+            // Too large or damaged: better told twice than never.
+            let _gone = std::fs::remove_file(&path);
+        }
+        let bytes = known
+            .ok()
+            .flatten()
+            .map(|contents| contents.bytes)
+            .unwrap_or_default();
+        Self {
+            path,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            session,
+        }
+    }
+
+    fn is_news(&self, fault: &Fault) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (self.session, fault.kind, &fault.text).hash(&mut hasher);
+        let line = format!("{:016x}", hasher.finish());
+        let known = self.text.lines().any(|told| told == line);
+        if !known {
+            // If it cannot be remembered it will be told again, which is no harm.
+            let _forgotten = fs::append_line(&self.path, &line);
+        }
+        !known
+    }
+}

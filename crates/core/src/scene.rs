@@ -1,0 +1,304 @@
+//! All that a guard may look at.
+//!
+//! Each fact is read when the first guard asks for it, and at most once per event. [`Sources`]
+//! owns the texts, [`Scene`] the views that borrow from them. A fact that cannot be read is a
+//! [`Fault`]: the guard sees nothing and allows, and the fault is told.
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+
+use crate::env::Env;
+use crate::fs;
+use crate::project::{ConfigFile, Layout, ProjectId, lexical};
+use crate::protocol::{Event, Tool, ToolCall};
+use crate::state::view::{State, Workflow};
+use crate::verdict::Fault;
+use crate::workflow::delegation::{self, Delegation};
+use crate::workflow::manifest::Manifest;
+
+/// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
+pub const MAX_FILE: u64 = 16 * 1024 * 1024;
+
+/// The texts behind a scene, each read at most once.
+#[derive(Debug)]
+pub struct Sources {
+    layout: Layout,
+    env: Env,
+    cwd: Option<PathBuf>,
+    project: OnceCell<Result<Option<ProjectId>, Fault>>,
+    state: OnceCell<Result<Option<String>, Fault>>,
+    manifest: OnceCell<Result<Option<String>, Fault>>,
+    ask_git: Option<AskGit>,
+}
+
+/// The branch checked out in a directory, from git itself. Deciding starts no process, so
+/// whoever can hands this in; it is asked only for repositories that files do not tell
+/// (reftable).
+pub type AskGit = fn(&Path) -> Option<String>;
+
+/// One event and the facts around it.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The event.
+    pub event: &'a Event<'a>,
+    sources: &'a Sources,
+    state: OnceCell<Option<State<'a>>>,
+    manifest: OnceCell<Manifest<'a>>,
+    delegation: OnceCell<Delegation>,
+    faults: RefCell<Vec<Fault>>,
+}
+
+impl Sources {
+    /// The sources of an event that happens in `cwd`.
+    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>) -> Self {
+        Self {
+            layout,
+            env,
+            cwd,
+            project: OnceCell::new(),
+            state: OnceCell::new(),
+            manifest: OnceCell::new(),
+            ask_git: None,
+        }
+    }
+
+    /// The same, with a way to ask git.
+    #[must_use]
+    pub fn asking_git(self, ask_git: AskGit) -> Self {
+        Self {
+            ask_git: Some(ask_git),
+            ..self
+        }
+    }
+
+    /// Sources with a state given as text: the literal form, for tests of single guards.
+    pub fn literal(layout: Layout, state: Option<&str>, manifest: Option<&str>) -> Self {
+        let sources = Self::new(layout, Env::default(), None);
+        let given = |text: Option<&str>| OnceCell::from(Ok(text.map(str::to_owned)));
+        Self {
+            state: given(state),
+            manifest: given(manifest),
+            ..sources
+        }
+    }
+
+    /// Where things are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The project of a monorepo that the event belongs to.
+    fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
+        let resolved = self.project.get_or_init(|| {
+            let file = self.layout.monorepo_file();
+            let Some(text) = read(&file, "monorepo")? else {
+                return Ok(None);
+            };
+            let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
+            let wanted = self.env.monorepo_project.as_deref();
+            ProjectId::resolve(&text, self.layout.root(), cwd, wanted)
+        });
+        resolved.as_ref().map(Option::as_ref)
+    }
+
+    /// The state file the event is about.
+    pub fn state_file(&self) -> PathBuf {
+        self.layout.state_file(self.project().ok().flatten())
+    }
+
+    fn state(&self) -> Result<Option<&str>, &Fault> {
+        let text = self.state.get_or_init(|| {
+            let project = self.project().map_err(Clone::clone)?;
+            let file = self.layout.state_file(project);
+            match (read(&file, "state")?, project) {
+                // Without this, one line in monorepo.json would switch every guard off.
+                (None, Some(id)) => Err(Fault::new(
+                    "state-missing",
+                    format!(
+                        "the monorepo's project '{}' has no state file at {}: guards that need it are off. Register the right project in monorepo.json, or start a workflow in it",
+                        id.as_str(),
+                        file.display()
+                    ),
+                )),
+                (text, _) => Ok(text),
+            }
+        });
+        text.as_ref().map(Option::as_deref)
+    }
+
+    fn manifest(&self) -> Result<Option<&str>, &Fault> {
+        let text = self.manifest.get_or_init(|| {
+            for file in self.layout.config_files(ConfigFile::Manifest) {
+                if let Some(text) = read(&file, "manifest")? {
+                    return Ok(Some(text));
+                }
+            }
+            Ok(None)
+        });
+        text.as_ref().map(Option::as_deref)
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of one event.
+    pub fn new(event: &'a Event<'a>, sources: &'a Sources) -> Self {
+        Self {
+            event,
+            sources,
+            state: OnceCell::new(),
+            manifest: OnceCell::new(),
+            delegation: OnceCell::new(),
+            faults: RefCell::default(),
+        }
+    }
+
+    /// Where things are.
+    pub fn layout(&self) -> &'a Layout {
+        &self.sources.layout
+    }
+
+    /// The tool call of the event.
+    pub fn tool(&self) -> Option<&'a Tool<'a>> {
+        self.event.tool.as_ref()
+    }
+
+    /// The project's state; nothing if it has none or it cannot be read.
+    pub fn state(&self) -> Option<&State<'a>> {
+        let state = self.state.get_or_init(|| {
+            let text = match self.sources.state() {
+                Ok(text) => text?,
+                Err(fault) => return self.note(fault.clone()),
+            };
+            match State::parse(text) {
+                Ok(state) => Some(state),
+                Err(error) => self.note(Fault::new(
+                    "state-corrupt",
+                    format!(
+                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or mend it by hand",
+                        self.sources.state_file().display()
+                    ),
+                )),
+            }
+        });
+        state.as_ref()
+    }
+
+    /// The workflow that runs, if one does.
+    pub fn workflow(&self) -> Option<&Workflow<'a>> {
+        self.state()?.workflow()
+    }
+
+    /// The phase of the workflow that runs. Without a running workflow there is none.
+    pub fn current_phase(&self) -> Option<Cow<'a, str>> {
+        self.workflow()?;
+        self.state()?.current_phase()
+    }
+
+    /// Who owns which phase. A project without a manifest knows no agents; a new project has
+    /// the built-in ones.
+    pub fn manifest(&self) -> &Manifest<'a> {
+        self.manifest.get_or_init(|| match self.sources.manifest() {
+            Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
+                self.note::<()>(Fault::new(
+                    "manifest-corrupt",
+                    format!("skills-manifest.json cannot be read ({error}): delegations to its agents are not recognised"),
+                ));
+                Manifest::default()
+            }),
+            Ok(None) if !self.layout().is_isdlc() => Manifest::built_in(),
+            Ok(None) => Manifest::default(),
+            Err(fault) => {
+                self.note::<()>(fault.clone());
+                Manifest::default()
+            }
+        })
+    }
+
+    /// What the event's delegation means for the workflow.
+    pub fn delegation(&self) -> &Delegation {
+        self.delegation
+            .get_or_init(|| match self.tool().map(|tool| &tool.call) {
+                Some(ToolCall::Delegate {
+                    agent,
+                    prompt,
+                    description,
+                }) => {
+                    let phases = self.workflow().map(Workflow::phases).unwrap_or_default();
+                    delegation::detect(agent, prompt, description, self.manifest(), &phases)
+                }
+                _ => Delegation::None,
+            })
+    }
+
+    /// Where `name`, a document of the workflow, is or belongs.
+    pub fn document(&self, name: &str) -> PathBuf {
+        self.layout()
+            .document(self.sources.project().ok().flatten(), name)
+    }
+
+    /// The directory that relative paths and shell commands of the event start from.
+    pub fn start_dir(&self) -> &Path {
+        let cwd = self.sources.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        cwd.unwrap_or_else(|| self.layout().root())
+    }
+
+    /// The person's home directory.
+    pub fn home(&self) -> Option<&Path> {
+        self.sources.env.home.as_deref()
+    }
+
+    /// The branch of a repository that only git can read.
+    pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
+        self.sources.ask_git.and_then(|ask| ask(work_tree))
+    }
+
+    /// A path of the event, made absolute.
+    pub fn absolute(&self, path: &str) -> PathBuf {
+        lexical(&self.start_dir().join(path))
+    }
+
+    /// The text of a file that the event touches; nothing if it is absent or unreadable.
+    pub fn file_text(&self, path: &Path) -> Option<String> {
+        match read(path, "state") {
+            Ok(text) => text,
+            Err(fault) => self.note(fault),
+        }
+    }
+
+    /// What could not be read so far.
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults.into_inner()
+    }
+
+    fn note<T>(&self, fault: Fault) -> Option<T> {
+        let mut faults = self.faults.borrow_mut();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+        None
+    }
+}
+
+/// The text of a file, if it exists; what else it may be is a fault named after `what`.
+fn read(path: &Path, what: &'static str) -> Result<Option<String>, Fault> {
+    match fs::read_regular(path, MAX_FILE) {
+        Ok(None) => Ok(None),
+        Ok(Some(contents)) => Ok(Some(match String::from_utf8(contents.bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        })),
+        Err(error) => {
+            let kind = match what {
+                "monorepo" => "monorepo-unreadable",
+                "manifest" => "manifest-unreadable",
+                _ => "state-unreadable",
+            };
+            let text = format!(
+                "{}: {error}. Guards that need it are off until it is mended",
+                path.display()
+            );
+            Err(Fault::new(kind, text))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Who owns which phase: `skills-manifest.json`, read as it is.
+
+use std::borrow::Cow;
+
+use super::{agents, phases};
+use crate::json::Object;
+
+/// What an agent is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role<'a> {
+    /// It works in one phase.
+    Phase(Cow<'a, str>),
+    /// It sets projects up or steers all phases: handing it work is no phase delegation.
+    Free,
+}
+
+/// The ownership part of a manifest, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Manifest<'a> {
+    owners: Vec<(Cow<'a, str>, Role<'a>)>,
+}
+
+impl<'a> Manifest<'a> {
+    /// Reads the text of a `skills-manifest.json`. Entries of another shape are passed over.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        let root = Object::parse(text)?;
+        let ownership = root.object("ownership").unwrap_or_default();
+        let owners = ownership
+            .iter()
+            .filter_map(|(name, owner)| {
+                let phase = owner.get("phase")?.str()?;
+                Some((Cow::Owned(name.to_lowercase()), Role::of(&phase)))
+            })
+            .collect();
+        Ok(Self { owners })
+    }
+
+    /// The manifest of a project that brings none: the built-in agents.
+    pub fn built_in() -> Self {
+        let steering = [
+            "sdlc-orchestrator",
+            "skill-manager",
+            "discover-orchestrator",
+        ];
+        let owners = steering
+            .iter()
+            .map(|name| (Cow::Borrowed(*name), Role::Free))
+            .chain(phases::PHASES.iter().map(|(phase, agent)| {
+                // The upgrade engineer has two phases; its family key stands for both.
+                let phase = if *agent == "upgrade-engineer" {
+                    "15-upgrade"
+                } else {
+                    phase
+                };
+                (Cow::Borrowed(*agent), Role::Phase(Cow::Borrowed(phase)))
+            }))
+            .collect();
+        Self { owners }
+    }
+
+    /// What the agent of this normalised name is for, if the manifest knows it.
+    pub fn role(&self, agent: &str) -> Option<&Role<'a>> {
+        self.owners
+            .iter()
+            .find(|(name, _)| name == agent)
+            .map(|(_, role)| role)
+    }
+
+    /// Agents that own a phase, with it.
+    pub fn phase_agents(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.owners.iter().filter_map(|(name, role)| match role {
+            Role::Phase(phase) => Some((name.as_ref(), phase.as_ref())),
+            Role::Free => None,
+        })
+    }
+
+    /// Whether the agent exists under any spelling, and what it is for.
+    pub fn find(&self, spelling: &str) -> Option<(String, &Role<'a>)> {
+        let name = agents::normalize(spelling);
+        let role = self.role(&name)?;
+        Some((name, role))
+    }
+}
+
+impl Role<'_> {
+    fn of(phase: &str) -> Self {
+        match phase {
+            "all" | "setup" => Self::Free,
+            _ => Self::Phase(Cow::Owned(phases::canonical(phase).to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_come_from_the_file() {
+        let text = r#"{"ownership":{"sdlc-orchestrator":{"phase":"all"},"x":{"phase":7},"y":3,
+            "Software-Developer":{"phase":"06-implementation"},"old":{"phase":"13-test-deploy"}}}"#;
+        let manifest = Manifest::parse(text).unwrap();
+        assert_eq!(manifest.role("sdlc-orchestrator"), Some(&Role::Free));
+        assert_eq!(manifest.role("x"), None);
+        let (name, role) = manifest.find("isdlc:software_developer").unwrap();
+        assert_eq!(name, "software-developer");
+        assert_eq!(role, &Role::Phase("06-implementation".into()));
+        assert_eq!(
+            manifest.role("old"),
+            Some(&Role::Phase("12-test-deploy".into()))
+        );
+    }
+}

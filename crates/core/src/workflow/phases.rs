@@ -1,0 +1,124 @@
+//! Phase keys: the known ones, their agents, and the names they had before.
+
+use std::borrow::Cow;
+
+/// Every phase of the built-in workflows with the agent that works in it.
+///
+/// The originals keep four such tables that disagree on nine keys; this is the only one here.
+pub const PHASES: &[(&str, &str)] = &[
+    ("00-quick-scan", "quick-scan-agent"),
+    ("01-requirements", "requirements-analyst"),
+    ("02-impact-analysis", "impact-analysis-orchestrator"),
+    ("02-tracing", "tracing-orchestrator"),
+    ("03-architecture", "solution-architect"),
+    ("04-design", "system-designer"),
+    ("05-test-strategy", "test-design-engineer"),
+    ("06-implementation", "software-developer"),
+    ("07-testing", "integration-tester"),
+    ("08-code-review", "qa-engineer"),
+    ("09-validation", "security-compliance-auditor"),
+    ("10-cicd", "cicd-engineer"),
+    ("11-local-testing", "environment-builder"),
+    ("12-remote-build", "environment-builder"),
+    ("12-test-deploy", "deployment-engineer-staging"),
+    ("13-production", "release-manager"),
+    ("14-operations", "site-reliability-engineer"),
+    ("15-upgrade-plan", "upgrade-engineer"),
+    ("15-upgrade-execute", "upgrade-engineer"),
+    ("16-quality-loop", "quality-loop-engineer"),
+];
+
+/// Keys of older releases, and what they are called now.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("13-test-deploy", "12-test-deploy"),
+    ("14-production", "13-production"),
+    ("15-operations", "14-operations"),
+    ("16-upgrade-plan", "15-upgrade-plan"),
+    ("16-upgrade-execute", "15-upgrade-execute"),
+];
+
+/// Phases that come before there can be a task plan.
+pub const EARLY: &[&str] = &[
+    "00-quick-scan",
+    "01-requirements",
+    "02-impact-analysis",
+    "02-tracing",
+    "03-architecture",
+    "04-design",
+    "05-test-strategy",
+];
+
+/// The key a phase has today.
+pub fn canonical(key: &str) -> &str {
+    ALIASES
+        .iter()
+        .find(|(old, _)| *old == key)
+        .map_or(key, |(_, new)| new)
+}
+
+/// Every key a phase may be filed under: as given, as it is called today, as it was called.
+pub fn spellings(key: &str) -> impl Iterator<Item = &str> {
+    let now = canonical(key);
+    let before = ALIASES
+        .iter()
+        .filter(move |(_, new)| *new == now)
+        .map(|(old, _)| *old);
+    std::iter::once(key)
+        .chain(std::iter::once(now))
+        .chain(before)
+}
+
+/// Whether two keys name the same phase. A family key stands for its members: the manifest
+/// files the upgrade engineer under `15-upgrade`, the workflow says `15-upgrade-plan`.
+pub fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (canonical(a), canonical(b));
+    let member = |key: &str, family: &str| {
+        key.strip_prefix(family)
+            .is_some_and(|rest| rest.starts_with('-'))
+    };
+    a == b || member(a, b) || member(b, a)
+}
+
+/// Whether the key belongs to a built-in workflow, by today's or an older name.
+pub fn is_built_in(key: &str) -> bool {
+    let key = canonical(key);
+    PHASES.iter().any(|(known, _)| *known == key) || key == "15-upgrade"
+}
+
+/// The number in front of a key: `03` of `03-architecture`, `??` where there is none.
+pub fn gate_number(key: &str) -> Cow<'_, str> {
+    let digits = key.len() - key.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    key.get(..digits)
+        .filter(|d| !d.is_empty())
+        .map_or(Cow::Borrowed("??"), Cow::Borrowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_names_are_the_same_phase() {
+        assert!(same("13-test-deploy", "12-test-deploy"));
+        assert!(!same("13-production", "12-test-deploy"));
+        assert_eq!(canonical("16-upgrade-plan"), "15-upgrade-plan");
+        assert_eq!(
+            spellings("12-test-deploy").collect::<Vec<_>>(),
+            ["12-test-deploy", "12-test-deploy", "13-test-deploy"]
+        );
+    }
+
+    #[test]
+    fn f3_a_family_key_stands_for_its_members() {
+        assert!(same("15-upgrade", "15-upgrade-plan"));
+        assert!(same("15-upgrade-execute", "15-upgrade"));
+        assert!(!same("15-upgrade-plan", "15-upgrade-execute"));
+        assert!(!same("1", "15-upgrade"));
+    }
+
+    #[test]
+    fn gate_numbers() {
+        assert_eq!(gate_number("03-architecture"), "03");
+        assert_eq!(gate_number("R1-behavior-extraction"), "??");
+    }
+}

@@ -1,0 +1,113 @@
+//! The commands for people: one file each. The only place that prints, besides the hook.
+//!
+//! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
+
+mod guards;
+mod simulate;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Holds coding agents to a process: phases in order, commits on the right branch, state that
+/// was not made up.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Decide the agent's event on standard input (this is what settings files register)
+    Hook(HookArguments),
+    /// Decide an event from a file without touching anything, and show what each guard says
+    Simulate(simulate::Arguments),
+    /// List the guards: what each does, when it runs, and its codes
+    Guards(guards::Arguments),
+}
+
+/// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
+/// them costs a quarter of a process start.
+#[derive(Debug, clap::Args)]
+struct HookArguments {
+    /// Run only this guard (by its specification's name, for example branch-guard)
+    #[arg(long)]
+    guard: Option<String>,
+    /// The asker's dialect: claude, codex, gemini, copilot, cursor, isdlc, taskie or gauntlet
+    #[arg(long)]
+    wire: Option<String>,
+    /// The event's name, where the event does not say it (for example `PostToolUse`)
+    #[arg(long)]
+    event: Option<String>,
+}
+
+/// What a command ended with.
+type Answer = Result<ExitCode, Trouble>;
+
+/// Why a command could not run.
+#[derive(Debug)]
+struct Trouble {
+    what: String,
+    next: Option<String>,
+}
+
+impl Trouble {
+    fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            next: None,
+        }
+    }
+
+    fn hint(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    fn about(path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::new(format!("{}: {error}", path.display()))
+    }
+}
+
+/// Runs the command that the arguments name.
+pub(crate) fn run() -> ExitCode {
+    let answer = match Arguments::parse().command {
+        Command::Hook(HookArguments { guard, wire, event }) => {
+            // Only reached with options before `hook`, which there are none of.
+            Err(Trouble::new(format!(
+                "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
+            )))
+        }
+        Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Guards(arguments) => Ok(guards::run(&arguments)),
+    };
+    answer.unwrap_or_else(|trouble| {
+        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);
+        if let Some(next) = &trouble.next {
+            anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+        }
+        ExitCode::from(2)
+    })
+}
+
+const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default().bold();
+const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
+const DIM: anstyle::Style = anstyle::Style::new().dimmed();
+const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// A file's text, or standard input's for `-`.
+fn read_text(path: &PathBuf) -> Result<String, Trouble> {
+    let bytes = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| Trouble::about(path, &error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,149 @@
+//! `tollgate simulate`: an event decided without touching anything, with each guard's answer.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tollgate_core::guard::GUARDS;
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{self, Event, Hints, Wire};
+use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::verdict::{Fault, Finding, Verdict};
+
+use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN, read_text};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The event as the agent sends it: a JSON file, or - for standard input
+    file: PathBuf,
+    /// The project to decide it in [default: where the event happens, else here]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// The asker's dialect [default: recognised from the event]
+    #[arg(long, value_parser = wire)]
+    wire: Option<Wire>,
+    /// The event's name, where the event does not say it
+    #[arg(long)]
+    event: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn wire(name: &str) -> Result<Wire, String> {
+    Wire::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Wire::ALL.iter().map(|wire| wire.as_str()).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let text = read_text(&arguments.file)?;
+    let env = crate::hook::environment();
+    let hints = Hints {
+        wire: arguments.wire,
+        event: arguments.event.as_deref(),
+        gemini_env: env.gemini,
+    };
+    let event = protocol::parse(&text, &hints).map_err(|error| {
+        Trouble::new(format!("{}: {error}", arguments.file.display()))
+            .hint("an event is one JSON object, as an agent writes it to a hook's standard input")
+    })?;
+    let cwd = event.cwd.as_deref().map(Path::new);
+    let layout = match &arguments.project {
+        Some(project) => {
+            let absolute = std::path::absolute(project).unwrap_or_else(|_| project.clone());
+            Layout::above(&absolute).ok_or_else(|| no_project(project))?
+        }
+        None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
+    };
+    let sources = Sources::new(layout, env, cwd.map(Path::to_owned));
+    let scene = Scene::new(&event, &sources);
+    let answers: Vec<(&str, Verdict)> = GUARDS
+        .iter()
+        .filter(|guard| guard.watches(&event))
+        .map(|guard| (guard.name, guard.check(&scene)))
+        .collect();
+    let faults = scene.into_faults();
+    let blocked = answers
+        .iter()
+        .any(|(_, verdict)| matches!(verdict, Verdict::Block(_)));
+    if arguments.json {
+        print_json(&event, &answers, &faults, blocked);
+    } else {
+        print(&event, sources.layout(), &answers, &faults);
+    }
+    Ok(ExitCode::from(u8::from(blocked)))
+}
+
+fn no_project(place: &Path) -> Trouble {
+    Trouble::new(format!("{} is in no project", place.display())).hint(
+        "a project has a .tollgate, .isdlc, .gauntlet or .taskie directory; name it with --project",
+    )
+}
+
+fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults: &[Fault]) {
+    let tool = event
+        .tool
+        .as_ref()
+        .map(|tool| format!(" {}", tool.name))
+        .unwrap_or_default();
+    anstream::println!(
+        "{BOLD}{}{tool}{BOLD:#} from {} {DIM}in {}{DIM:#}",
+        event.name,
+        event.wire.as_str(),
+        layout.root().display()
+    );
+    for fault in faults {
+        anstream::println!("  {WARN}could not tell{WARN:#}  {}", fault.text);
+    }
+    for (guard, verdict) in answers {
+        match verdict {
+            Verdict::Allow => anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
+            Verdict::Warn(findings) => {
+                for Finding { code, reason, .. } in findings {
+                    anstream::println!("  {WARN}warn{WARN:#}   {guard}  {code}: {reason}");
+                }
+            }
+            Verdict::Block(Finding { code, reason, .. }) => {
+                anstream::println!("  {ERROR}block{ERROR:#}  {guard}  {code}: {reason}");
+            }
+        }
+    }
+    if answers.is_empty() {
+        anstream::println!("  {GOOD}allow{GOOD:#}  no guard watches this event");
+    }
+    let first = answers.iter().find_map(|(_, verdict)| match verdict {
+        Verdict::Block(finding) => Some(finding),
+        Verdict::Allow | Verdict::Warn(_) => None,
+    });
+    if let Some(finding) = first {
+        anstream::println!("\nThe agent is stopped and reads:\n");
+        for line in finding.text.lines() {
+            anstream::println!("  {line}");
+        }
+    }
+}
+
+fn print_json(event: &Event<'_>, answers: &[(&str, Verdict)], faults: &[Fault], blocked: bool) {
+    let finding = |finding: &Finding| serde_json::json!({ "code": finding.code, "reason": finding.reason, "text": finding.text });
+    let guards: Vec<_> = answers
+        .iter()
+        .map(|(guard, verdict)| {
+            let (word, findings) = match verdict {
+                Verdict::Allow => ("allow", Vec::new()),
+                Verdict::Warn(findings) => ("warn", findings.iter().map(finding).collect()),
+                Verdict::Block(found) => ("block", vec![finding(found)]),
+            };
+            serde_json::json!({ "guard": guard, "verdict": word, "findings": findings })
+        })
+        .collect();
+    let faults: Vec<_> = faults
+        .iter()
+        .map(|fault| serde_json::json!({ "kind": fault.kind, "text": fault.text }))
+        .collect();
+    let value = serde_json::json!({
+        "event": event.name, "wire": event.wire.as_str(), "blocked": blocked,
+        "guards": guards, "faults": faults,
+    });
+    anstream::println!("{value:#}");
+}

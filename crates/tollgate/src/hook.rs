@@ -1,0 +1,207 @@
+//! One event's whole way: read, find the project, ask the guards, write down, answer.
+//!
+//! Whatever goes wrong here lets the agent go on, and is told: in the journal, on standard
+//! error, and to the person where the agent has a way to do that.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tollgate_core::env::Env;
+use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
+use tollgate_core::record::Record;
+use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::verdict::{Fault, Outcome};
+
+/// What the registration in the agent's settings says.
+#[derive(Debug, Default)]
+struct Options {
+    /// `--guard`: which guards run.
+    guards: Guards,
+    /// `--wire`: the asker's dialect.
+    wire: Option<Wire>,
+    /// `--event`: the event's name, where the event does not tell it.
+    event: Option<String>,
+    /// What could not be understood.
+    faults: Vec<Fault>,
+}
+
+/// Which guards a registration asks for.
+#[derive(Clone, Copy, Debug, Default)]
+enum Guards {
+    /// All that watch the event.
+    #[default]
+    All,
+    /// This one.
+    One(&'static Guard),
+    /// One that does not exist. The others have registrations of their own.
+    Unknown,
+}
+
+/// Decides the event on standard input.
+pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let env = environment();
+    // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
+    if env.is_nested() {
+        return ExitCode::SUCCESS;
+    }
+    let options = Options::parse(args);
+    let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
+    allow_on_panic(&env, known);
+    let read = crate::stdin::read();
+    match &read {
+        Ok(text) => {
+            let hints = Hints {
+                wire: options.wire,
+                event: options.event.as_deref(),
+                gemini_env: env.gemini,
+            };
+            match protocol::parse(text, &hints) {
+                Ok(event) => decide(&event, &env, &options),
+                Err(error) => unread(&env, known, error.into()),
+            }
+        }
+        Err(fault) => unread(&env, known, fault.clone()),
+    }
+}
+
+/// The way of an event that could be read.
+fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
+    let cwd = event.cwd.as_deref().map(Path::new);
+    let Some(layout) = Layout::find(env, cwd) else {
+        return ExitCode::SUCCESS;
+    };
+    let sources = Sources::new(layout, env.clone(), cwd.map(Path::to_owned)).asking_git(ask_git);
+    let mut outcome = judge(event, &sources, options.guards);
+    outcome.faults.splice(0..0, options.faults.iter().cloned());
+    outcome.faults.extend(event.faults());
+    if !outcome.is_silent() {
+        Record::of(event).write(sources.layout(), &mut outcome, jiff::Timestamp::now());
+    }
+    give(&protocol::answer(event, &outcome))
+}
+
+/// Asks the guards in the order of their table; the first block ends it.
+fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
+    let mut outcome = Outcome::default();
+    let scene = Scene::new(event, sources);
+    let asked = match guards {
+        Guards::All => GUARDS,
+        Guards::One(guard) => std::slice::from_ref(guard),
+        Guards::Unknown => &[],
+    };
+    for guard in asked {
+        if outcome.add(guard.name, guard.check(&scene)) {
+            break;
+        }
+    }
+    outcome.faults = scene.into_faults();
+    outcome
+}
+
+/// The way of an event that could not be read: the agent goes on, and it is told.
+fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
+    let mut outcome = Outcome {
+        faults: vec![fault],
+        ..Outcome::default()
+    };
+    if let Some(layout) = Layout::find(env, None) {
+        Record::unread(wire).write(&layout, &mut outcome, jiff::Timestamp::now());
+    }
+    give(&protocol::answer_unparsed(wire, &outcome.faults))
+}
+
+/// The branch of a repository whose references only git can read.
+fn ask_git(work_tree: &Path) -> Option<String> {
+    let output = std::process::Command::new("git")
+        .arg("-C")
+        .arg(work_tree)
+        .args(["symbolic-ref", "--quiet", "--short", "HEAD"])
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .output()
+        .ok()?;
+    let name = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| name.trim_end().to_owned())
+}
+
+/// One write each; an agent that went away is not our concern.
+fn give(answer: &Answer) -> ExitCode {
+    if !answer.stderr.is_empty() {
+        let _gone = std::io::stderr().write_all(answer.stderr.as_bytes());
+    }
+    if !answer.stdout.is_empty() {
+        let _gone = std::io::stdout().write_all(answer.stdout.as_bytes());
+    }
+    ExitCode::from(answer.exit)
+}
+
+/// A panic is a fault like any other: journalled, told, and the agent goes on.
+fn allow_on_panic(env: &Env, wire: Option<Wire>) {
+    let env = env.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let text = info.payload_as_str().unwrap_or("no message");
+        let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
+        let _code = unread(&env, wire, fault);
+        #[expect(
+            clippy::disallowed_methods,
+            clippy::exit,
+            reason = "there is nothing to return to"
+        )]
+        std::process::exit(0);
+    }));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the rim: the only place that asks the environment"
+)]
+pub(crate) fn environment() -> Env {
+    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+}
+
+impl Options {
+    /// Understands the few options of a registration. What it does not understand is told and
+    /// otherwise ignored: a typo in a settings file must not stop an agent.
+    fn parse(args: impl Iterator<Item = OsString>) -> Self {
+        let mut options = Self::default();
+        let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
+        while let Some(arg) = args.next() {
+            let (name, inline) = match arg.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (arg, None),
+            };
+            let value = inline.or_else(|| args.next()).unwrap_or_default();
+            match name.as_str() {
+                "--guard" => {
+                    if let Some(guard) = Guard::named(&value) {
+                        options.guards = Guards::One(guard);
+                    } else {
+                        options.guards = Guards::Unknown;
+                        options.complain(&format!(
+                            "--guard {value}: there is no such guard; `tollgate guards` lists them"
+                        ));
+                    }
+                }
+                "--wire" => match Wire::from_name(&value) {
+                    Some(wire) => options.wire = Some(wire),
+                    None => options.complain(&format!("--wire {value}: there is no such wire")),
+                },
+                "--event" => options.event = Some(value),
+                _ => options.complain(&format!("{name} is no option of `tollgate hook`")),
+            }
+        }
+        options
+    }
+
+    fn complain(&mut self, text: &str) {
+        self.faults.push(Fault::new(
+            "registration",
+            format!("in the agent's settings: {text}"),
+        ));
+    }
+}

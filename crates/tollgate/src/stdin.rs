@@ -1,0 +1,63 @@
+//! Reading the event: file descriptor 0 to its end, within bounds.
+
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tollgate_core::verdict::Fault;
+
+/// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
+/// hangs in the middle of an event, is not waited for longer than this.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The largest event that is read. A 6 MB write was seen as 12 MB.
+const MAX_EVENT: usize = 64 * 1024 * 1024;
+
+/// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
+/// stray byte in a commit message does not hide the commit.
+pub(crate) fn read() -> Result<String, Fault> {
+    let stdin = rustix::stdio::stdin();
+    let mut bytes: Vec<u8> = Vec::with_capacity(16 * 1024);
+    loop {
+        wait(stdin)?;
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(bytes.len());
+        }
+        match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) if bytes.len() > MAX_EVENT => {
+                let text = format!("the event is larger than {} MB", MAX_EVENT >> 20);
+                return Err(Fault::new("event-too-large", text));
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => {
+                let text = format!("the event cannot be read from standard input: {error}");
+                return Err(Fault::new("event-unreadable", text));
+            }
+        }
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
+    let timeout = Timespec::try_from(PATIENCE).ok();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(0) => Err(Fault::new(
+            "event-late",
+            format!(
+                "no event arrived on standard input within {} seconds; `tollgate hook` is run by an agent, which writes one JSON event to it (try `tollgate simulate` by hand)",
+                PATIENCE.as_secs()
+            ),
+        )),
+        // Whatever else poll has to say, the read will say better.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,81 @@
+//! The corpora, row by row, through the whole hook.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, bash, running, task};
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn delegations() {
+    let corpus = rows(include_str!("../corpus/delegation.jsonl"));
+    // A phase that no row expects, so that every delegation is out of order.
+    let project = Project::new().state(&running("99-none", "in_progress"));
+    project.file("docs/isdlc/tasks.md", "");
+    let mut wrong = Vec::new();
+    for row in &corpus {
+        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let run = project.hook(&task(&text("subagent_type"), &text("prompt")));
+        assert_eq!(run.code, 0, "{row} {run:?}");
+        let answer: Option<Value> = serde_json::from_str(&run.stdout).ok();
+        let found = answer.and_then(|answer| {
+            let reason = answer["stopReason"].as_str()?.to_owned();
+            Some(reason.rsplit("Target phase:  ").next()?.to_owned())
+        });
+        if found.as_deref() != row["expected_phase"].as_str() {
+            wrong.push(format!("{row}\n   found {found:?}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {} wrong:\n{}",
+        wrong.len(),
+        corpus.len(),
+        wrong.join("\n")
+    );
+}
+
+/// A repository as the rows expect it: on main, with branches, aliases, and another one beside.
+fn repository() -> (tempfile::TempDir, Project) {
+    let project = Project::new()
+        .state(&json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": "active" } } }))
+        .on_branch("main");
+    project.git(&["branch", "topic"]);
+    project.git(&["branch", "feature/x"]);
+    project.git(&["config", "alias.ci", "commit"]);
+    project.git(&["config", "alias.lg", "log --oneline"]);
+    let outside = tempfile::tempdir().unwrap();
+    (outside, project)
+}
+
+#[test]
+fn commits() {
+    let corpus = rows(include_str!(
+        "../../../core/tests/corpus/shell-commit.jsonl"
+    ));
+    let (_outside, project) = repository();
+    let mut wrong = Vec::new();
+    for row in &corpus {
+        let (id, note) = (row["id"].as_str().unwrap(), row["note"].as_str().unwrap());
+        let run = project.hook(&bash(row["command"].as_str().unwrap()));
+        assert_eq!(run.code, 0, "{row} {run:?}");
+        let blocked = !run.stdout.is_empty();
+        let lands_otherwise = id.starts_with("porc-") || id.starts_with("plumb-");
+        let expected = row["is_commit"] == json!(true) && !lands_otherwise;
+        let free = note.contains("[opaque]") || (!expected && note.contains("[static]"));
+        if blocked != expected && !free {
+            wrong.push(format!("blocked: {blocked} {row}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {} wrong:\n{}",
+        wrong.len(),
+        corpus.len(),
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,54 @@
+//! What a person reads when they try an event by hand.
+
+use serde_json::Value;
+
+use crate::context::{Project, running, task};
+
+#[test]
+fn the_readmes_first_command_shows_a_block_and_why() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let project = Project::empty();
+    let file = format!("{root}/examples/out-of-order.json");
+    let place = format!("{root}/examples/shop");
+    let run = project.run(&["simulate", &file, "--project", &place], b"");
+    assert_eq!(run.code, 1, "{run:?}");
+    let text = run.stdout.lines().skip(1).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(text);
+    assert!(
+        !std::path::Path::new(&place).join(".tollgate").exists(),
+        "nothing is touched"
+    );
+}
+
+#[test]
+fn simulate_decides_from_standard_input_and_prints_json() {
+    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    project.file("docs/isdlc/tasks.md", "");
+    let event = task("software-developer", "x").to_string();
+    let run = project.run(&["simulate", "-", "--json"], event.as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["blocked"], false);
+    assert_eq!(answer["guards"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn simulate_says_what_is_wrong_and_what_to_do() {
+    let project = Project::empty();
+    let run = project.run(&["simulate", "nowhere.json"], b"");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr
+            .contains("nowhere.json: No such file or directory"),
+        "{run:?}"
+    );
+    let run = project.run(&["simulate", "-"], b"[]");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("an array") && run.stderr.contains("hint"),
+        "{run:?}"
+    );
+    let run = project.run(&["simulate", "-"], b"{}");
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("is in no project"), "{run:?}");
+}

@@ -1,0 +1,271 @@
+//! §13.2, 14 cases, in real repositories.
+
+use serde_json::json;
+
+use crate::context::{Project, bash, git, task, with_branch};
+
+const NAME: &str = "branch-guard";
+const MESSAGE: &str = "COMMIT TO MAIN BLOCKED: You are attempting to commit to 'main' while an active workflow has a feature branch 'feature/x'.";
+
+fn on(branch: &str) -> Project {
+    Project::new()
+        .state(&with_branch("active"))
+        .on_branch(branch)
+}
+
+#[test]
+fn t01_blocks_a_commit_on_main() {
+    let project = on("main");
+    let reason = project
+        .guard(NAME, &bash("git commit -m 'x'"))
+        .blocks(MESSAGE);
+    assert!(reason.contains("1. Switch to the feature branch: git checkout feature/x"));
+    assert!(
+        reason.contains("Current branch:  main\nExpected branch: feature/x"),
+        "{reason}"
+    );
+    assert_eq!(project.codes(), ["BG-001"]);
+}
+
+#[test]
+fn t02_blocks_a_commit_on_master() {
+    let project = on("main");
+    project.git(&["branch", "-m", "main", "master"]);
+    project
+        .guard(NAME, &bash("git commit -m x"))
+        .blocks("COMMIT TO MAIN BLOCKED: You are attempting to commit to 'master'");
+}
+
+#[test]
+fn t03_blocks_chained_and_amended_commits() {
+    for command in [
+        "git add . && git commit -m \"msg\"",
+        "git commit --amend --no-edit",
+    ] {
+        on("main").guard(NAME, &bash(command)).blocks(MESSAGE);
+    }
+}
+
+#[test]
+fn t04_allows_on_the_feature_branch() {
+    on("feature/x")
+        .guard(NAME, &bash("git commit -m x"))
+        .says_nothing();
+}
+
+#[test]
+fn t05_allows_other_git_commands() {
+    let project = on("main");
+    for command in [
+        "git push",
+        "git status",
+        "git log",
+        "git commit-tree HEAD^{tree} -m x",
+        "ls",
+    ] {
+        project.guard(NAME, &bash(command)).says_nothing();
+    }
+}
+
+#[test]
+fn t06_allows_other_tools() {
+    on("main")
+        .guard(NAME, &task("software-developer", "git commit"))
+        .says_nothing();
+}
+
+#[test]
+fn t07_allows_without_a_workflow() {
+    let project = Project::new()
+        .state(&json!({ "active_workflow": null }))
+        .on_branch("main");
+    project.guard(NAME, &bash("git commit -m x")).says_nothing();
+}
+
+#[test]
+fn t08_allows_a_workflow_without_a_branch() {
+    let project = Project::new()
+        .state(&json!({ "active_workflow": {} }))
+        .on_branch("main");
+    project.guard(NAME, &bash("git commit -m x")).says_nothing();
+}
+
+#[test]
+fn t09_allows_when_the_branch_is_merged_or_abandoned() {
+    for status in ["merged", "abandoned"] {
+        let project = Project::new().state(&with_branch(status)).on_branch("main");
+        project.guard(NAME, &bash("git commit -m x")).says_nothing();
+    }
+}
+
+#[test]
+fn t10_allows_where_there_is_no_repository() {
+    let project = Project::new().state(&with_branch("active"));
+    project.guard(NAME, &bash("git commit -m x")).says_nothing();
+}
+
+#[test]
+fn t11_allows_a_detached_head() {
+    let project = on("main");
+    project.git(&["checkout", "-q", "--detach"]);
+    project.guard(NAME, &bash("git commit -m x")).says_nothing();
+}
+
+#[test]
+fn t12_allows_on_empty_input() {
+    on("main").run(&["hook", "--guard", NAME], b"").allows();
+}
+
+#[test]
+fn t13_allows_on_input_that_is_no_json() {
+    on("main")
+        .run(&["hook", "--guard", NAME], b"git commit")
+        .allows();
+}
+
+#[test]
+fn t14_allows_without_a_state() {
+    Project::new()
+        .on_branch("main")
+        .guard(NAME, &bash("git commit -m x"))
+        .says_nothing();
+}
+
+#[test]
+fn a_branch_without_a_name_is_called_feature_branch() {
+    let state = json!({ "active_workflow": { "git_branch": { "status": "active" } } });
+    let project = Project::new().state(&state).on_branch("main");
+    project.guard(NAME, &bash("git commit")).blocks(
+        "COMMIT TO MAIN BLOCKED: You are attempting to commit to 'main' while an active workflow has a feature branch 'feature branch'.",
+    );
+}
+
+#[test]
+fn the_branch_is_read_in_subdirectories_worktrees_and_unborn_repositories() {
+    let project = on("main");
+    std::fs::create_dir_all(project.path("src/deep")).unwrap();
+    let mut event = bash("git commit -m x");
+    event["cwd"] = json!(project.path("src/deep"));
+    project.guard(NAME, &event).blocks(MESSAGE);
+
+    let worktree = project.path("wt");
+    project.git(&["worktree", "add", "-q", "wt", "-b", "other"]);
+    event["cwd"] = json!(worktree);
+    project.guard(NAME, &event).says_nothing();
+    git(&worktree, &["checkout", "-q", "-b", "third"]);
+    project.guard(NAME, &event).says_nothing();
+
+    let unborn = Project::new().state(&with_branch("active"));
+    unborn.git(&["init", "-q", "-b", "main"]);
+    unborn.guard(NAME, &bash("git commit -m x")).blocks(MESSAGE);
+
+    let packed = on("main");
+    packed.git(&["pack-refs", "--all"]);
+    packed.guard(NAME, &bash("git commit -m x")).blocks(MESSAGE);
+}
+
+#[test]
+fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch() {
+    let mut state = with_branch("active");
+    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+    state["active_workflow"]["current_phase"] = json!("06-implementation");
+    let project = Project::new().state(&state).on_branch("feature/x");
+    let reason = project.guard(NAME, &bash("git commit -m x")).blocks(
+        "COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.",
+    );
+    assert!(reason.contains("git stash"), "{reason}");
+    assert_eq!(project.codes(), ["BG-002"]);
+
+    state["active_workflow"]["current_phase"] = json!("08-code-review");
+    Project::new()
+        .state(&state)
+        .on_branch("feature/x")
+        .guard(NAME, &bash("git commit -m x"))
+        .says_nothing();
+    Project::new()
+        .state(&state)
+        .on_branch("elsewhere")
+        .guard(NAME, &bash("git commit -m x"))
+        .says_nothing();
+}
+
+#[test]
+fn e5_a_branch_name_is_never_run() {
+    for name in [
+        "x; touch PWN",
+        "$(touch PWN)",
+        "--upload-pack=touch PWN",
+        "../../x",
+    ] {
+        let state =
+            json!({ "active_workflow": { "git_branch": { "name": name, "status": "active" } } });
+        let project = Project::new().state(&state).on_branch("main");
+        project
+            .guard(NAME, &bash("git commit -m x"))
+            .blocks("COMMIT TO MAIN BLOCKED");
+        assert!(!project.path("PWN").exists());
+    }
+}
+
+#[test]
+fn e7_an_unknown_branch_or_status_keeps_guarding_and_says_why() {
+    let project = on("main");
+    let reason = project
+        .guard(NAME, &bash("git commit -m x"))
+        .blocks(MESSAGE);
+    assert!(reason.contains("feature/x' does not exist"), "{reason}");
+
+    let project = Project::new()
+        .state(&with_branch("Active"))
+        .on_branch("main");
+    project
+        .guard(NAME, &bash("git commit -m x"))
+        .blocks(MESSAGE);
+    let project = Project::new().state(&with_branch("open")).on_branch("main");
+    let reason = project
+        .guard(NAME, &bash("git commit -m x"))
+        .blocks(MESSAGE);
+    assert!(reason.contains("'open'"), "{reason}");
+}
+
+#[test]
+fn bug_0015_a_merged_and_deleted_branch_no_longer_guards_main() {
+    let project = on("feature/x");
+    project.file("a", "a");
+    project.git(&["add", "a"]);
+    project.git(&["commit", "-q", "-m", "a"]);
+    project.git(&["checkout", "-q", "main"]);
+    project.git(&["merge", "-q", "--no-ff", "--no-edit", "feature/x"]);
+    project.git(&["branch", "-q", "-d", "feature/x"]);
+    project.guard(NAME, &bash("git commit -m x")).says_nothing();
+}
+
+#[test]
+fn another_repository_is_not_ours_to_guard() {
+    let project = on("main");
+    let other = Project::empty().on_branch("main");
+    let command = format!("git -C {} commit -m x", other.root().display());
+    project.guard(NAME, &bash(&command)).says_nothing();
+    let command = format!("cd {} && git commit -m x", other.root().display());
+    project.guard(NAME, &bash(&command)).says_nothing();
+}
+
+#[test]
+fn the_branch_counts_at_the_moment_of_the_commit() {
+    let project = on("main");
+    project.git(&["branch", "topic"]);
+    for allowed in [
+        "git checkout -b new && git commit -m x",
+        "git switch topic && git commit -m x",
+        "git checkout topic; git commit -m x",
+    ] {
+        project.guard(NAME, &bash(allowed)).says_nothing();
+    }
+    project
+        .guard(NAME, &bash("git checkout nowhere; git commit -m x"))
+        .blocks(MESSAGE);
+    project.git(&["checkout", "-q", "topic"]);
+    project
+        .guard(NAME, &bash("git checkout main && git commit -m x"))
+        .blocks(MESSAGE);
+}

@@ -1,0 +1,139 @@
+//! §13.2, common-phase-detection, 10 cases: what counts as handing a phase to somebody, seen
+//! through phase-sequence-guard in a workflow that is in another phase.
+
+use serde_json::json;
+
+use crate::context::{Project, Run, bash, running, task};
+
+/// The guard's answer in a workflow whose phase nobody below works in.
+fn ask(agent: &str, prompt: &str) -> Run {
+    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    project.guard("phase-sequence-guard", &task(agent, prompt))
+}
+
+#[track_caller]
+fn is_phase(run: Run, phase: &str) {
+    let reason = run.blocks("OUT-OF-ORDER");
+    assert!(
+        reason.ends_with(&format!("Target phase:  {phase}")),
+        "{reason}"
+    );
+}
+
+#[test]
+fn t01_a_known_agent_is_a_delegation() {
+    is_phase(
+        ask("software-developer", "implement feature"),
+        "06-implementation",
+    );
+}
+
+#[test]
+fn t02_an_agents_name_is_normalised() {
+    is_phase(ask("05-software-developer", "x"), "06-implementation");
+    is_phase(ask("Software_Developer", "x"), "06-implementation");
+}
+
+#[test]
+fn t03_setup_and_steering_agents_are_none() {
+    ask("discover-orchestrator", "discover project").says_nothing();
+    ask("sdlc-orchestrator", "run the software-developer").says_nothing();
+}
+
+#[test]
+fn t04_setup_commands_are_none() {
+    for command in [
+        "discover",
+        "constitution",
+        "init",
+        "setup",
+        "configure",
+        "configure-cloud",
+        "new project",
+        "project setup",
+        "install",
+        "status",
+    ] {
+        ask("", &format!("{command} with software-developer")).says_nothing();
+        ask("", &format!("/{}", command.to_uppercase())).says_nothing();
+    }
+}
+
+#[test]
+fn t05_other_tools_are_none() {
+    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    project
+        .guard("phase-sequence-guard", &bash("software-developer"))
+        .says_nothing();
+}
+
+#[test]
+fn t06_an_agents_name_in_the_prompt_counts_when_no_agent_is_asked() {
+    is_phase(
+        ask("", "let the software-developer implement it"),
+        "06-implementation",
+    );
+}
+
+#[test]
+fn t07_a_phase_in_the_prompt_counts_when_no_agent_is_asked() {
+    is_phase(
+        ask("", "please work on phase 03-architecture"),
+        "03-architecture",
+    );
+    is_phase(ask("", "work on 01-requirements"), "01-requirements");
+}
+
+#[test]
+fn t08_a_description_counts_like_the_prompt() {
+    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let event = json!({ "tool_name": "Task", "tool_input": { "prompt": "go", "description": "qa-engineer" } });
+    is_phase(
+        project.guard("phase-sequence-guard", &event),
+        "08-code-review",
+    );
+}
+
+#[test]
+fn t09_nothing_at_all_is_none() {
+    ask("", "").says_nothing();
+    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    for input in [
+        json!({}),
+        json!(null),
+        json!("x"),
+        json!({ "prompt": 7, "subagent_type": [] }),
+    ] {
+        let event = json!({ "tool_name": "Task", "tool_input": input });
+        project.guard("phase-sequence-guard", &event).allows();
+    }
+}
+
+#[test]
+fn t10_without_a_manifest_only_known_phases_in_text_count() {
+    let project = Project::bare().state(&running("10-cicd", "in_progress"));
+    project
+        .guard(
+            "phase-sequence-guard",
+            &task("software-developer", "implement"),
+        )
+        .says_nothing();
+    is_phase(
+        project.guard("phase-sequence-guard", &task("", "do 06-implementation")),
+        "06-implementation",
+    );
+}
+
+#[test]
+fn f2_words_that_look_like_phases_are_none() {
+    for text in [
+        "REQ-0020-phase-handshake-audit",
+        "utf-16-le",
+        "base64-encoded",
+        "2026-02-report",
+        "phase 20-unknown",
+    ] {
+        ask("", text).says_nothing();
+        ask("general-purpose", text).says_nothing();
+    }
+}

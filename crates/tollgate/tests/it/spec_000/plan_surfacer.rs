@@ -1,0 +1,125 @@
+//! §13.2, 10 cases.
+
+use serde_json::json;
+
+use crate::context::{Project, bash, running, task};
+
+const NAME: &str = "plan-surfacer";
+
+fn in_phase(phase: &str) -> Project {
+    Project::new().state(&running(phase, "in_progress"))
+}
+
+#[test]
+fn t01_blocks_implementation_without_a_plan() {
+    let project = in_phase("06-implementation");
+    let reason = project.guard(NAME, &task("software-developer", "build it")).blocks(
+        "TASK PLAN NOT GENERATED: The current phase '06-implementation' requires a task plan (docs/isdlc/tasks.md) to exist before proceeding. No plan was found.",
+    );
+    let expected = project.path("docs/isdlc/tasks.md");
+    assert!(
+        reason.ends_with(&format!("Expected path: {}", expected.display())),
+        "{reason}"
+    );
+    assert_eq!(project.codes(), ["PS-001"]);
+}
+
+#[test]
+fn t02_blocks_later_phases_without_a_plan() {
+    for phase in ["07-testing", "08-code-review", "16-quality-loop", "07-qa"] {
+        in_phase(phase)
+            .guard(NAME, &task("Explore", "any task"))
+            .blocks("TASK PLAN NOT GENERATED");
+    }
+}
+
+#[test]
+fn t03_allows_when_the_plan_exists() {
+    let project = in_phase("06-implementation");
+    project.file("docs/isdlc/tasks.md", "");
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+}
+
+#[test]
+fn t04_allows_early_phases() {
+    for phase in [
+        "00-quick-scan",
+        "01-requirements",
+        "02-impact-analysis",
+        "02-tracing",
+        "03-architecture",
+        "04-design",
+        "05-test-strategy",
+    ] {
+        in_phase(phase)
+            .guard(NAME, &task("software-developer", "build it"))
+            .says_nothing();
+    }
+}
+
+#[test]
+fn t05_allows_other_tools() {
+    in_phase("06-implementation")
+        .guard(NAME, &bash("ls"))
+        .says_nothing();
+}
+
+#[test]
+fn t06_allows_without_a_workflow() {
+    let project = Project::new().state(&json!({ "current_phase": "06-implementation" }));
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+}
+
+#[test]
+fn t07_finds_the_plan_of_a_monorepo_project() {
+    let project = Project::new();
+    project.file(
+        ".isdlc/monorepo.json",
+        r#"{"default_project":"api","projects":{"api":{"path":"apps/api"}}}"#,
+    );
+    let state = running("06-implementation", "in_progress").to_string();
+    project.file(".isdlc/projects/api/state.json", &state);
+    let reason = project
+        .guard(NAME, &task("x", "y"))
+        .blocks("TASK PLAN NOT GENERATED");
+    assert!(
+        reason.contains("docs/isdlc/projects/api/tasks.md"),
+        "{reason}"
+    );
+    project.file("docs/isdlc/projects/api/tasks.md", "");
+    project.guard(NAME, &task("x", "y")).says_nothing();
+}
+
+#[test]
+fn t08_allows_on_empty_input() {
+    in_phase("06-implementation")
+        .run(&["hook", "--guard", NAME], b"")
+        .allows();
+}
+
+#[test]
+fn t09_allows_on_input_that_is_no_json() {
+    in_phase("06-implementation")
+        .run(&["hook", "--guard", NAME], b"{")
+        .allows();
+}
+
+#[test]
+fn t10_allows_without_a_state() {
+    Project::new()
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+}
+
+#[test]
+fn the_older_place_of_the_plan_counts() {
+    let project = in_phase("06-implementation");
+    project.file(".isdlc/tasks.md", "");
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+}

@@ -1,0 +1,273 @@
+//! Specification 004 §3 and decisions D1, F9, R24: V7 and V8 before the write, V9 after it.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run};
+
+const NAME: &str = "state-write-validator";
+
+fn workflow(version: u64, index: u64, status: &str) -> Value {
+    json!({
+        "state_version": version,
+        "active_workflow": {
+            "current_phase": "06-implementation",
+            "current_phase_index": index,
+            "phase_status": { "06-implementation": status },
+        },
+        "phases": { "06-implementation": { "status": status } },
+    })
+}
+
+/// A bare Write of `incoming` over `disk`.
+fn write(disk: &Value, incoming: &Value) -> Run {
+    write_text(disk, &incoming.to_string())
+}
+
+fn write_text(disk: &Value, content: &str) -> Run {
+    let project = Project::new().state(disk);
+    let path = project.path(".isdlc/state.json");
+    let event =
+        json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": content } });
+    let run = project.guard(NAME, &event);
+    assert_eq!(
+        serde_json::from_str::<Value>(&project.read(".isdlc/state.json")).unwrap(),
+        *disk
+    );
+    run
+}
+
+#[test]
+fn v7_blocks_a_stale_version() {
+    let reason = write(
+        &workflow(41, 5, "in_progress"),
+        &workflow(3, 5, "in_progress"),
+    )
+    .blocks("Version mismatch");
+    assert_eq!(
+        reason,
+        "Version mismatch: expected state_version >= 41, got 3. Re-read .isdlc/state.json before writing."
+    );
+}
+
+#[test]
+fn v7_blocks_an_unversioned_write() {
+    let mut incoming = workflow(5, 5, "in_progress");
+    incoming.as_object_mut().unwrap().remove("state_version");
+    let reason =
+        write(&workflow(5, 5, "in_progress"), &incoming).blocks("Unversioned write rejected");
+    assert_eq!(
+        reason,
+        "Unversioned write rejected: disk state has state_version 5 but incoming write has no state_version. Include state_version in your write. Re-read .isdlc/state.json before writing."
+    );
+    incoming["state_version"] = json!(null);
+    write(&workflow(5, 5, "in_progress"), &incoming).blocks("Unversioned write rejected");
+}
+
+#[test]
+fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
+    write(
+        &workflow(5, 1, "in_progress"),
+        &workflow(5, 1, "in_progress"),
+    )
+    .says_nothing();
+    write(
+        &workflow(5, 1, "in_progress"),
+        &workflow(6, 1, "in_progress"),
+    )
+    .says_nothing();
+    write(&json!({ "a": 1 }), &json!({ "a": 2 })).says_nothing();
+    write(&json!({ "a": 1 }), &json!({ "state_version": 1 })).says_nothing();
+}
+
+#[test]
+fn v7_needs_an_object_and_a_file() {
+    for content in ["null", "7", "[]", "\"x\"", "not json", ""] {
+        write_text(&workflow(5, 1, "in_progress"), content).allows();
+    }
+    let project = Project::new();
+    let event = json!({ "tool_name": "Write", "tool_input": { "file_path": ".isdlc/state.json", "content": "{\"state_version\":1}" } });
+    project.guard(NAME, &event).says_nothing();
+}
+
+#[test]
+fn r24_a_version_in_quotes_is_no_version() {
+    let mut incoming = workflow(5, 1, "in_progress");
+    incoming["state_version"] = json!("999");
+    write(&workflow(5, 1, "in_progress"), &incoming)
+        .blocks("Version mismatch: expected state_version >= 5, got \"999\".");
+}
+
+#[test]
+fn v8_blocks_an_index_that_goes_back() {
+    let reason = write(
+        &workflow(5, 5, "in_progress"),
+        &workflow(5, 1, "in_progress"),
+    )
+    .blocks("Phase index regression");
+    assert_eq!(
+        reason,
+        "Phase index regression: incoming current_phase_index (1) < disk (5). Subagents must not regress phase orchestration fields. Re-read state.json."
+    );
+}
+
+#[test]
+fn r24_an_index_in_quotes_is_no_index() {
+    let mut incoming = workflow(5, 5, "in_progress");
+    incoming["active_workflow"]["current_phase_index"] = json!("1");
+    write(&workflow(5, 5, "in_progress"), &incoming).blocks("Phase index regression");
+}
+
+#[test]
+fn v8_blocks_a_phase_status_that_goes_back() {
+    let reason = write(&workflow(5, 5, "completed"), &workflow(5, 5, "in_progress"))
+        .blocks("Phase status regression");
+    assert_eq!(
+        reason,
+        "Phase status regression: phase '06-implementation' changed from 'completed' to 'in_progress'. Subagents must not regress phase_status. Re-read state.json."
+    );
+}
+
+#[test]
+fn v8_blocks_a_regression_in_phases_too() {
+    let mut incoming = workflow(5, 5, "completed");
+    incoming["phases"]["06-implementation"]["status"] = json!("pending");
+    write(&workflow(5, 5, "completed"), &incoming)
+        .blocks("Phase status regression: phases['06-implementation'].status changed from 'completed' to 'pending'.");
+}
+
+#[test]
+fn v8_does_not_compare_unknown_words() {
+    let mut incoming = workflow(5, 5, "completed");
+    incoming["active_workflow"]["phase_status"]["06-implementation"] = json!("skipped");
+    incoming["phases"]["06-implementation"]["status"] = json!("skipped");
+    write(&workflow(5, 5, "completed"), &incoming).says_nothing();
+}
+
+#[test]
+fn r24_a_workflow_cannot_just_vanish() {
+    let disk = workflow(5, 5, "completed");
+    write(
+        &disk,
+        &json!({ "state_version": 6, "active_workflow": null }),
+    )
+    .blocks("Workflow removed");
+    write(&disk, &json!({ "state_version": 1_000_000_000 })).blocks("Workflow removed");
+    let ended = json!({ "state_version": 6, "active_workflow": null, "workflow_history": [{ "status": "completed" }] });
+    write(&disk, &ended).says_nothing();
+}
+
+#[test]
+fn f9_a_redo_needs_its_marker_on_disk() {
+    let again = |count: u64| {
+        let mut incoming = workflow(5, 5, "in_progress");
+        incoming["active_workflow"]["supervised_review"] =
+            json!({ "status": "redo_pending", "redo_count": count });
+        incoming
+    };
+    let plain = workflow(5, 5, "completed");
+    write(&plain, &again(1)).blocks("Phase status regression");
+
+    let mut presented = plain;
+    presented["active_workflow"]["supervised_review"] =
+        json!({ "status": "gate_presented", "redo_count": 0 });
+    write(&presented, &again(1)).says_nothing();
+    presented["active_workflow"]["supervised_review"] =
+        json!({ "status": "redo_pending", "redo_count": 1 });
+    write(&presented, &workflow(5, 5, "in_progress")).says_nothing();
+    write(&presented, &workflow(5, 5, "pending")).blocks("Phase status regression");
+
+    presented["active_workflow"]["supervised_review"] =
+        json!({ "status": "completed", "redo_count": 3 });
+    write(&presented, &again(4)).blocks("Phase status regression");
+    presented["active_workflow"]["supervised_review"] =
+        json!({ "status": "redo_pending", "redo_count": 1, "phase": "04-design" });
+    write(&presented, &workflow(5, 5, "in_progress")).blocks("Phase status regression");
+}
+
+#[test]
+fn d1_an_edit_is_applied_in_memory_before_the_write() {
+    let project = Project::new().state(&workflow(5, 5, "in_progress"));
+    let edit = |old: &str, new: &str| {
+        json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Edit",
+            "tool_input": { "file_path": project.path(".isdlc/state.json"), "old_string": old, "new_string": new },
+        })
+    };
+    let reason = project
+        .hook(&edit(
+            "\"current_phase_index\": 5",
+            "\"current_phase_index\": 1",
+        ))
+        .denies();
+    assert!(reason.starts_with("Phase index regression"), "{reason}");
+    project
+        .hook(&edit(
+            "\"current_phase_index\": 5",
+            "\"current_phase_index\": 6",
+        ))
+        .says_nothing();
+    project.hook(&edit("not in the file", "x")).says_nothing();
+    assert_eq!(project.codes(), ["SWV-008"]);
+}
+
+#[test]
+fn d1_after_a_real_agents_write_nothing_is_blocked() {
+    let disk = workflow(3, 1, "in_progress");
+    let project = Project::new().state(&disk);
+    let event = json!({
+        "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Write",
+        "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": disk.to_string() },
+        "tool_response": { "type": "update" },
+    });
+    project.hook(&event).says_nothing();
+}
+
+#[test]
+fn v9_warns_about_fields_that_contradict_each_other() {
+    let state = json!({
+        "state_version": 1,
+        "current_phase": "01-requirements",
+        "active_workflow": {
+            "current_phase": "06-implementation",
+            "current_phase_index": 0,
+            "phases": ["05-test-strategy", "06-implementation"],
+            "phase_status": { "06-implementation": "completed" },
+        },
+        "phases": { "06-implementation": { "status": "in_progress" } },
+    });
+    let text = write(&state, &state).warns("[state-write-validator] V9-A WARNING:");
+    assert!(
+        text.contains("V9-B WARNING:") && text.contains("V9-C WARNING:"),
+        "{text}"
+    );
+}
+
+#[test]
+fn f8_one_index_ahead_is_the_way_from_phase_to_phase() {
+    let mut state = workflow(1, 1, "completed");
+    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+    write(&state, &state).says_nothing();
+}
+
+#[test]
+fn r28_contradictions_are_told_without_phases_too() {
+    let state = json!({ "current_phase": "a", "active_workflow": { "current_phase": "b" } });
+    write(&state, &state).warns("V9-B WARNING:");
+}
+
+#[test]
+fn r33_and_e4_every_spelling_of_the_path_is_the_state_file() {
+    let project = Project::new().state(&workflow(41, 5, "in_progress"));
+    std::os::unix::fs::symlink(project.path(".isdlc"), project.path("link")).unwrap();
+    let incoming = workflow(3, 1, "in_progress").to_string();
+    for path in [
+        ".isdlc/state.json",
+        ".isdlc/./state.json",
+        ".isdlc//state.json",
+        ".isdlc/projects/a/../../state.json",
+        "link/state.json",
+    ] {
+        let event = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": incoming } });
+        project.guard(NAME, &event).blocks("Version mismatch");
+    }
+}

@@ -29,8 +29,8 @@ use jiff::Timestamp;
 use super::document::{Document, Flaw, whole};
 use super::edit::{self, Edit, EditFault};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-use super::record::Record;
 pub use super::record::Seen;
+use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
 use crate::fs::{self, Contents, Durability, Identity, Mould, ReadFault, Staged, WriteFault};
@@ -189,7 +189,7 @@ pub enum UpdateError<E> {
 /// The state file as it was found.
 struct Found {
     bytes: Vec<u8>,
-    identity: Identity,
+    seen: Seen,
 }
 
 /// One try to change the file.
@@ -354,7 +354,7 @@ impl Store {
         if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now)?;
-            let state = state.map(|(found, document)| (found.identity, version(&document)));
+            let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
             self.spool
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
@@ -387,11 +387,11 @@ impl Store {
             Some((found, document)) => (Some(found), document),
             None => (None, Document::default()),
         };
-        let old_version = version(&document);
+        let old_version = found.as_ref().map_or(0, |found| found.seen.version);
         let record = Record::read(guard.file());
         let foreign = found
             .as_ref()
-            .and_then(|found| strange(record.as_ref(), found.identity, old_version));
+            .and_then(|found| strange(record.as_ref(), &found.seen));
 
         let mut refused = Vec::new();
         let mut made = Vec::new();
@@ -448,13 +448,8 @@ impl Store {
                 .intend(made.clone(), &staged, updated.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
-        match self.commit(
-            guard,
-            staged,
-            found.as_ref(),
-            old_version,
-            (&updated, durability),
-        ) {
+        let after = (updated.version, digest(text.as_bytes()));
+        match self.commit(guard, staged, found.as_ref(), after, durability) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
                 let _settled_later = self.clear(&made, &updated.refused);
@@ -478,8 +473,8 @@ impl Store {
         guard: &Guard,
         staged: Staged,
         found: Option<&Found>,
-        old_version: u64,
-        (updated, durability): (&Updated, Durability),
+        (version, digest): (u64, u64),
+        durability: Durability,
     ) -> Result<Committed, WriteFault> {
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
@@ -492,13 +487,11 @@ impl Store {
         }
         let record = staged.identity().and_then(|identity| {
             Record {
-                before: found.map(|found| Seen {
-                    identity: found.identity,
-                    version: old_version,
-                }),
+                before: found.map(|found| found.seen),
                 after: Seen {
                     identity,
-                    version: updated.version,
+                    version,
+                    digest,
                 },
             }
             .write(guard.file())
@@ -522,7 +515,7 @@ impl Store {
         match (fs::read_own(&self.state, STATE_CAP), found) {
             (Ok(None), None) => true,
             (Ok(Some(now)), Some(then)) => {
-                now.identity.inode == then.identity.inode && now.bytes == then.bytes
+                now.identity.inode == then.seen.identity.inode && now.bytes == then.bytes
             }
             (Ok(_) | Err(_), _) => false,
         }
@@ -577,7 +570,12 @@ impl Store {
             };
             match Document::parse(&bytes) {
                 Ok(document) => {
-                    return Ok(Some((Found { bytes, identity }, document)));
+                    let seen = Seen {
+                        identity,
+                        version: version(&document),
+                        digest: digest(&bytes),
+                    };
+                    return Ok(Some((Found { bytes, seen }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -635,13 +633,13 @@ fn version(document: &Document) -> u64 {
     })
 }
 
-fn strange(record: Option<&Record>, identity: Identity, found: u64) -> Option<Foreign> {
+fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
     let record = record?;
-    match record.find(identity) {
-        Some(_) => None,
-        None => Some(Foreign {
-            expected: record.after.version,
-            found,
-        }),
+    if record.knows(found.identity, found.digest) {
+        return None;
     }
+    Some(Foreign {
+        expected: record.after.version,
+        found: found.version,
+    })
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Node, Object};
+use crate::json::{self, Node, Object};
 use crate::workflow::phases;
 
 /// A state file.
@@ -35,14 +35,14 @@ pub struct GitBranch<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum Malformed {
     /// It is no JSON object.
-    #[error("line {}, column {}: {}", .0.line(), .0.column(), reason(.0))]
-    Json(#[source] serde_json::Error),
+    #[error(transparent)]
+    Json(#[from] json::Malformed),
     /// It is empty.
     #[error("the file is empty")]
     Empty,
     /// `active_workflow` is there and is no object.
     #[error("`active_workflow` is {0}, not an object")]
-    Workflow(crate::json::Kind),
+    Workflow(json::Kind),
 }
 
 impl<'a> State<'a> {
@@ -51,7 +51,7 @@ impl<'a> State<'a> {
         if text.trim().is_empty() {
             return Err(Malformed::Empty);
         }
-        let root = Object::parse(text).map_err(Malformed::Json)?;
+        let root = Object::parse(text)?;
         let workflow = match root.get("active_workflow") {
             None => None,
             // The originals take every falsy value for "none".
@@ -138,15 +138,6 @@ impl<'a> Workflow<'a> {
             name: text("name"),
             status: text("status"),
         })
-    }
-}
-
-/// A JSON error without the position that serde appends to it.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text.get(..at).unwrap_or(&text).to_owned(),
-        None => text,
     }
 }
 

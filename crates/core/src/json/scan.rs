@@ -23,6 +23,9 @@ pub(super) struct Flaw {
 /// ones are file contents, and nobody is misled by a tab in one.
 const CHECKED: usize = 4096;
 
+/// How far a string's end is looked for before a vectorised search pays.
+const NEAR: usize = 32;
+
 /// A position in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
@@ -99,26 +102,10 @@ impl<'a> Scanner<'a> {
             .ok_or_else(|| self.flaw("cut inside a character"))
     }
 
+    /// Passes over a string that somebody may ask for.
     fn string(&mut self) -> Result<(), Flaw> {
         let start = self.at;
-        self.at += 1;
-        loop {
-            let rest = self.bytes().get(self.at..).unwrap_or_default();
-            match memchr2(b'"', b'\\', rest) {
-                None => {
-                    self.at = self.text.len();
-                    return Err(self.flaw("the text ends inside a string"));
-                }
-                Some(found) => {
-                    self.at += found + 1;
-                    if rest.get(found) == Some(&b'"') {
-                        break;
-                    }
-                    // Behind a backslash stands one byte that ends nothing.
-                    self.at += 1;
-                }
-            }
-        }
+        self.skip_string()?;
         let inside = self.bytes().get(start..self.at).unwrap_or_default();
         if inside.len() <= CHECKED && inside.iter().any(|byte| *byte < 0x20) {
             return Err(self.flaw("a control character stands inside a string"));
@@ -126,24 +113,53 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    fn skip_string(&mut self) -> Result<(), Flaw> {
+        self.at += 1;
+        loop {
+            let rest = self.bytes().get(self.at..).unwrap_or_default();
+            let (near, far) = rest.split_at_checked(NEAR).unwrap_or((rest, &[]));
+            let found = find(near, |word| hits(word, b'"') | hits(word, b'\\'))
+                .or_else(|| memchr2(b'"', b'\\', far).map(|found| found + NEAR));
+            let Some(found) = found else {
+                self.at = self.text.len();
+                return Err(self.flaw("the text ends inside a string"));
+            };
+            self.at += found + 1;
+            if rest.get(found) == Some(&b'"') {
+                return Ok(());
+            }
+            // Behind a backslash stands one byte that ends nothing.
+            self.at += 1;
+        }
+    }
+
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
         loop {
-            match self.peek() {
-                None => return Err(self.flaw("the text ends inside an object or array")),
+            let rest = self.bytes().get(self.at..).unwrap_or_default();
+            // One bit makes a brace of a bracket.
+            let structure = |word: u64| {
+                let braces = word | 0x2020_2020_2020_2020;
+                hits(word, b'"') | hits(braces, b'{') | hits(braces, b'}')
+            };
+            let Some(skipped) = find(rest, structure) else {
+                self.at = self.text.len();
+                return Err(self.flaw("the text ends inside an object or array"));
+            };
+            self.at += skipped;
+            match rest.get(skipped) {
                 Some(b'"') => {
-                    self.string()?;
+                    self.skip_string()?;
                     continue;
                 }
                 Some(b'{') => self.open.push(b'}'),
                 Some(b'[') => self.open.push(b']'),
-                Some(close @ (b'}' | b']')) => {
-                    if self.open.pop() != Some(close) {
+                close => {
+                    if self.open.pop().as_ref() != close {
                         return Err(self.flaw("a bracket closes another one"));
                     }
                 }
-                Some(_) => {}
             }
             self.at += 1;
             if self.open.is_empty() {
@@ -219,4 +235,37 @@ impl<'a> Scanner<'a> {
             what,
         }
     }
+}
+
+/// The first byte that `wanted` marks, eight at a time. `wanted` sets the high bit of each byte
+/// it means; only the lowest mark is relied on.
+fn find(bytes: &[u8], wanted: impl Fn(u64) -> u64) -> Option<usize> {
+    let mut chunks = bytes.chunks_exact(8);
+    let mut at = 0;
+    for chunk in &mut chunks {
+        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
+        let marks = wanted(word);
+        if marks != 0 {
+            return Some(at + place(marks));
+        }
+        at += 8;
+    }
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(chunks.remainder()) {
+        *to = *from;
+    }
+    let marks = wanted(u64::from_le_bytes(last));
+    (marks != 0).then(|| at + place(marks))
+}
+
+/// The high bit of every byte of `word` that equals `byte`. Above a byte that does, others may
+/// be marked too.
+fn hits(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let zeroes = word ^ (ONES * u64::from(byte));
+    zeroes.wrapping_sub(ONES) & !zeroes & (ONES << 7)
+}
+
+fn place(marks: u64) -> usize {
+    usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }

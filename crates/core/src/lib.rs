@@ -4,6 +4,8 @@
 //! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
 //! `tollgate` crate.
 
+pub mod git;
 pub mod json;
 pub mod protocol;
+pub mod shell;
 pub mod verdict;

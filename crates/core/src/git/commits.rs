@@ -1,0 +1,518 @@
+//! Where the commits of a shell command would land, resolved command by command from left to
+//! right: the branch at hook time is not the branch at commit time.
+//!
+//! Only `git commit`, by whatever route, is a [`Commit`]. Other ways onto a branch (merge,
+//! rebase, reset …) are listed apart, because the branch guard lets them pass.
+
+use std::path::{Path, PathBuf};
+
+use super::arguments::{asks_for_help, hides_commit, is_dry_run, landing, plain_status};
+use super::builtins::BUILTINS;
+use super::config::home_alias;
+use super::switch::{Ground, Move, made_branch, movement, new_worktree};
+use super::{GitCall, Head, Repository};
+use crate::shell::{self, Link, Run, Start, Step, Survey, Word, join};
+
+/// Aliases that lead to aliases.
+const MAX_ALIASES: u32 = 8;
+
+/// What a command line would do to branches.
+#[derive(Clone, Debug, Default)]
+pub struct Landings {
+    /// Every `git commit`, in order.
+    pub commits: Vec<Commit>,
+    /// Everything else that moves a branch.
+    pub others: Vec<Other>,
+    /// Some part could not be seen through, so that a commit may be missing here.
+    pub opaque: bool,
+}
+
+/// One `git commit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The repository it lands in, as seen from where the command starts.
+    pub relation: Relation,
+    /// The work tree, when it is known.
+    pub work_tree: Option<PathBuf>,
+    /// The branches it could land on, the likeliest first; more than one when a switch before it
+    /// may or may not have happened.
+    pub heads: Vec<Head>,
+}
+
+impl Commit {
+    /// Whether it may land on the branch `name`.
+    pub fn may_land_on(&self, name: &str) -> bool {
+        self.heads.iter().any(|head| head.branch() == Some(name))
+    }
+}
+
+/// A move of a branch that is no `git commit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// How it is done.
+    pub landing: Landing,
+    /// In which repository.
+    pub relation: Relation,
+    /// The branches that could be checked out at that moment.
+    pub heads: Vec<Head>,
+}
+
+/// Ways onto a branch beside `git commit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// `merge`, `pull`, `subtree`
+    Merge,
+    /// `rebase`
+    Rebase,
+    /// `cherry-pick`, `revert`, `am`
+    Apply,
+    /// `reset`, `branch -f`, `checkout -B`, `update-ref`, `fast-import`, `filter-branch`
+    Move,
+    /// `fetch a:b`, `push . a:b`
+    Transfer,
+}
+
+/// A place as seen from the repository in which the command starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The same work tree.
+    Here,
+    /// Another work tree of the same repository.
+    Linked,
+    /// Another repository, or none.
+    Elsewhere,
+}
+
+/// Resolves every commit a surveyed command would make when started in `start_dir`.
+pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landings {
+    let mut world = World::new(start_dir, home);
+    world.follow(survey, 0);
+    world.landings
+}
+
+/// One work tree and what its `HEAD` may be.
+#[derive(Clone, Debug)]
+struct Tree {
+    repository: Option<Repository>,
+    root: PathBuf,
+    relation: Relation,
+    heads: Vec<Head>,
+    previous: Option<String>,
+}
+
+/// The state of a conditional part's surroundings when it was entered.
+struct Frame {
+    /// Whether the part runs, as far as it can be told.
+    runs: Option<bool>,
+    /// Whether to believe in it when that is unknown.
+    likely: bool,
+    heads: Vec<Vec<Head>>,
+    status: Option<bool>,
+}
+
+struct World<'a> {
+    home: Option<&'a Path>,
+    /// The first is where the command starts.
+    trees: Vec<Tree>,
+    made: Vec<String>,
+    /// Whether something before may have made directories.
+    builds: bool,
+    /// The predicted success of the last command.
+    status: Option<bool>,
+    /// The same of the condition before the last conditional part.
+    condition: Option<bool>,
+    landings: Landings,
+}
+
+impl<'a> World<'a> {
+    fn new(start_dir: &Path, home: Option<&'a Path>) -> Self {
+        let repository = Repository::discover(start_dir);
+        let heads = vec![repository.as_ref().map_or(Head::None, Repository::head)];
+        let root = repository
+            .as_ref()
+            .map_or(start_dir, |repository| &repository.work_tree);
+        let tree = Tree {
+            root: root.to_owned(),
+            repository,
+            relation: Relation::Here,
+            heads,
+            previous: None,
+        };
+        Self {
+            home,
+            trees: vec![tree],
+            made: Vec::new(),
+            builds: false,
+            status: None,
+            condition: None,
+            landings: Landings::default(),
+        }
+    }
+
+    fn follow(&mut self, survey: &Survey, depth: u32) {
+        self.landings.opaque |= survey.opaque;
+        let mut frames = Vec::new();
+        for step in &survey.steps {
+            match step {
+                Step::Enter(link) => frames.push(self.enter(*link)),
+                Step::Leave => {
+                    if let Some(frame) = frames.pop() {
+                        self.leave(frame);
+                    }
+                }
+                Step::Run(run) => {
+                    let frame = match run.link {
+                        Link::Then | Link::Pipe => None,
+                        Link::And | Link::Or | Link::Else | Link::Maybe => {
+                            Some(self.enter(run.link))
+                        }
+                    };
+                    self.run(run, depth);
+                    if let Some(frame) = frame {
+                        self.leave(frame);
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, link: Link) -> Frame {
+        let (runs, likely) = match link {
+            Link::Then | Link::Pipe => (Some(true), true),
+            Link::And => (self.status, true),
+            Link::Or => (self.status.map(|status| !status), false),
+            Link::Else => (self.condition.map(|status| !status), false),
+            Link::Maybe => (None, false),
+        };
+        let heads = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+        Frame {
+            runs,
+            likely,
+            heads,
+            status: self.status,
+        }
+    }
+
+    fn leave(&mut self, frame: Frame) {
+        let believed = frame.runs.unwrap_or(frame.likely);
+        for (tree, before) in self.trees.iter_mut().zip(frame.heads) {
+            if tree.heads == before || frame.runs == Some(true) {
+                continue;
+            }
+            let inside = std::mem::take(&mut tree.heads);
+            let (first, second) = if believed {
+                (inside, before)
+            } else {
+                (before, inside)
+            };
+            tree.heads = first;
+            for head in second {
+                if !tree.heads.contains(&head) {
+                    tree.heads.push(head);
+                }
+            }
+        }
+        self.condition = frame.status;
+        self.status = match (frame.runs, frame.status) {
+            (Some(true), _) => self.status,
+            (Some(false), before) => before,
+            (None, _) => None,
+        };
+    }
+
+    fn run(&mut self, run: &Run, depth: u32) {
+        let Some(mut call) = GitCall::read(run) else {
+            self.status = plain_status(run);
+            self.builds |= matches!(
+                run.program(),
+                Some(
+                    "mkdir"
+                        | "cp"
+                        | "mv"
+                        | "tar"
+                        | "unzip"
+                        | "gh"
+                        | "mktemp"
+                        | "rsync"
+                        | "ln"
+                        | "install"
+                )
+            );
+            self.landings.opaque |= hides_commit(run);
+            return;
+        };
+        self.status = None;
+        for _ in 0..MAX_ALIASES {
+            let Some(word) = call.subcommand.clone() else {
+                return;
+            };
+            let Some(name) = word.literal() else {
+                self.landings.opaque = true;
+                return;
+            };
+            if BUILTINS.binary_search(&name).is_ok() {
+                let place = self.place(&call);
+                self.git(name, &call, place);
+                return;
+            }
+            let Some(alias) = self.alias(name, &call) else {
+                return;
+            };
+            if let Some(text) = alias.strip_prefix('!') {
+                self.shell_alias(text, &call, depth);
+                return;
+            }
+            // An alias may start with global options: `-c x=y commit`.
+            let mut inner = run.clone();
+            inner.words = vec![Word::new("git")];
+            inner.words.extend(shell::split_words(&alias));
+            inner.words.extend(call.args.iter().cloned());
+            inner.dir.clone_from(&call.dir);
+            let Some(next) = GitCall::read(&inner) else {
+                return;
+            };
+            let config = std::mem::take(&mut call.config);
+            let git_dir = call.git_dir.take();
+            call = next;
+            call.config.extend(config);
+            call.git_dir = call.git_dir.or(git_dir);
+        }
+        self.landings.opaque = true;
+    }
+
+    fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
+        if let Some(value) = call.config(&format!("alias.{name}")) {
+            if value.literal().is_none() {
+                self.landings.opaque = true;
+            }
+            return value.literal().map(str::to_owned);
+        }
+        let place = self.place(call);
+        let repository = self
+            .trees
+            .get(place)
+            .and_then(|tree| tree.repository.as_ref());
+        match repository {
+            Some(repository) => repository.alias(name, self.home),
+            None => home_alias(name, self.home),
+        }
+    }
+
+    /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
+    fn shell_alias(&mut self, text: &str, call: &GitCall, depth: u32) {
+        if depth >= 4 {
+            self.landings.opaque = true;
+            return;
+        }
+        let place = self.place(call);
+        let root = self.trees.get(place).map(|tree| tree.root.clone());
+        let args: Vec<String> = call.args.iter().map(Word::display).collect();
+        let command = format!(
+            "{text} {}",
+            args.iter()
+                .map(|arg| quote(arg))
+                .collect::<Vec<_>>()
+                .join(" ")
+        );
+        let start = Start {
+            dir: root.as_deref(),
+            home: self.home,
+        };
+        let survey = shell::survey(&command, start);
+        self.follow(&survey, depth + 1);
+    }
+
+    /// The work tree a call works in, as an index into the trees.
+    fn place(&mut self, call: &GitCall) -> usize {
+        let Some(dir) = call.dir.as_deref() else {
+            return 0;
+        };
+        let work_tree = match &call.work_tree {
+            Some(word) => match word.literal() {
+                Some(path) => join(dir, path),
+                None => return 0,
+            },
+            None => dir.to_owned(),
+        };
+        if let Some(git_dir) = &call.git_dir {
+            let Some(path) = git_dir.literal() else {
+                return 0;
+            };
+            let git_dir = join(dir, path);
+            return match Repository::at(Path::new(&git_dir), Path::new(&work_tree)) {
+                Some(repository) => self.tree(repository),
+                None => 0,
+            };
+        }
+        let path = Path::new(dir);
+        // Work trees and repositories that this command line makes.
+        let made = self.trees.iter().rposition(|tree| {
+            (tree.repository.is_none() || !tree.root.exists()) && path.starts_with(&tree.root)
+        });
+        if let Some(made) = made.filter(|made| *made > 0) {
+            return made;
+        }
+        match Repository::discover(path) {
+            Some(repository) => self.tree(repository),
+            // `cd nowhere; git commit`: the shell stays where it was.
+            None if !path.exists() && !self.builds => 0,
+            None => self.push(None, path.to_owned(), Relation::Elsewhere, Head::None),
+        }
+    }
+
+    fn tree(&mut self, repository: Repository) -> usize {
+        let known = self.trees.iter().position(|tree| {
+            tree.repository.as_ref().is_some_and(|known| {
+                known.git_dir == repository.git_dir
+                    || known.git_dir.canonicalize().ok() == repository.git_dir.canonicalize().ok()
+            })
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let here = self.trees.first().and_then(|tree| tree.repository.as_ref());
+        let relation = match here {
+            Some(here) if here.same_repository(&repository) => Relation::Linked,
+            _ => Relation::Elsewhere,
+        };
+        let head = repository.head();
+        let root = repository.work_tree.clone();
+        self.push(Some(repository), root, relation, head)
+    }
+
+    fn push(
+        &mut self,
+        repository: Option<Repository>,
+        root: PathBuf,
+        relation: Relation,
+        head: Head,
+    ) -> usize {
+        self.trees.push(Tree {
+            repository,
+            root,
+            relation,
+            heads: vec![head],
+            previous: None,
+        });
+        self.trees.len() - 1
+    }
+
+    fn git(&mut self, name: &str, call: &GitCall, place: usize) {
+        if asks_for_help(call) {
+            return;
+        }
+        match name {
+            "commit" => self.commit(call, place),
+            "citool" | "gui" => self.landings.opaque = true,
+            "init" | "clone" => self.new_repository(name, call),
+            "worktree" => {
+                if let Some((path, head)) = new_worktree(&call.args)
+                    && let Some(dir) = &call.dir
+                {
+                    let relation = match self.trees.get(place).map(|tree| tree.relation) {
+                        Some(Relation::Here | Relation::Linked) => Relation::Linked,
+                        Some(Relation::Elsewhere) | None => Relation::Elsewhere,
+                    };
+                    let repository = self
+                        .trees
+                        .get(place)
+                        .and_then(|tree| tree.repository.clone());
+                    self.made.extend(head.branch().map(str::to_owned));
+                    self.push(repository, PathBuf::from(join(dir, &path)), relation, head);
+                }
+                self.status = Some(true);
+            }
+            _ => self.switch(name, call, place),
+        }
+    }
+
+    fn commit(&mut self, call: &GitCall, place: usize) {
+        if is_dry_run(&call.args) {
+            return;
+        }
+        let Some(tree) = self.trees.get(place) else {
+            return;
+        };
+        self.landings.commits.push(Commit {
+            relation: tree.relation,
+            work_tree: Some(tree.root.clone()),
+            heads: tree.heads.clone(),
+        });
+    }
+
+    fn new_repository(&mut self, name: &str, call: &GitCall) {
+        let operands: Vec<&str> = call
+            .args
+            .iter()
+            .filter(|word| !word.starts_with("-"))
+            .filter_map(Word::literal)
+            .collect();
+        let path = match (name, operands.as_slice()) {
+            ("clone", [.., _, path]) => (*path).to_owned(),
+            ("clone", [url]) => {
+                let last = url
+                    .trim_end_matches('/')
+                    .rsplit(['/', ':'])
+                    .next()
+                    .unwrap_or_default();
+                last.strip_suffix(".git").unwrap_or(last).to_owned()
+            }
+            ("init", [.., path]) => (*path).to_owned(),
+            _ => ".".to_owned(),
+        };
+        let Some(dir) = &call.dir else { return };
+        let root = join(dir, &path);
+        // `git init` in an existing repository changes nothing.
+        if Repository::discover(Path::new(&root))
+            .is_some_and(|found| found.work_tree == Path::new(&root))
+        {
+            return;
+        }
+        self.builds = true;
+        self.push(None, PathBuf::from(root), Relation::Elsewhere, Head::None);
+    }
+
+    fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
+        if let Some(landing) = landing(name, &call.args)
+            && let Some(tree) = self.trees.get(place)
+        {
+            let other = Other {
+                landing,
+                relation: tree.relation,
+                heads: tree.heads.clone(),
+            };
+            self.landings.others.push(other);
+        }
+        let Some(tree) = self.trees.get_mut(place) else {
+            return;
+        };
+        let head = tree.heads.first().cloned().unwrap_or(Head::None);
+        let ground = Ground {
+            repository: tree.repository.as_ref(),
+            made: &self.made,
+            previous: tree.previous.as_deref(),
+            head: &head,
+        };
+        let change = movement(name, call, &ground);
+        self.status = match change {
+            Move::To(new) => {
+                tree.previous = head.branch().map(str::to_owned);
+                tree.heads = vec![new];
+                Some(true)
+            }
+            Move::Fails => Some(false),
+            Move::Stays => matches!(
+                name,
+                "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv"
+            )
+            .then_some(true),
+        };
+        if self.status != Some(false) {
+            self.made.extend(made_branch(name, &call.args));
+        }
+    }
+}
+
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

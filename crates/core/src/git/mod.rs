@@ -1,0 +1,19 @@
+//! Git without starting git: which branch is checked out, what a `git` command line means, and
+//! where the commits of a shell command would land.
+//!
+//! Everything is read from files, and only from regular files with a size cap, so that a FIFO or
+//! a huge file in `.git` costs nothing. What only git itself can tell (a reftable repository) is
+//! answered with [`Head::AskGit`].
+
+mod arguments;
+mod builtins;
+pub mod call;
+pub mod commits;
+mod config;
+mod file;
+pub mod head;
+mod switch;
+
+pub use call::GitCall;
+pub use commits::{Commit, Landing, Landings, Relation, commits};
+pub use head::{Head, Repository};

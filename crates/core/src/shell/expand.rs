@@ -1,0 +1,373 @@
+//! From a word as written to the words a command gets: braces, tilde, variables, splitting.
+
+use std::rc::Rc;
+
+use super::syntax::{BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
+use super::walk::{Io, Scope, Walker};
+use super::word::{Word, is_mark};
+
+/// More alternatives than this are not written out.
+const MAX_BRACES: usize = 64;
+/// A longer text is treated as unknown.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// The words being built from one written word.
+#[derive(Default)]
+struct Fields {
+    done: Vec<Word>,
+    text: String,
+    /// Whether the current field exists even if it is empty.
+    started: bool,
+    /// Globs stay plain letters and blanks do not split: an assignment, a quoted text.
+    whole: bool,
+}
+
+impl Fields {
+    fn quoted(&mut self, text: &str) {
+        self.started = true;
+        self.text.push_str(text);
+    }
+
+    fn bare(&mut self, text: &str) {
+        self.started |= !text.is_empty();
+        if self.whole {
+            self.text.push_str(text);
+        } else if text.contains(['*', '?', '[', HOLE]) {
+            self.text.extend(text.chars().map(activate));
+        } else {
+            self.text.push_str(text);
+        }
+    }
+
+    /// The value of a variable or a substitution outside quotes.
+    fn split(&mut self, value: &str) {
+        if self.whole {
+            self.quoted(value);
+            return;
+        }
+        for letter in value.chars() {
+            if letter.is_ascii_whitespace() {
+                self.cut();
+            } else {
+                self.started = true;
+                self.text.push(activate(letter));
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.started {
+            self.done.push(Word::new(std::mem::take(&mut self.text)));
+            self.started = false;
+        }
+    }
+}
+
+/// A letter outside quotes, with the meaning it has there.
+fn activate(letter: char) -> char {
+    match letter {
+        '*' => STAR,
+        '?' => QUERY,
+        '[' => BRACKET,
+        HOLE => LOOSE,
+        other => other,
+    }
+}
+
+/// The text with its marks taken back to what a shell would be given as a program.
+pub(crate) fn as_script(text: &str) -> String {
+    if !text.contains(is_mark) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|letter| match letter {
+            LOOSE => HOLE,
+            STAR => '*',
+            QUERY => '?',
+            BRACKET => '[',
+            other => other,
+        })
+        .collect()
+}
+
+impl Walker<'_> {
+    /// The words of a command.
+    pub(crate) fn words(&mut self, raw: &[RawWord], scope: &mut Scope) -> Vec<Word> {
+        let mut words = Vec::with_capacity(raw.len());
+        for word in raw {
+            if let [Piece::Bare(text)] = word.0.as_slice()
+                && !text.contains(['*', '?', '[', '{', '~', HOLE])
+            {
+                words.push(Word::new(text.as_str()));
+                continue;
+            }
+            for word in braces(word) {
+                let mut fields = Fields::default();
+                self.fill(&word, scope, &mut fields);
+                fields.cut();
+                words.append(&mut fields.done);
+            }
+            if self.spent(1) {
+                break;
+            }
+        }
+        words
+    }
+
+    /// The one text of an assignment, a redirection or a heredoc.
+    pub(crate) fn text(&mut self, raw: &RawWord, scope: &mut Scope) -> String {
+        let mut fields = Fields {
+            whole: true,
+            ..Fields::default()
+        };
+        self.fill(raw, scope, &mut fields);
+        fields.text
+    }
+
+    /// The target of a redirection: one word, in which globs are active.
+    pub(crate) fn target(&mut self, raw: &RawWord, scope: &mut Scope) -> Word {
+        self.words(std::slice::from_ref(raw), scope)
+            .into_iter()
+            .next()
+            .unwrap_or_default()
+    }
+
+    fn fill(&mut self, raw: &RawWord, scope: &mut Scope, fields: &mut Fields) {
+        for (index, piece) in raw.0.iter().enumerate() {
+            match piece {
+                Piece::Bare(text) if index == 0 && text.starts_with('~') => {
+                    let home = self.tilde(text, scope);
+                    fields.bare(&home);
+                }
+                Piece::Bare(text) => fields.bare(text),
+                Piece::Quoted(text) => fields.quoted(text),
+                Piece::Variable { name, op, quoted } => {
+                    self.variable(name, op, *quoted, scope, fields);
+                }
+                Piece::Command { body, quoted } => {
+                    let mut inner = scope.clone();
+                    let mut value = self.list(body, &mut inner, &Io::capture());
+                    value.truncate(value.trim_end_matches('\n').len());
+                    if *quoted {
+                        fields.quoted(&value);
+                    } else {
+                        fields.split(&value);
+                    }
+                }
+                Piece::Process { body } => {
+                    let mut inner = scope.clone();
+                    let text = self.list(body, &mut inner, &Io::capture());
+                    fields.quoted(&self.remember_stream(text));
+                }
+                Piece::Opaque { inner, quoted } => {
+                    let _only_its_substitutions_run = self.text(inner, scope);
+                    if *quoted {
+                        fields.quoted(&String::from(HOLE));
+                    } else {
+                        fields.split(&String::from(HOLE));
+                    }
+                }
+            }
+            if fields.text.len() > MAX_TEXT {
+                fields.text = String::from(HOLE);
+            }
+            // A long value costs as much as many words do.
+            let cost = fields.text.len() / 32;
+            if self.spent(u32::try_from(cost).unwrap_or(u32::MAX)) {
+                return;
+            }
+        }
+    }
+
+    fn tilde(&mut self, text: &str, scope: &Scope) -> String {
+        let (user, rest) = text
+            .find('/')
+            .map_or((text, ""), |slash| text.split_at(slash));
+        let base = match user {
+            "~" => self.lookup("HOME", scope),
+            "~+" => self.lookup("PWD", scope),
+            "~-" => self.lookup("OLDPWD", scope),
+            _ => Some(String::from(HOLE)),
+        };
+        format!("{}{rest}", base.unwrap_or_else(|| String::from(HOLE)))
+    }
+
+    fn variable(
+        &mut self,
+        name: &str,
+        op: &VarOp,
+        quoted: bool,
+        scope: &mut Scope,
+        fields: &mut Fields,
+    ) {
+        if name == "@" && quoted && matches!(op, VarOp::Plain) && !fields.whole {
+            let args = Rc::clone(&scope.args);
+            for (index, arg) in args.iter().enumerate() {
+                if index > 0 {
+                    fields.cut();
+                }
+                fields.quoted(arg);
+            }
+            return;
+        }
+        let value = self.lookup(name, scope);
+        let hole = || String::from(HOLE);
+        let value = match op {
+            VarOp::Plain => value.unwrap_or_else(hole),
+            VarOp::Default(word) => {
+                let other = self.text(word, scope);
+                // Not set in the command itself: most likely not set at all.
+                value.filter(|value| !value.is_empty()).unwrap_or(other)
+            }
+            VarOp::Assign(word) => {
+                let other = self.text(word, scope);
+                if let Some(value) = value.filter(|value| !value.is_empty()) {
+                    value
+                } else {
+                    self.assign(name, other.clone(), scope);
+                    other
+                }
+            }
+            VarOp::Instead(word) => {
+                let other = self.text(word, scope);
+                match value {
+                    Some(value) if value.is_empty() => value,
+                    Some(_) => other,
+                    None => hole(),
+                }
+            }
+            VarOp::Other(word) => {
+                let _only_its_substitutions_run = self.text(word, scope);
+                hole()
+            }
+        };
+        if quoted {
+            fields.quoted(&value);
+        } else {
+            fields.split(&value);
+        }
+    }
+
+    /// A variable's value; nothing when the command does not say.
+    pub(crate) fn lookup(&self, name: &str, scope: &Scope) -> Option<String> {
+        if let Some(value) = scope.vars.get(name) {
+            return Some(value.text.clone());
+        }
+        match name {
+            "PWD" => scope.dir.clone(),
+            "OLDPWD" => scope.old_dir.clone(),
+            "HOME" => self
+                .start
+                .home
+                .and_then(|home| home.to_str())
+                .map(str::to_owned),
+            "IFS" => Some(" \t\n".to_owned()),
+            "@" | "*" => Some(scope.args.join(" ")),
+            _ => {
+                let index: usize = name.parse().ok().filter(|index| *index > 0)?;
+                Some(scope.args.get(index - 1).cloned().unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Writes out `a{b,c}d` as `abd acd`; only where the braces stand in one bare piece.
+fn braces(word: &RawWord) -> Vec<RawWord> {
+    let any = word
+        .0
+        .iter()
+        .any(|piece| matches!(piece, Piece::Bare(text) if text.contains('{')));
+    if !any {
+        return vec![word.clone()];
+    }
+    let mut done = Vec::new();
+    let mut open = vec![(word.clone(), 0)];
+    // Newest first, so that the alternatives come out in their order.
+    while let Some((word, from)) = open.pop() {
+        if done.len() + open.len() > MAX_BRACES {
+            done.push(word);
+            continue;
+        }
+        match first_brace(&word, from) {
+            Some(alternatives) => {
+                open.extend(alternatives.into_iter().rev().map(|word| (word, 0)));
+            }
+            None => done.push(word),
+        }
+    }
+    done
+}
+
+fn first_brace(word: &RawWord, from: usize) -> Option<Vec<RawWord>> {
+    for (index, piece) in word.0.iter().enumerate().skip(from) {
+        let Piece::Bare(text) = piece else { continue };
+        let Some((before, parts, after)) = split_brace(text) else {
+            continue;
+        };
+        return Some(
+            parts
+                .into_iter()
+                .map(|part| {
+                    let mut word = word.clone();
+                    if let Some(piece) = word.0.get_mut(index) {
+                        *piece = Piece::Bare(format!("{before}{part}{after}"));
+                    }
+                    word
+                })
+                .collect(),
+        );
+    }
+    None
+}
+
+/// The first `{a,b}` or `{1..3}` of a text: before it, its alternatives, after it.
+fn split_brace(text: &str) -> Option<(&str, Vec<String>, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let mut depth = 0_u32;
+    let mut parts = vec![String::new()];
+    for (index, letter) in rest.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                let after = rest.get(index + 1..).unwrap_or_default();
+                if parts.len() == 1 {
+                    parts = range(parts.first()?)?;
+                }
+                return Some((before, parts, after));
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut()?.push(letter);
+    }
+    None
+}
+
+/// `1..3` and `a..c`.
+fn range(text: &str) -> Option<Vec<String>> {
+    let (low, high) = text.split_once("..")?;
+    let word = |n: u32| char::from_u32(n).map(String::from);
+    if let (Ok(low), Ok(high)) = (low.parse::<i32>(), high.parse::<i32>()) {
+        let most = i32::try_from(MAX_BRACES).unwrap_or(64);
+        return (low <= high && high.checked_sub(low)? < most)
+            .then(|| (low..=high).map(|n| n.to_string()).collect());
+    }
+    let mut letters = (low.chars(), high.chars());
+    match (
+        letters.0.next(),
+        letters.0.next(),
+        letters.1.next(),
+        letters.1.next(),
+    ) {
+        (Some(low), None, Some(high), None)
+            if low.is_ascii_alphabetic() && high.is_ascii_alphabetic() =>
+        {
+            (u32::from(low)..=u32::from(high)).map(word).collect()
+        }
+        _ => None,
+    }
+}

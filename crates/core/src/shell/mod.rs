@@ -1,0 +1,182 @@
+//! What a shell command would do: the simple commands it would run, in order, as far as that can
+//! be told from its text.
+//!
+//! [`survey`] parses bash syntax with a scanner of its own and follows variables with literal
+//! values, `cd`, functions, substitutions and the programs that only start another one (`env`,
+//! `xargs`, `sh -c` …). It takes linear time, has hard caps, and never fails: what is beyond the
+//! caps or cannot be parsed makes the survey [`opaque`](Survey::opaque). Quoted text is data and a
+//! comment is nothing.
+//!
+//! What it deliberately does not do: run anything, read files, or know what a program means.
+//! Meaning is given by [`writes`] and by `git::commits`.
+
+mod expand;
+mod lex;
+mod nested;
+mod output;
+mod parse;
+mod path;
+mod syntax;
+mod walk;
+mod word;
+mod wrap;
+
+use std::path::Path;
+
+pub(crate) use path::join;
+pub use word::{Match, Word};
+pub(crate) use wrap::split_words;
+
+/// Longer commands are not parsed.
+pub const MAX_COMMAND: usize = 256 * 1024;
+
+/// Where the command would be started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start<'a> {
+    /// The working directory, absolute.
+    pub dir: Option<&'a Path>,
+    /// The value of `HOME`.
+    pub home: Option<&'a Path>,
+}
+
+/// Everything a command line would run.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Runs and the conditions around them, in order.
+    pub steps: Vec<Step>,
+    /// Some part could not be seen through: unparsable text, a cap, or unknown text given to a
+    /// shell as a program.
+    pub opaque: bool,
+}
+
+/// One entry of a [`Survey`].
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A command is run.
+    Run(Run),
+    /// What follows up to the matching [`Step::Leave`] runs under this condition.
+    Enter(Link),
+    /// The end of the innermost conditional part.
+    Leave,
+}
+
+/// How a command is connected to what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// It runs whatever happened before.
+    Then,
+    /// It runs only if what precedes succeeded: `&&`, the body of an `if`.
+    And,
+    /// It runs only if what precedes failed: `||`.
+    Or,
+    /// It runs only if the conditional part before it did not: `else`.
+    Else,
+    /// It runs beside the command before it, whose output it reads.
+    Pipe,
+    /// Whether it runs cannot be told: the arm of a `case`, a loop over unknown words.
+    Maybe,
+}
+
+/// One simple command.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The program and its arguments; empty for a redirection without a command.
+    pub words: Vec<Word>,
+    /// The working directory, absolute and without `.` and `..`; nothing when it is unknown.
+    pub dir: Option<String>,
+    /// Assignments before the command, and exported variables whose names start with `GIT_`.
+    pub vars: Vec<(String, Word)>,
+    /// Files that are opened for it.
+    pub redirects: Vec<Redirect>,
+    /// The text on its standard input, when a pipe, a heredoc or a here-string supplies it.
+    pub input: Option<Word>,
+    /// The connection to the step before.
+    pub link: Link,
+}
+
+/// A file opened by a redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// How it is opened.
+    pub mode: Mode,
+    /// The file as named.
+    pub target: Word,
+}
+
+/// How a redirection opens its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// `<`
+    Read,
+    /// `>`, `>>`, `>|`, `&>`, `<>`
+    Write,
+}
+
+impl Survey {
+    /// The commands, without the conditions around them.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Run(run) => Some(run),
+            Step::Enter(_) | Step::Leave => None,
+        })
+    }
+}
+
+impl Run {
+    /// The program's name without its directory and without `.exe`; nothing when unknown.
+    pub fn program(&self) -> Option<&str> {
+        program_name(self.words.first()?.literal()?)
+    }
+
+    /// The words after the program.
+    pub fn args(&self) -> &[Word] {
+        self.words.get(1..).unwrap_or_default()
+    }
+}
+
+/// The last component of a program's path, without `.exe`.
+pub(crate) fn program_name(path: &str) -> Option<&str> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    (!name.is_empty()).then_some(name)
+}
+
+/// Reads a command line.
+pub fn survey(command: &str, start: Start<'_>) -> Survey {
+    if command.len() > MAX_COMMAND {
+        return Survey {
+            steps: Vec::new(),
+            opaque: true,
+        };
+    }
+    walk::survey(command, start)
+}
+
+/// Whether a command could name `word` (lower case ASCII letters, such as `git`) in any way that
+/// [`survey`] can see: a cheap check that lets most commands go unparsed.
+///
+/// It answers no only if the letters do not appear in their order even when everything between
+/// them may be quotes, escapes or joins, and no construct is present that makes letters from
+/// something else (`$'\x67'`, `printf`, `echo -e`, ranges `{a..z}`).
+pub fn may_mention(command: &str, word: &str) -> bool {
+    let mut wanted = word.bytes();
+    let mut next = wanted.next();
+    let mut last = 0_u8;
+    let mut makes_letters = false;
+    for byte in command.bytes() {
+        if Some(byte) == next {
+            next = wanted.next();
+            if next.is_none() {
+                return true;
+            }
+        }
+        // A backslash before a letter or digit may be an escape that stands for another letter.
+        makes_letters |=
+            last == b'\\' && byte.is_ascii_alphanumeric() || last == b'.' && byte == b'.';
+        last = byte;
+    }
+    next.is_none() || makes_letters && command.contains(['$', '{', '%', 'e', 'p'])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,646 @@
+//! The walk through a parsed script in the order it would run, with the values known so far.
+//!
+//! A [`Scope`] is what a subshell gets a copy of: variables, functions, the working directory.
+//! Every step is paid for from one budget, so that no script, however it calls itself, is walked
+//! for long.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::lex::Cursor;
+use super::syntax::{
+    AndOr, Assign, Command, HOLE, Join, Kind, List, Pipeline, Redirect as RawRedirect, RedirectOp,
+};
+use super::word::Word;
+use super::{Link, Mode, Redirect, Run, Start, Step, Survey, join};
+
+/// What a walk may cost; a simple command costs one.
+const BUDGET: u32 = 100_000;
+/// Functions calling functions, shells starting shells.
+const MAX_CALLS: u32 = 24;
+/// More variables than this are not remembered.
+const MAX_VARS: usize = 256;
+/// A loop over literal words is walked for so many of them.
+const MAX_TURNS: usize = 8;
+
+/// The value of a variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub(crate) text: String,
+    pub(crate) exported: bool,
+}
+
+/// What a command sees and a subshell copies.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) vars: Rc<BTreeMap<String, Value>>,
+    pub(crate) functions: Rc<BTreeMap<String, Rc<Command>>>,
+    pub(crate) args: Rc<Vec<String>>,
+    pub(crate) dir: Option<String>,
+    pub(crate) old_dir: Option<String>,
+    pub(crate) stack: Vec<Option<String>>,
+    pub(crate) export_all: bool,
+}
+
+/// Standard input and output of a part of the script.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Io {
+    /// The text a pipe or a heredoc supplies.
+    pub(crate) input: Option<Rc<str>>,
+    /// Whether somebody wants the output's text.
+    pub(crate) wanted: bool,
+    pub(crate) link: Option<Link>,
+}
+
+impl Io {
+    pub(crate) fn capture() -> Self {
+        Self {
+            input: None,
+            wanted: true,
+            link: None,
+        }
+    }
+}
+
+/// A simple command on its way to becoming a [`Run`].
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) words: Vec<Word>,
+    pub(crate) vars: Vec<(String, Word)>,
+    pub(crate) redirects: Vec<Redirect>,
+    pub(crate) dir: Option<String>,
+    pub(crate) io: Io,
+}
+
+/// The walk itself.
+pub(crate) struct Walker<'a> {
+    pub(crate) start: Start<'a>,
+    pub(crate) survey: Survey,
+    left: u32,
+    calls: u32,
+    /// Texts of `<(…)`, and of files written earlier in the same command.
+    pub(crate) files: Vec<(String, String)>,
+    streams: u32,
+}
+
+/// Walks a whole command.
+pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
+    let mut walker = Walker {
+        start,
+        survey: Survey::default(),
+        left: BUDGET,
+        calls: 0,
+        files: Vec::new(),
+        streams: 63,
+    };
+    let dir = start
+        .dir
+        .and_then(|dir| dir.to_str())
+        .map(|dir| join("/", dir));
+    let mut scope = Scope {
+        dir,
+        ..Scope::default()
+    };
+    // The marks for unknown text, and NUL, cannot come from the outside.
+    let clean;
+    let command = if command
+        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD4}').contains(&letter))
+    {
+        clean = command
+            .chars()
+            .filter(|letter| *letter != '\0')
+            .map(|letter| {
+                if ('\u{FDD0}'..='\u{FDD4}').contains(&letter) {
+                    '\u{FFFD}'
+                } else {
+                    letter
+                }
+            })
+            .collect::<String>();
+        clean.as_str()
+    } else {
+        command
+    };
+    let _output = walker.script(command, &mut scope, &Io::default());
+    walker.survey
+}
+
+impl Walker<'_> {
+    /// Pays for a step; true when there is nothing left.
+    pub(crate) fn spent(&mut self, cost: u32) -> bool {
+        self.left = self.left.saturating_sub(cost);
+        if self.left == 0 {
+            self.survey.opaque = true;
+        }
+        self.left == 0
+    }
+
+    /// Runs `inner` as one more call inside a call, unless there are too many.
+    pub(crate) fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> String) -> String {
+        if self.calls >= MAX_CALLS {
+            self.survey.opaque = true;
+            return String::from(HOLE);
+        }
+        self.calls += 1;
+        let output = inner(self);
+        self.calls -= 1;
+        output
+    }
+
+    /// Parses and walks a text.
+    pub(crate) fn script(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
+        let cost = u32::try_from(text.len() / 256).unwrap_or(u32::MAX);
+        if self.spent(cost) {
+            return String::new();
+        }
+        let mut cursor = Cursor::new(text.as_bytes(), 0);
+        let list = cursor.script();
+        self.survey.opaque |= cursor.broken;
+        self.list(&list, scope, io)
+    }
+
+    pub(crate) fn remember_stream(&mut self, text: String) -> String {
+        let path = format!("/dev/fd/{}", self.streams);
+        self.streams += 1;
+        self.remember_file(path.clone(), text);
+        path
+    }
+
+    pub(crate) fn remember_file(&mut self, path: String, text: String) {
+        if self.files.len() < 64 {
+            self.files.push((path, text));
+        }
+    }
+
+    pub(crate) fn enter(&mut self, link: Link) {
+        self.survey.steps.push(Step::Enter(link));
+    }
+
+    pub(crate) fn leave(&mut self) {
+        // An empty part is no part; one command carries its condition itself.
+        match self.survey.steps.as_mut_slice() {
+            [.., Step::Enter(_)] => {
+                self.survey.steps.pop();
+                return;
+            }
+            [.., Step::Enter(link), Step::Run(run)] if run.link == Link::Then => {
+                run.link = *link;
+                let run = self.survey.steps.pop();
+                self.survey.steps.pop();
+                self.survey.steps.extend(run);
+                return;
+            }
+            _ => {}
+        }
+        self.survey.steps.push(Step::Leave);
+    }
+
+    /// Walks a list and answers what it prints.
+    pub(crate) fn list(&mut self, list: &List, scope: &mut Scope, io: &Io) -> String {
+        let mut output = String::new();
+        for and_or in &list.0 {
+            let part = self.and_or(and_or, scope, io);
+            append(&mut output, &part, io);
+            if self.spent(1) {
+                break;
+            }
+        }
+        output
+    }
+
+    fn and_or(&mut self, and_or: &AndOr, scope: &mut Scope, io: &Io) -> String {
+        let mut copy;
+        let scope = if and_or.background {
+            copy = scope.clone();
+            &mut copy
+        } else {
+            scope
+        };
+        let mut output = String::new();
+        for (join, pipeline) in &and_or.pipelines {
+            let part = match join {
+                Join::Start => self.pipeline(pipeline, scope, io),
+                Join::And => {
+                    self.enter(Link::And);
+                    let part = self.pipeline(pipeline, scope, io);
+                    self.leave();
+                    part
+                }
+                Join::Or => {
+                    self.enter(Link::Or);
+                    let before = scope.dir.clone();
+                    let part = self.pipeline(pipeline, scope, io);
+                    // Whether the right side ran cannot be told, so neither can the directory.
+                    if scope.dir != before {
+                        scope.dir = None;
+                    }
+                    self.leave();
+                    part
+                }
+            };
+            append(&mut output, &part, io);
+        }
+        output
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope, io: &Io) -> String {
+        if let [only] = pipeline.stages.as_slice() {
+            return self.command(only, scope, io);
+        }
+        let last = pipeline.stages.len().saturating_sub(1);
+        let mut text: Option<Rc<str>> = io.input.clone();
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            let mut inner = scope.clone();
+            let io = Io {
+                input: text.clone(),
+                wanted: index < last || io.wanted,
+                link: (index > 0).then_some(Link::Pipe),
+            };
+            let output = self.command(stage, &mut inner, &io);
+            text = Some(output.into());
+        }
+        text.map(|text| text.to_string()).unwrap_or_default()
+    }
+
+    fn command(&mut self, command: &Command, scope: &mut Scope, io: &Io) -> String {
+        if self.spent(1) {
+            return String::new();
+        }
+        let mut io = io.clone();
+        let redirects = self.redirects(&command.redirects, scope, &mut io);
+        let printed_elsewhere = command.redirects.iter().any(is_stdout);
+        io.wanted |= printed_elsewhere;
+        if let Kind::Simple { assigns, words } = &command.kind {
+            let output = self.simple(assigns, words, redirects.clone(), scope, &io);
+            if printed_elsewhere {
+                self.note_written(&redirects, &output, scope);
+                return String::new();
+            }
+            return output;
+        }
+        // The files of a compound command are opened before anything in it runs.
+        if !redirects.is_empty() && !matches!(command.kind, Kind::Function { .. }) {
+            let link = io.link.take().unwrap_or(Link::Then);
+            self.survey.steps.push(Step::Run(Run {
+                words: Vec::new(),
+                dir: scope.dir.clone(),
+                vars: Vec::new(),
+                redirects: redirects.clone(),
+                input: None,
+                link,
+            }));
+        }
+        let output = self.compound(&command.kind, scope, &io);
+        if printed_elsewhere {
+            self.note_written(&redirects, &output, scope);
+            return String::new();
+        }
+        output
+    }
+
+    /// The body of a function that is being called.
+    pub(crate) fn function_body(&mut self, body: &Command, scope: &mut Scope, io: &Io) -> String {
+        self.command(body, scope, io)
+    }
+
+    fn compound(&mut self, kind: &Kind, scope: &mut Scope, io: &Io) -> String {
+        match kind {
+            Kind::Simple { .. } => String::new(),
+            Kind::Group(list) => self.list(list, scope, io),
+            Kind::Subshell(list) => self.list(list, &mut scope.clone(), io),
+            Kind::If { arms, otherwise } => self.conditional(arms, otherwise, scope, io),
+            Kind::While {
+                condition,
+                body,
+                until,
+            } => {
+                let before = scope.dir.clone();
+                let mut output = self.list(condition, scope, io);
+                // `while read x` gets lines nobody can count.
+                self.enter(if *until { Link::Or } else { Link::And });
+                let part = self.list(body, scope, io);
+                append(&mut output, &part, io);
+                self.leave();
+                if scope.dir != before {
+                    scope.dir = None;
+                }
+                output
+            }
+            Kind::For { name, items, body } => {
+                let items = match items {
+                    Some(items) => self.words(items, scope),
+                    None => scope
+                        .args
+                        .iter()
+                        .map(|arg| Word::new(arg.as_str()))
+                        .collect(),
+                };
+                let sure = items.iter().any(|item| !item.may_vanish());
+                let before = scope.dir.clone();
+                let mut output = String::new();
+                if !sure {
+                    self.enter(Link::Maybe);
+                }
+                for item in items.iter().take(MAX_TURNS) {
+                    self.assign(name, item.raw().to_owned(), scope);
+                    let part = self.list(body, scope, io);
+                    append(&mut output, &part, io);
+                    if self.spent(1) {
+                        break;
+                    }
+                }
+                if !sure {
+                    self.leave();
+                    if scope.dir != before {
+                        scope.dir = None;
+                    }
+                }
+                output
+            }
+            Kind::Case { subject, arms } => {
+                let _value = self.text(subject, scope);
+                let before = scope.dir.clone();
+                let mut output = String::new();
+                for (patterns, body) in arms {
+                    for pattern in patterns {
+                        let _value = self.text(pattern, scope);
+                    }
+                    scope.dir.clone_from(&before);
+                    self.enter(Link::Maybe);
+                    let part = self.list(body, scope, io);
+                    append(&mut output, &part, io);
+                    self.leave();
+                    if self.spent(1) {
+                        break;
+                    }
+                }
+                if scope.dir != before {
+                    scope.dir = None;
+                }
+                output
+            }
+            Kind::Function { name, body } => {
+                Rc::make_mut(&mut scope.functions).insert(name.clone(), Rc::clone(body));
+                String::new()
+            }
+            Kind::Test(words) => {
+                for word in words {
+                    let _value = self.text(word, scope);
+                }
+                String::new()
+            }
+            Kind::Coproc(command) => self.command(command, &mut scope.clone(), io),
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        arms: &[(List, List)],
+        otherwise: &List,
+        scope: &mut Scope,
+        io: &Io,
+    ) -> String {
+        let mut output = String::new();
+        let mut entered = 0;
+        let mut dirs = Vec::new();
+        let mut before = None;
+        for (index, (condition, body)) in arms.iter().enumerate() {
+            if index > 0 {
+                self.enter(Link::Else);
+                entered += 1;
+                scope.dir.clone_from(&before);
+            }
+            let _printed = self.list(condition, scope, io);
+            before.clone_from(&scope.dir);
+            self.enter(Link::And);
+            let part = self.list(body, scope, io);
+            append(&mut output, &part, io);
+            self.leave();
+            dirs.push(scope.dir.clone());
+            if self.spent(1) {
+                break;
+            }
+        }
+        scope.dir.clone_from(&before);
+        self.enter(Link::Else);
+        let part = self.list(otherwise, scope, io);
+        append(&mut output, &part, io);
+        self.leave();
+        for _ in 0..entered {
+            self.leave();
+        }
+        if dirs.iter().any(|dir| *dir != scope.dir) {
+            scope.dir = None;
+        }
+        output
+    }
+
+    /// Expands redirections: the files they open, and the text they supply.
+    fn redirects(&mut self, raw: &[RawRedirect], scope: &mut Scope, io: &mut Io) -> Vec<Redirect> {
+        let mut redirects = Vec::new();
+        for redirect in raw {
+            let stdin = redirect.fd.unwrap_or(0) == 0;
+            let mode = match redirect.op {
+                RedirectOp::HereString => {
+                    let mut text = self.text(&redirect.target, scope);
+                    text.push('\n');
+                    if stdin {
+                        io.input = Some(text.into());
+                    }
+                    continue;
+                }
+                RedirectOp::HereDoc => {
+                    let body = redirect.body.as_ref().map(|body| body.borrow().clone());
+                    let text = self.text(&body.unwrap_or_default(), scope);
+                    if stdin {
+                        io.input = Some(text.into());
+                    }
+                    continue;
+                }
+                RedirectOp::DupIn => continue,
+                RedirectOp::DupOut => {
+                    let target = self.target(&redirect.target, scope);
+                    // `>&2` and `>&-` name descriptors; `>&file` is `&>file`.
+                    let name = target.raw();
+                    let fd = name
+                        .trim_end_matches('-')
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit());
+                    if !fd && redirect.fd.is_none() && !target.has_holes() {
+                        redirects.push(Redirect {
+                            mode: Mode::Write,
+                            target,
+                        });
+                    }
+                    continue;
+                }
+                RedirectOp::Read => Mode::Read,
+                RedirectOp::Write
+                | RedirectOp::Append
+                | RedirectOp::ReadWrite
+                | RedirectOp::Both
+                | RedirectOp::BothAppend => Mode::Write,
+            };
+            let target = self.target(&redirect.target, scope);
+            if mode == Mode::Read && stdin {
+                io.input = target
+                    .literal()
+                    .filter(|name| *name != "/dev/stdin")
+                    .and_then(|name| self.file_text(name, scope.dir.as_deref()))
+                    .map(Into::into)
+                    .or_else(|| Some(String::from(HOLE).into()));
+            }
+            redirects.push(Redirect { mode, target });
+        }
+        redirects
+    }
+
+    /// The text of a file, when this very command wrote it.
+    pub(crate) fn file_text(&self, name: &str, dir: Option<&str>) -> Option<String> {
+        let path = if name.starts_with('/') {
+            join("/", name)
+        } else {
+            join(dir?, name)
+        };
+        self.files
+            .iter()
+            .rev()
+            .find(|(file, _)| *file == path)
+            .map(|(_, text)| text.clone())
+    }
+
+    fn note_written(&mut self, redirects: &[Redirect], output: &str, scope: &Scope) {
+        let written = redirects
+            .iter()
+            .find(|redirect| redirect.mode == Mode::Write);
+        if let Some(name) = written.and_then(|redirect| redirect.target.literal())
+            && let Some(dir) = scope.dir.as_deref()
+            && !name.starts_with("/dev/")
+        {
+            let path = join(dir, name);
+            let mut text = self.file_text(&path, None).unwrap_or_default();
+            text.push_str(output);
+            self.remember_file(path, text);
+        }
+    }
+
+    pub(crate) fn assign(&mut self, name: &str, text: String, scope: &mut Scope) {
+        let known = scope.vars.get(name);
+        if known.is_none() && scope.vars.len() >= MAX_VARS || name.is_empty() {
+            return;
+        }
+        let exported = scope.export_all || known.is_some_and(|value| value.exported);
+        // A shared table is copied here, which costs as much as it holds.
+        let cost = if Rc::strong_count(&scope.vars) > 1 {
+            scope.vars.len()
+        } else {
+            0
+        };
+        if !self.spent(u32::try_from(cost).unwrap_or(u32::MAX)) {
+            Rc::make_mut(&mut scope.vars).insert(name.to_owned(), Value { text, exported });
+        }
+    }
+
+    fn assigned(&mut self, assign: &Assign, scope: &mut Scope) -> String {
+        let mut text = match &assign.array {
+            Some(words) => {
+                let words = self.words(words, scope);
+                words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
+            }
+            None => self.text(&assign.value, scope),
+        };
+        if assign.append {
+            let old = self
+                .lookup(&assign.name, scope)
+                .unwrap_or_else(|| String::from(HOLE));
+            let blank = if assign.array.is_some() { " " } else { "" };
+            text = format!("{old}{blank}{text}");
+            if text.len() > 64 * 1024 {
+                text = String::from(HOLE);
+            }
+        }
+        text
+    }
+
+    fn simple(
+        &mut self,
+        assigns: &[Assign],
+        raw: &[super::syntax::RawWord],
+        redirects: Vec<Redirect>,
+        scope: &mut Scope,
+        io: &Io,
+    ) -> String {
+        let words = self.words(raw, scope);
+        let mut vars = Vec::new();
+        for assign in assigns {
+            let text = self.assigned(assign, scope);
+            if words.is_empty() {
+                self.assign(&assign.name, text, scope);
+            } else {
+                vars.push((assign.name.clone(), Word::new(text)));
+            }
+        }
+        if words.is_empty() && redirects.is_empty() {
+            return String::new();
+        }
+        let call = Call {
+            words,
+            vars,
+            redirects,
+            dir: scope.dir.clone(),
+            io: io.clone(),
+        };
+        self.dispatch(call, scope)
+    }
+
+    /// Puts a call on the list.
+    pub(crate) fn emit(&mut self, call: Call, scope: &Scope) {
+        let Call {
+            words,
+            vars,
+            redirects,
+            dir,
+            io,
+        } = call;
+        let mut all: Vec<(String, Word)> = scope
+            .vars
+            .range("GIT_".to_owned().."GIT`".to_owned())
+            .filter(|(name, value)| value.exported && !vars.iter().any(|(other, _)| other == *name))
+            .map(|(name, value)| (name.clone(), Word::new(value.text.as_str())))
+            .collect();
+        all.extend(vars);
+        self.survey.steps.push(Step::Run(Run {
+            words,
+            dir,
+            vars: all,
+            redirects,
+            input: io.input.map(|text| Word::new(&*text)),
+            link: io.link.unwrap_or(Link::Then),
+        }));
+    }
+}
+
+fn is_stdout(redirect: &RawRedirect) -> bool {
+    match redirect.op {
+        RedirectOp::Write | RedirectOp::Append => redirect.fd.unwrap_or(1) == 1,
+        RedirectOp::Both | RedirectOp::BothAppend => true,
+        RedirectOp::Read
+        | RedirectOp::ReadWrite
+        | RedirectOp::DupIn
+        | RedirectOp::DupOut
+        | RedirectOp::HereString
+        | RedirectOp::HereDoc => false,
+    }
+}
+
+/// Adds to the output, if anybody wants it and it is not too long to be worth knowing.
+fn append(output: &mut String, part: &str, io: &Io) {
+    if !io.wanted || part.is_empty() {
+        return;
+    }
+    if output.len() + part.len() > 64 * 1024 {
+        *output = String::from(HOLE);
+    } else {
+        output.push_str(part);
+    }
+}

@@ -1,0 +1,234 @@
+//! A word of a command as far as it can be known, and matching such words against names.
+
+use super::syntax::{BRACKET, HOLE, LOOSE, QUERY, STAR};
+
+/// One word of an expanded command: literal text, with marks where text is unknown or a glob is
+/// active.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Word(String);
+
+/// How a word compares with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    /// It cannot be this name.
+    No,
+    /// It could be, but only because a part of it is unknown.
+    Maybe,
+    /// It is, or a glob of it covers the name.
+    Yes,
+}
+
+pub(crate) fn is_mark(letter: char) -> bool {
+    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET)
+}
+
+impl Word {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// A word nothing is known about.
+    pub(crate) fn unknown() -> Self {
+        Self(String::from(HOLE))
+    }
+
+    /// The text, when every part of it is known and no glob is active.
+    pub fn literal(&self) -> Option<&str> {
+        // The marks are three bytes that start with 0xEF; most words hold no such byte at all.
+        if self.0.as_bytes().contains(&0xEF) && self.0.contains(is_mark) {
+            None
+        } else {
+            Some(&self.0)
+        }
+    }
+
+    /// The text with its marks, for the rest of this crate.
+    pub(crate) fn raw(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the word is nothing but unknown text outside quotes, and so may be no word at all
+    /// or several.
+    pub fn may_vanish(&self) -> bool {
+        !self.0.is_empty() && self.0.chars().all(|letter| letter == LOOSE)
+    }
+
+    /// Whether some part is unknown; a glob does not count.
+    pub fn has_holes(&self) -> bool {
+        self.0.contains([HOLE, LOOSE])
+    }
+
+    /// Whether the word is known to start with `prefix`.
+    pub fn starts_with(&self, prefix: &str) -> bool {
+        self.0.starts_with(prefix)
+    }
+
+    /// The word for a person: unknown parts show as `…`.
+    pub fn display(&self) -> String {
+        self.0
+            .chars()
+            .map(|letter| match letter {
+                HOLE | LOOSE => '…',
+                STAR => '*',
+                QUERY => '?',
+                BRACKET => '[',
+                other => other,
+            })
+            .collect()
+    }
+
+    /// The last component of the word as a path.
+    pub(crate) fn file_name(&self) -> Self {
+        Self::new(self.0.rsplit('/').next().unwrap_or_default())
+    }
+}
+
+/// Matches `pattern`, a text with marks, against a name. A `*` stays within one path component,
+/// unknown text does not.
+pub(crate) fn matches(pattern: &str, name: &str) -> Match {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    // Quadratic in the worst case, so long inputs are only compared with their holes in mind.
+    if pattern.len().saturating_mul(name.len()) > 1 << 20 {
+        return if pattern.iter().copied().any(is_mark) {
+            Match::Maybe
+        } else {
+            Match::No
+        };
+    }
+    // `row[i]`: how well the pattern read so far matches the first `i` letters of the name.
+    let mut row = vec![Match::No; name.len() + 1];
+    if let Some(first) = row.first_mut() {
+        *first = Match::Yes;
+    }
+    let mut at = 0;
+    while let Some(&mark) = pattern.get(at) {
+        at += 1;
+        let mut next = vec![Match::No; name.len() + 1];
+        match mark {
+            HOLE | LOOSE | STAR => {
+                let mut best = Match::No;
+                for (index, (slot, before)) in next.iter_mut().zip(&row).enumerate() {
+                    let crossed = index > 0 && name.get(index - 1) == Some(&'/');
+                    if mark == STAR && crossed {
+                        best = Match::No;
+                    }
+                    best = best.max(*before);
+                    *slot = if mark == STAR {
+                        best
+                    } else {
+                        best.min(Match::Maybe)
+                    };
+                }
+            }
+            QUERY | BRACKET => {
+                let class = if mark == BRACKET {
+                    class(&pattern, &mut at)
+                } else {
+                    None
+                };
+                for (letter, (before, slot)) in
+                    name.iter().zip(row.iter().zip(next.iter_mut().skip(1)))
+                {
+                    let fits = match &class {
+                        Some(class) => class.holds(*letter),
+                        None if mark == QUERY => *letter != '/',
+                        None => *letter == '[',
+                    };
+                    if fits {
+                        *slot = *before;
+                    }
+                }
+            }
+            _ => {
+                for (letter, (before, slot)) in
+                    name.iter().zip(row.iter().zip(next.iter_mut().skip(1)))
+                {
+                    if *letter == mark {
+                        *slot = *before;
+                    }
+                }
+            }
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(Match::No)
+}
+
+/// The letters of a `[…]`.
+struct Class {
+    negated: bool,
+    ranges: Vec<(char, char)>,
+}
+
+impl Class {
+    fn holds(&self, letter: char) -> bool {
+        letter != '/'
+            && self.negated
+                != self
+                    .ranges
+                    .iter()
+                    .any(|(low, high)| (*low..=*high).contains(&letter))
+    }
+}
+
+/// Reads a bracket expression after its `[`, or nothing when it is not closed.
+fn class(pattern: &[char], at: &mut usize) -> Option<Class> {
+    let mut index = *at;
+    let negated = matches!(pattern.get(index), Some('!' | '^'));
+    index += usize::from(negated);
+    let start = index;
+    let mut ranges = Vec::new();
+    loop {
+        let letter = *pattern.get(index)?;
+        if letter == ']' && index > start {
+            *at = index + 1;
+            return Some(Class { negated, ranges });
+        }
+        if pattern.get(index + 1) == Some(&'-') && pattern.get(index + 2).is_some_and(|c| *c != ']')
+        {
+            ranges.push((letter, *pattern.get(index + 2)?));
+            index += 3;
+        } else {
+            ranges.push((letter, letter));
+            index += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glob(text: &str) -> String {
+        text.chars()
+            .map(|letter| match letter {
+                '*' => STAR,
+                '?' => QUERY,
+                '[' => BRACKET,
+                '…' => HOLE,
+                other => other,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_pattern_covers_what_a_shell_would_expand_it_to() {
+        for (pattern, name, expected) in [
+            (".isdlc/*.json", ".isdlc/state.json", Match::Yes),
+            (".isdlc/st?te.json", ".isdlc/state.json", Match::Yes),
+            (".isdlc/st[a-c]te.json", ".isdlc/state.json", Match::Yes),
+            (".isdlc/st[!a]te.json", ".isdlc/state.json", Match::No),
+            ("*/state.json", "a/b/state.json", Match::No),
+            ("*/*/state.json", "a/b/state.json", Match::Yes),
+            ("…/state.json", "a/b/state.json", Match::Maybe),
+            ("…", "a", Match::Maybe),
+            ("*", "a/b", Match::No),
+            ("[", "[", Match::Yes),
+            ("", "", Match::Yes),
+            ("a", "", Match::No),
+        ] {
+            assert_eq!(matches(&glob(pattern), name), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -6,7 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::{asks_for_help, hides_commit, is_dry_run, landing, plain_status};
+use super::arguments::{
+    asks_for_help, git_status, hides_commit, is_dry_run, landing, plain_status,
+};
 use super::builtins::BUILTINS;
 use super::config::home_alias;
 use super::switch::{Ground, Move, made_branch, movement, new_worktree};
@@ -108,6 +110,8 @@ struct Frame {
     likely: bool,
     heads: Vec<Vec<Head>>,
     status: Option<bool>,
+    /// What may be the case instead, should the chain of `&&` before it have broken off.
+    fallback: Option<Vec<Vec<Head>>>,
 }
 
 struct World<'a> {
@@ -121,6 +125,9 @@ struct World<'a> {
     status: Option<bool>,
     /// The same of the condition before the last conditional part.
     condition: Option<bool>,
+    /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
+    /// count, because what follows runs only if it succeeded; after it they may be the case.
+    fallback: Option<Vec<Vec<Head>>>,
     landings: Landings,
 }
 
@@ -145,6 +152,7 @@ impl<'a> World<'a> {
             builds: false,
             status: None,
             condition: None,
+            fallback: None,
             landings: Landings::default(),
         }
     }
@@ -156,13 +164,17 @@ impl<'a> World<'a> {
             match step {
                 Step::Enter(link) => frames.push(self.enter(*link)),
                 Step::Leave => {
+                    self.end_chain();
                     if let Some(frame) = frames.pop() {
                         self.leave(frame);
                     }
                 }
                 Step::Run(run) => {
                     let frame = match run.link {
-                        Link::Then | Link::Pipe => None,
+                        Link::Then | Link::Pipe => {
+                            self.end_chain();
+                            None
+                        }
                         Link::And | Link::Or | Link::Else | Link::Maybe => {
                             Some(self.enter(run.link))
                         }
@@ -177,6 +189,9 @@ impl<'a> World<'a> {
     }
 
     fn enter(&mut self, link: Link) -> Frame {
+        if link != Link::And {
+            self.end_chain();
+        }
         let (runs, likely) = match link {
             Link::Then | Link::Pipe => (Some(true), true),
             Link::And => (self.status, true),
@@ -190,34 +205,53 @@ impl<'a> World<'a> {
             likely,
             heads,
             status: self.status,
+            fallback: self.fallback.take(),
         }
     }
 
     fn leave(&mut self, frame: Frame) {
-        let believed = frame.runs.unwrap_or(frame.likely);
-        for (tree, before) in self.trees.iter_mut().zip(frame.heads) {
-            if tree.heads == before || frame.runs == Some(true) {
-                continue;
+        let Frame {
+            runs,
+            likely,
+            heads,
+            status,
+            fallback,
+        } = frame;
+        match runs {
+            Some(true) => self.fallback = fallback,
+            None if likely => self.fallback = fallback.or(Some(heads)),
+            Some(false) | None => {
+                let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+                for (tree, before) in self.trees.iter_mut().zip(heads) {
+                    tree.heads = before;
+                }
+                self.add_heads(inside);
+                self.fallback = fallback;
             }
-            let inside = std::mem::take(&mut tree.heads);
-            let (first, second) = if believed {
-                (inside, before)
-            } else {
-                (before, inside)
-            };
-            tree.heads = first;
-            for head in second {
+        }
+        self.condition = status;
+        self.status = match runs {
+            Some(true) => self.status,
+            Some(false) => status,
+            None => None,
+        };
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(heads) = self.fallback.take() {
+            self.add_heads(heads);
+        }
+    }
+
+    /// Adds heads that may be the case as well, after those known already.
+    fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.trees.iter_mut().zip(heads) {
+            for head in heads {
                 if !tree.heads.contains(&head) {
                     tree.heads.push(head);
                 }
             }
         }
-        self.condition = frame.status;
-        self.status = match (frame.runs, frame.status) {
-            (Some(true), _) => self.status,
-            (Some(false), before) => before,
-            (None, _) => None,
-        };
     }
 
     fn run(&mut self, run: &Run, depth: u32) {
@@ -501,11 +535,7 @@ impl<'a> World<'a> {
                 Some(true)
             }
             Move::Fails => Some(false),
-            Move::Stays => matches!(
-                name,
-                "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv"
-            )
-            .then_some(true),
+            Move::Stays => git_status(name, &call.args, &ground),
         };
         if self.status != Some(false) {
             self.made.extend(made_branch(name, &call.args));

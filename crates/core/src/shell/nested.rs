@@ -155,6 +155,11 @@ impl Walker<'_> {
             } else if let Some(cluster) = text.strip_prefix(['-', '+']) {
                 takes_text |= cluster.contains('c') && text.starts_with('-');
                 takes_stdin |= cluster.contains('s');
+                if cluster.contains('n') && text.starts_with('-') {
+                    // Only the syntax is checked.
+                    self.emit(call.clone(), scope);
+                    return String::new();
+                }
                 if cluster.ends_with(['o', 'O']) {
                     at += 1;
                 }

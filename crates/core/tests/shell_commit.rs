@@ -19,6 +19,10 @@ mkdir sub
 cd ..; git init -q -b main other; git -C other commit -q --allow-empty -m one
 git -C repo worktree add -q ../wt wt";
 
+#[expect(
+    clippy::unwrap_used,
+    reason = "a fixture that cannot be made fails the test"
+)]
 fn fixture() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let status = Command::new("sh")

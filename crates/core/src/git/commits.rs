@@ -15,6 +15,10 @@ use super::switch::{Ground, Move, made_branch, movement, new_worktree};
 use super::{GitCall, Head, Repository};
 use crate::shell::{self, Link, Run, Start, Step, Survey, Word, join};
 
+/// More calls of git than this are not followed: each may read several files.
+const MAX_CALLS: u32 = 2000;
+/// More work trees than this are not told apart.
+const MAX_TREES: usize = 64;
 /// Aliases that lead to aliases.
 const MAX_ALIASES: u32 = 8;
 
@@ -129,6 +133,9 @@ struct World<'a> {
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
     landings: Landings,
+    calls: u32,
+    /// The place of the last plain call: most commands stay in one directory.
+    last_place: Option<(String, usize)>,
 }
 
 impl<'a> World<'a> {
@@ -154,6 +161,8 @@ impl<'a> World<'a> {
             condition: None,
             fallback: None,
             landings: Landings::default(),
+            calls: 0,
+            last_place: None,
         }
     }
 
@@ -276,6 +285,11 @@ impl<'a> World<'a> {
             return;
         };
         self.status = None;
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            self.landings.opaque = true;
+            return;
+        }
         for _ in 0..MAX_ALIASES {
             let Some(word) = call.subcommand.clone() else {
                 return;
@@ -378,7 +392,17 @@ impl<'a> World<'a> {
                 None => 0,
             };
         }
-        let path = Path::new(dir);
+        if let Some((last, place)) = &self.last_place
+            && last == dir
+        {
+            return *place;
+        }
+        let place = self.find_place(Path::new(dir));
+        self.last_place = Some((dir.to_owned(), place));
+        place
+    }
+
+    fn find_place(&mut self, path: &Path) -> usize {
         // Work trees and repositories that this command line makes.
         let made = self.trees.iter().rposition(|tree| {
             (tree.repository.is_none() || !tree.root.exists()) && path.starts_with(&tree.root)
@@ -421,6 +445,11 @@ impl<'a> World<'a> {
         relation: Relation,
         head: Head,
     ) -> usize {
+        self.last_place = None;
+        if self.trees.len() >= MAX_TREES {
+            self.landings.opaque = true;
+            return 0;
+        }
         self.trees.push(Tree {
             repository,
             root,

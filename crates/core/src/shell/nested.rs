@@ -10,6 +10,9 @@ use super::word::Word;
 use super::wrap::split_words;
 use super::{Link, join};
 
+/// A longer working directory is unknown.
+const MAX_PATH: usize = 4096;
+
 /// `find` actions that start a command.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
@@ -468,9 +471,11 @@ impl Walker<'_> {
         };
         if name == "pushd" {
             scope.stack.push(here.clone());
+            scope.stack.truncate(64);
         }
         scope.old_dir = here;
-        scope.dir = to;
+        // No system call takes a longer path.
+        scope.dir = to.filter(|path| path.len() <= MAX_PATH);
     }
 
     fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {

@@ -25,7 +25,7 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    fn exists(&self, name: &str) -> bool {
+    pub(crate) fn exists(&self, name: &str) -> bool {
         self.made.iter().any(|made| made == name)
             || self
                 .repository

@@ -10,16 +10,24 @@
 //! What it deliberately does not do: run anything, read files, or know what a program means.
 //! Meaning is given by [`writes`] and by `git::commits`.
 
+mod code;
+mod effects;
+mod effects_copy;
+mod effects_git;
 mod expand;
+mod files;
+mod heredoc;
 mod lex;
 mod nested;
 mod output;
 mod parse;
 mod path;
+mod redirect;
 mod syntax;
 mod walk;
 mod word;
 mod wrap;
+pub mod writes;
 
 use std::path::Path;
 

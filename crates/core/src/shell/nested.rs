@@ -4,11 +4,14 @@
 use std::rc::Rc;
 
 use super::expand::as_script;
-use super::syntax::{Command, HOLE, LOOSE};
+use super::syntax::{Command, DEEP, HOLE, LOOSE};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
 use super::wrap::split_words;
 use super::{Link, join};
+
+/// A longer working directory is unknown.
+const MAX_PATH: usize = 4096;
 
 /// `find` actions that start a command.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
@@ -155,6 +158,11 @@ impl Walker<'_> {
             } else if let Some(cluster) = text.strip_prefix(['-', '+']) {
                 takes_text |= cluster.contains('c') && text.starts_with('-');
                 takes_stdin |= cluster.contains('s');
+                if cluster.contains('n') && text.starts_with('-') {
+                    // Only the syntax is checked.
+                    self.emit(call.clone(), scope);
+                    return String::new();
+                }
                 if cluster.ends_with(['o', 'O']) {
                     at += 1;
                 }
@@ -463,9 +471,11 @@ impl Walker<'_> {
         };
         if name == "pushd" {
             scope.stack.push(here.clone());
+            scope.stack.truncate(64);
         }
         scope.old_dir = here;
-        scope.dir = to;
+        // No system call takes a longer path.
+        scope.dir = to.filter(|path| path.len() <= MAX_PATH);
     }
 
     fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {
@@ -573,19 +583,21 @@ fn joined(words: &[Word]) -> String {
     words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
 }
 
-/// What `find` puts for `{}`: below the start, or the start itself when a name is asked for.
+/// What `find` puts for `{}`: everything below the start, or what its name test lets through.
 fn found_path(start: &str, words: &[Word]) -> String {
-    let name = words
-        .iter()
-        .position(|word| matches!(word.raw(), "-name" | "-path" | "-wholename"))
-        .and_then(|at| Some((words.get(at)?.raw(), words.get(at + 1)?.raw())));
-    match name {
-        Some(("-name", name)) => format!("{start}/{HOLE}/{}", activate_glob(name)),
-        Some((_, path)) => activate_glob(path),
-        None => format!("{start}{HOLE}"),
+    let value = |option: &str| {
+        let at = words.iter().position(|word| word.raw() == option)?;
+        Some(words.get(at + 1)?.raw())
+    };
+    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
+    if value("-type") == Some("d") {
+        return format!("{start}{HOLE}");
     }
-}
-
-fn activate_glob(text: &str) -> String {
-    text.replace('*', HOLE.encode_utf8(&mut [0; 4]))
+    if let Some(name) = value("-name").or_else(|| value("-iname")) {
+        return format!("{start}/{every}{}", name.replace('*', &every));
+    }
+    match value("-path").or_else(|| value("-wholename")) {
+        Some(path) => path.replace('*', &every),
+        None => format!("{start}{every}"),
+    }
 }

@@ -4,10 +4,16 @@
 //! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
 //! `tollgate` crate.
 
+pub mod env;
+pub mod fs;
 pub mod git;
+pub mod guard;
 pub mod json;
 pub mod project;
 pub mod protocol;
+pub mod record;
+pub mod scene;
 pub mod shell;
+pub mod state;
 pub mod verdict;
 pub mod workflow;

@@ -161,6 +161,12 @@ impl Layout {
         self.root.join(".tollgate/local")
     }
 
+    /// What the store keeps about one state file: its lock, spool and records.
+    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
+        let name = project.map_or("state".to_owned(), |id| format!("state-{}", id.as_str()));
+        self.local().join(name)
+    }
+
     /// Whether `path` is a state file of this project, however it is written.
     ///
     /// By its text first, as the specification has it, then by what it leads to: a symlinked
@@ -193,6 +199,16 @@ impl ConfigFile {
             Self::Requirements => "iteration-requirements.json",
             Self::Workflows => "workflows.json",
             Self::ArtifactPaths => "artifact-paths.json",
+        }
+    }
+
+    /// The kind of fault when it cannot be read.
+    pub fn unreadable(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest-unreadable",
+            Self::Requirements => "requirements-unreadable",
+            Self::Workflows => "workflows-unreadable",
+            Self::ArtifactPaths => "artifact-paths-unreadable",
         }
     }
 }

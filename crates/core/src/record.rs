@@ -65,10 +65,20 @@ impl<'a> Record<'a> {
             .iter()
             .map(|report| (Decision::Warn, report));
         let block = outcome.block.iter().map(|report| (Decision::Block, report));
+        for report in &outcome.notes {
+            if let Some(log) = &log {
+                keep(log.append(now, &activity("self-heal", report)));
+            }
+        }
         for (decision, report) in reports.chain(block) {
             keep(journal.append(&self.entry(now, decision, report)));
             if let Some(log) = &log {
-                keep(log.append(now, &activity(decision, report)));
+                let event = match decision {
+                    Decision::Block => "block",
+                    Decision::Warn => "warn",
+                    Decision::Fault => "error",
+                };
+                keep(log.append(now, &activity(event, report)));
             }
         }
         for fault in &outcome.faults {
@@ -114,12 +124,7 @@ impl<'a> Record<'a> {
     }
 }
 
-fn activity(decision: Decision, report: &Report) -> Activity<'_> {
-    let event = match decision {
-        Decision::Block => "block",
-        Decision::Warn => "warn",
-        Decision::Fault => "error",
-    };
+fn activity<'a>(event: &'a str, report: &'a Report) -> Activity<'a> {
     Activity {
         hook: Some(report.guard),
         event: Some(event),

@@ -8,10 +8,14 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use crate::env::Env;
 use crate::fs;
+use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical};
 use crate::protocol::{Event, Tool, ToolCall};
+use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
@@ -28,7 +32,8 @@ pub struct Sources {
     cwd: Option<PathBuf>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<String>, Fault>>,
-    manifest: OnceCell<Result<Option<String>, Fault>>,
+    configs: [OnceCell<Result<Option<String>, Fault>>; 4],
+    now: Timestamp,
     ask_git: Option<AskGit>,
 }
 
@@ -45,20 +50,22 @@ pub struct Scene<'a> {
     sources: &'a Sources,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
+    configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
     faults: RefCell<Vec<Fault>>,
 }
 
 impl Sources {
-    /// The sources of an event that happens in `cwd`.
-    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>) -> Self {
+    /// The sources of an event that happens now in `cwd`.
+    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>, now: Timestamp) -> Self {
         Self {
             layout,
             env,
             cwd,
             project: OnceCell::new(),
             state: OnceCell::new(),
-            manifest: OnceCell::new(),
+            configs: Default::default(),
+            now,
             ask_git: None,
         }
     }
@@ -72,17 +79,6 @@ impl Sources {
         }
     }
 
-    /// Sources with a state given as text: the literal form, for tests of single guards.
-    pub fn literal(layout: Layout, state: Option<&str>, manifest: Option<&str>) -> Self {
-        let sources = Self::new(layout, Env::default(), None);
-        let given = |text: Option<&str>| OnceCell::from(Ok(text.map(str::to_owned)));
-        Self {
-            state: given(state),
-            manifest: given(manifest),
-            ..sources
-        }
-    }
-
     /// Where things are.
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -92,7 +88,7 @@ impl Sources {
     fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
         let resolved = self.project.get_or_init(|| {
             let file = self.layout.monorepo_file();
-            let Some(text) = read(&file, "monorepo")? else {
+            let Some(text) = read(&file, "monorepo-unreadable")? else {
                 return Ok(None);
             };
             let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
@@ -107,11 +103,20 @@ impl Sources {
         self.layout.state_file(self.project().ok().flatten())
     }
 
+    /// What writes the state file the event is about.
+    pub fn store(&self) -> Store {
+        let project = self.project().ok().flatten();
+        Store::new(
+            self.layout.state_file(project),
+            self.layout.store_home(project),
+        )
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
         let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;
             let file = self.layout.state_file(project);
-            match (read(&file, "state")?, project) {
+            match (read(&file, "state-unreadable")?, project) {
                 // Without this, one line in monorepo.json would switch every guard off.
                 (None, Some(id)) => Err(Fault::new(
                     "state-missing",
@@ -127,10 +132,18 @@ impl Sources {
         text.as_ref().map(Option::as_deref)
     }
 
-    fn manifest(&self) -> Result<Option<&str>, &Fault> {
-        let text = self.manifest.get_or_init(|| {
-            for file in self.layout.config_files(ConfigFile::Manifest) {
-                if let Some(text) = read(&file, "manifest")? {
+    /// The text of a configuration file, from the first place that has it.
+    fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
+        let [manifest, requirements, workflows, artifact_paths] = &self.configs;
+        let cell = match file {
+            ConfigFile::Manifest => manifest,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let text = cell.get_or_init(|| {
+            for path in self.layout.config_files(file) {
+                if let Some(text) = read(&path, file.unreadable())? {
                     return Ok(Some(text));
                 }
             }
@@ -148,6 +161,7 @@ impl<'a> Scene<'a> {
             sources,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
+            configs: Default::default(),
             delegation: OnceCell::new(),
             faults: RefCell::default(),
         }
@@ -198,7 +212,7 @@ impl<'a> Scene<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.sources.manifest() {
+        self.manifest.get_or_init(|| match self.sources.config(ConfigFile::Manifest) {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -213,6 +227,39 @@ impl<'a> Scene<'a> {
                 Manifest::default()
             }
         })
+    }
+
+    /// A configuration file as an object; nothing if there is none or it cannot be read.
+    pub fn config(&self, file: ConfigFile) -> Option<&Object<'a>> {
+        let [requirements, workflows, artifact_paths] = &self.configs;
+        let cell = match file {
+            ConfigFile::Manifest => return None,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let config = cell.get_or_init(|| {
+            let text = match self.sources.config(file) {
+                Ok(text) => text?,
+                Err(fault) => return self.note(fault.clone()),
+            };
+            Object::parse(text).map_or_else(
+                |error| {
+                    let text = format!(
+                        "{} cannot be read ({error}): guards that need it are off",
+                        file.name()
+                    );
+                    self.note(Fault::new(file.unreadable(), text))
+                },
+                Some,
+            )
+        });
+        config.as_ref()
+    }
+
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.sources.now
     }
 
     /// What the event's delegation means for the workflow.
@@ -260,7 +307,7 @@ impl<'a> Scene<'a> {
 
     /// The text of a file that the event touches; nothing if it is absent or unreadable.
     pub fn file_text(&self, path: &Path) -> Option<String> {
-        match read(path, "state") {
+        match read(path, "state-unreadable") {
             Ok(text) => text,
             Err(fault) => self.note(fault),
         }
@@ -280,8 +327,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The text of a file, if it exists; what else it may be is a fault named after `what`.
-fn read(path: &Path, what: &'static str) -> Result<Option<String>, Fault> {
+/// The text of a file, if it exists; what else it may be is a fault of this kind.
+fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
     match fs::read_regular(path, MAX_FILE) {
         Ok(None) => Ok(None),
         Ok(Some(contents)) => Ok(Some(match String::from_utf8(contents.bytes) {
@@ -289,11 +336,6 @@ fn read(path: &Path, what: &'static str) -> Result<Option<String>, Fault> {
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         })),
         Err(error) => {
-            let kind = match what {
-                "monorepo" => "monorepo-unreadable",
-                "manifest" => "manifest-unreadable",
-                _ => "state-unreadable",
-            };
             let text = format!(
                 "{}: {error}. Guards that need it are off until it is mended",
                 path.display()

@@ -4,16 +4,21 @@
 //! error, and to the person where the agent has a way to do that.
 
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use tollgate_core::env::Env;
+use tollgate_core::fs::Durability;
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::state::edit::Edit;
+use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
 /// What the registration in the agent's settings says.
@@ -74,12 +79,17 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let Some(layout) = Layout::find(env, cwd) else {
         return ExitCode::SUCCESS;
     };
-    let sources = Sources::new(layout, env.clone(), cwd.map(Path::to_owned)).asking_git(ask_git);
+    let now = Timestamp::now();
+    let cwd = cwd.map(Path::to_owned);
+    let sources = Sources::new(layout, env.clone(), cwd, now).asking_git(ask_git);
     let mut outcome = judge(event, &sources, options.guards);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
+    if !outcome.edits.is_empty() {
+        apply(event, &sources, &mut outcome, now);
+    }
     if !outcome.is_silent() {
-        Record::of(event).write(sources.layout(), &mut outcome, jiff::Timestamp::now());
+        Record::of(event).write(sources.layout(), &mut outcome, now);
     }
     give(&protocol::answer(event, &outcome))
 }
@@ -102,6 +112,41 @@ fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
     outcome
 }
 
+/// Makes the changes that the guards want, as one transaction and once per event, however often
+/// the agent delivers it.
+fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
+    let local = sources.layout().local();
+    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
+    let nonce = hash((std::process::id(), now.as_nanosecond()));
+    let is_new = |guard: &str| {
+        id.is_none_or(|id| {
+            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::is_first(&local, key, nonce).unwrap_or(true)
+        })
+    };
+    let wanted = std::mem::take(&mut outcome.edits);
+    let edits: Vec<Edit> = wanted
+        .into_iter()
+        .filter(|(guard, _)| is_new(guard))
+        .flat_map(|(_, edits)| edits)
+        .collect();
+    if edits.is_empty() {
+        return;
+    }
+    if let Err(error) = sources.store().submit(now, Durability::Lazy, &edits) {
+        outcome
+            .faults
+            .push(Fault::new("state-unwritten", error.to_string()));
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// The way of an event that could not be read: the agent goes on, and it is told.
 fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
     let mut outcome = Outcome {
@@ -109,7 +154,7 @@ fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
         ..Outcome::default()
     };
     if let Some(layout) = Layout::find(env, None) {
-        Record::unread(wire).write(&layout, &mut outcome, jiff::Timestamp::now());
+        Record::unread(wire).write(&layout, &mut outcome, Timestamp::now());
     }
     give(&protocol::answer_unparsed(wire, &outcome.faults))
 }

@@ -27,7 +27,7 @@ pub(super) const GUARD: Guard = Guard {
             "the command would commit on the workflow's branch before the last phase",
         ),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 const PROTECTED: &[&str] = &["main", "master"];

@@ -1,6 +1,6 @@
 //! The guards: one row each in a table, one file each beside this one.
 //!
-//! A guard is a pure function from a [`Scene`] to a [`Verdict`]. The table says when it runs;
+//! A guard is a pure function from a [`Scene`] to an [`Opinion`]. The table says when it runs;
 //! `--guard`, the documentation and the tests are made from the same rows.
 
 mod branch_guard;
@@ -15,7 +15,7 @@ use std::fmt;
 
 use crate::protocol::{Event, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::verdict::Opinion;
 
 /// One guard.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Guard {
     pub on: &'static [(EventKind, Class)],
     /// The codes of its findings, with what each means.
     pub codes: &'static [(&'static str, &'static str)],
-    check: fn(&Scene<'_>) -> Verdict,
+    check: fn(&Scene<'_>) -> Opinion,
 }
 
 /// What a tool call is, as far as the table of guards cares.
@@ -76,12 +76,12 @@ impl Guard {
             .any(|(kind, tool)| *kind == event.kind && *tool == class)
     }
 
-    /// The guard's verdict; an event it does not watch is allowed.
-    pub fn check(&self, scene: &Scene<'_>) -> Verdict {
+    /// The guard's opinion; an event it does not watch is allowed.
+    pub fn check(&self, scene: &Scene<'_>) -> Opinion {
         if self.watches(scene.event) {
             (self.check)(scene)
         } else {
-            Verdict::Allow
+            Opinion::allow()
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod document;
 pub mod edit;
 pub mod journal;
 pub mod lock;
+pub mod once;
 mod outcome;
 mod record;
 pub mod redact;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, Wire};
@@ -56,12 +57,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         }
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
-    let sources = Sources::new(layout, env, cwd.map(Path::to_owned));
+    let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now());
     let scene = Scene::new(&event, &sources);
     let answers: Vec<(&str, Verdict)> = GUARDS
         .iter()
         .filter(|guard| guard.watches(&event))
-        .map(|guard| (guard.name, guard.check(&scene)))
+        .map(|guard| (guard.name, guard.check(&scene).verdict))
         .collect();
     let faults = scene.into_faults();
     let blocked = answers

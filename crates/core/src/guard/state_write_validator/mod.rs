@@ -43,7 +43,7 @@ pub(super) const GUARD: Guard = Guard {
             "fields of the state contradict each other (warning)",
         ),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 fn check(scene: &Scene<'_>) -> Verdict {

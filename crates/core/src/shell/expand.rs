@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::syntax::{BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
+use super::syntax::{BETWEEN, BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
 use super::walk::{Io, Scope, Walker};
 use super::word::{Word, is_mark};
 
@@ -200,8 +200,11 @@ impl Walker<'_> {
         scope: &mut Scope,
         fields: &mut Fields,
     ) {
-        if name == "@" && quoted && matches!(op, VarOp::Plain) && !fields.whole {
-            let args = Rc::clone(&scope.args);
+        if quoted
+            && matches!(op, VarOp::Plain)
+            && !fields.whole
+            && let Some(args) = elements(name, scope)
+        {
             for (index, arg) in args.iter().enumerate() {
                 if index > 0 {
                     fields.cut();
@@ -250,8 +253,15 @@ impl Walker<'_> {
 
     /// A variable's value; nothing when the command does not say.
     pub(crate) fn lookup(&self, name: &str, scope: &Scope) -> Option<String> {
+        if let Some(array) = name
+            .strip_suffix("[@]")
+            .or_else(|| name.strip_suffix("[*]"))
+        {
+            return Some(scope.vars.get(array)?.text.replace(BETWEEN, " "));
+        }
         if let Some(value) = scope.vars.get(name) {
-            return Some(value.text.clone());
+            // An array without an index is its first element.
+            return value.text.split(BETWEEN).next().map(str::to_owned);
         }
         match name {
             "PWD" => scope.dir.clone(),
@@ -269,6 +279,20 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// The words that `"$@"` and `"${name[@]}"` stand for.
+fn elements(name: &str, scope: &Scope) -> Option<Rc<Vec<String>>> {
+    if name == "@" {
+        return Some(Rc::clone(&scope.args));
+    }
+    let text = &scope.vars.get(name.strip_suffix("[@]")?)?.text;
+    let all = if text.is_empty() {
+        Vec::new()
+    } else {
+        text.split(BETWEEN).map(str::to_owned).collect()
+    };
+    Some(Rc::new(all))
 }
 
 /// Writes out `a{b,c}d` as `abd acd`; only where the braces stand in one bare piece.

@@ -112,6 +112,16 @@ impl Walker<'_> {
             let Some(name) = program_name(first) else {
                 break;
             };
+            let alias = scope
+                .aliases
+                .as_ref()
+                .and_then(|aliases| aliases.get(first));
+            if !unwrapped && let Some(text) = alias {
+                let words = split_words(text);
+                call.words.splice(..1, words);
+                unwrapped = true;
+                continue;
+            }
             if !unwrapped && let Some(body) = scope.functions.get(first).cloned() {
                 return self.call_function(&body, &call, scope);
             }

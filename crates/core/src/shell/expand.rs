@@ -18,6 +18,8 @@ struct Fields {
     text: String,
     /// Whether the current field exists even if it is empty.
     started: bool,
+    /// What splits a value, when the command sets `IFS`.
+    separators: Option<String>,
     /// Globs stay plain letters and blanks do not split: an assignment, a quoted text.
     whole: bool,
 }
@@ -46,7 +48,11 @@ impl Fields {
             return;
         }
         for letter in value.chars() {
-            if letter.is_ascii_whitespace() {
+            let cuts = match &self.separators {
+                Some(separators) => separators.contains(letter),
+                None => letter.is_ascii_whitespace(),
+            };
+            if cuts {
                 self.cut();
             } else {
                 self.started = true;
@@ -102,7 +108,11 @@ impl Walker<'_> {
                 continue;
             }
             for word in braces(word) {
-                let mut fields = Fields::default();
+                let separators = scope.vars.get("IFS").map(|value| value.text.clone());
+                let mut fields = Fields {
+                    separators,
+                    ..Fields::default()
+                };
                 self.fill(&word, scope, &mut fields);
                 fields.cut();
                 words.append(&mut fields.done);

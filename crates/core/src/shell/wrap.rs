@@ -288,7 +288,7 @@ pub(crate) fn split_words(text: &str) -> Vec<Word> {
                 quote = Some(letter);
                 started = true;
             }
-            (_, None) if letter.is_whitespace() => {
+            (_, None) if letter.is_whitespace() || letter == '\0' => {
                 if started {
                     words.push(Word::new(std::mem::take(&mut current)));
                     started = false;

@@ -34,6 +34,9 @@ impl Fields {
         self.started |= !text.is_empty();
         if self.whole {
             self.text.push_str(text);
+        } else if text == "[" {
+            // The program, not the start of a glob.
+            self.text.push_str(text);
         } else if text.contains(['*', '?', '[', HOLE]) {
             self.text.extend(text.chars().map(activate));
         } else {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use tollgate_core::git::{Head, Relation, commits};
+use tollgate_core::git::{Head, Relation, Repository, commits};
 use tollgate_core::shell::{Start, may_mention, survey};
 
 const CORPUS: &str = include_str!("corpus/shell-commit.jsonl");
@@ -93,4 +93,22 @@ fn every_row_of_the_corpus_is_told_right() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+#[test]
+fn a_linked_work_tree_is_the_same_repository_on_another_branch() {
+    let dir = fixture();
+    let root = dir.path().canonicalize().unwrap();
+    let at = |name: &str| Repository::discover(&root.join(name)).unwrap();
+    let (here, linked, other) = (at("repo/sub"), at("wt"), at("other"));
+    assert_eq!(here.head(), Head::Branch("main".to_owned()));
+    assert_eq!(linked.head(), Head::Branch("wt".to_owned()));
+    assert!(here.same_repository(&linked));
+    assert!(!here.same_repository(&other));
+    assert!(here.checked_out_elsewhere("wt"));
+    assert!(!here.checked_out_elsewhere("topic"));
+    assert!(linked.checked_out_elsewhere("main"));
+    assert!(linked.branch_exists("feature/x"));
+    assert_eq!(here.alias("ci", None).as_deref(), Some("commit"));
+    assert!(!here.was_merged("topic"));
 }

@@ -135,10 +135,10 @@ proptest! {
 fn hostile_texts_take_linear_time() {
     let full = |piece: &str| piece.repeat(MAX_COMMAND / piece.len());
     let doubling = (0..40).map(|_| "a=$a$a;").collect::<String>();
-    let calls: Vec<String> = (1..20)
+    let calls = (1..20)
         .map(|n| format!("f{n}() {{ f{0}; f{0}; f{0}; }};", n - 1))
-        .collect();
-    let calls = calls.concat();
+        .collect::<Vec<_>>()
+        .concat();
     for (name, command) in [
         ("heredoc markers", full("<<EOF ")),
         ("heredoc markers on lines", full("<<A\n")),

@@ -52,3 +52,38 @@ fn every_row_of_the_corpus_is_told_right() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn every_protected_file_counts() {
+    let root = Path::new("/nowhere/p");
+    let targets = [
+        Path::new(".isdlc/monorepo.json"),
+        Path::new(".isdlc/projects/a/state.json"),
+    ];
+    for (command, expected) in [
+        ("echo x > .isdlc/monorepo.json", Touch::Writes),
+        ("echo x > .isdlc/projects/a/state.json", Touch::Writes),
+        ("echo x > .isdlc/projects/b/state.json", Touch::None),
+        ("rm -rf .isdlc/projects", Touch::Writes),
+        (
+            "for p in a b; do echo > .isdlc/projects/$p/state.json; done",
+            Touch::Writes,
+        ),
+        ("echo > .isdlc/projects/$P/state.json", Touch::Unknown),
+        ("cd \"$X\" && rm .isdlc/monorepo.json", Touch::Unknown),
+        ("rm .isdlc/projects/*/state.json", Touch::Writes),
+        ("cat .isdlc/monorepo.json", Touch::None),
+        ("tar xf a.tar", Touch::Unknown),
+        ("git reset --hard", Touch::Unknown),
+        ("echo x > \"$OUT\"", Touch::None),
+    ] {
+        let survey = survey(
+            command,
+            Start {
+                dir: Some(root),
+                home: None,
+            },
+        );
+        assert_eq!(touches(&survey, &targets, root), expected, "{command}");
+    }
+}

@@ -11,86 +11,30 @@ use super::arguments::{
 };
 use super::builtins::BUILTINS;
 use super::config::home_alias;
+use super::landing::{Commit, Landings, Other, Relation};
 use super::switch::{Ground, Move, made_branch, movement, new_worktree};
 use super::{GitCall, Head, Repository};
 use crate::shell::{self, Link, Run, Start, Step, Survey, Word, join};
 
 /// More calls of git than this are not followed: each may read several files.
-const MAX_CALLS: u32 = 2000;
+const MAX_CALLS: u32 = 500;
+/// Deeper directories than this are not looked at.
+const MAX_COMPONENTS: usize = 128;
 /// More work trees than this are not told apart.
 const MAX_TREES: usize = 64;
 /// Aliases that lead to aliases.
 const MAX_ALIASES: u32 = 8;
 
-/// What a command line would do to branches.
-#[derive(Clone, Debug, Default)]
-pub struct Landings {
-    /// Every `git commit`, in order.
-    pub commits: Vec<Commit>,
-    /// Everything else that moves a branch.
-    pub others: Vec<Other>,
-    /// Some part could not be seen through, so that a commit may be missing here.
-    pub opaque: bool,
-}
-
-/// One `git commit`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
-    /// The repository it lands in, as seen from where the command starts.
-    pub relation: Relation,
-    /// The work tree, when it is known.
-    pub work_tree: Option<PathBuf>,
-    /// The branches it could land on, the likeliest first; more than one when a switch before it
-    /// may or may not have happened.
-    pub heads: Vec<Head>,
-}
-
-impl Commit {
-    /// Whether it may land on the branch `name`.
-    pub fn may_land_on(&self, name: &str) -> bool {
-        self.heads.iter().any(|head| head.branch() == Some(name))
-    }
-}
-
-/// A move of a branch that is no `git commit`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
-    /// How it is done.
-    pub landing: Landing,
-    /// In which repository.
-    pub relation: Relation,
-    /// The branches that could be checked out at that moment.
-    pub heads: Vec<Head>,
-}
-
-/// Ways onto a branch beside `git commit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landing {
-    /// `merge`, `pull`, `subtree`
-    Merge,
-    /// `rebase`
-    Rebase,
-    /// `cherry-pick`, `revert`, `am`
-    Apply,
-    /// `reset`, `branch -f`, `checkout -B`, `update-ref`, `fast-import`, `filter-branch`
-    Move,
-    /// `fetch a:b`, `push . a:b`
-    Transfer,
-}
-
-/// A place as seen from the repository in which the command starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// The same work tree.
-    Here,
-    /// Another work tree of the same repository.
-    Linked,
-    /// Another repository, or none.
-    Elsewhere,
-}
-
 /// Resolves every commit a surveyed command would make when started in `start_dir`.
 pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landings {
+    // Most commands do not call git at all; then no file is looked at.
+    if !survey.runs().any(|run| GitCall::read(run).is_some()) {
+        let opaque = survey.opaque || survey.runs().any(hides_commit);
+        return Landings {
+            opaque,
+            ..Landings::default()
+        };
+    }
     let mut world = World::new(start_dir, home);
     world.follow(survey, 0);
     world.landings
@@ -123,6 +67,8 @@ struct World<'a> {
     /// The first is where the command starts.
     trees: Vec<Tree>,
     made: Vec<String>,
+    /// Aliases that `git config` set earlier in the same command line.
+    aliases: Vec<(String, String)>,
     /// Whether something before may have made directories.
     builds: bool,
     /// The predicted success of the last command.
@@ -156,6 +102,7 @@ impl<'a> World<'a> {
             home,
             trees: vec![tree],
             made: Vec::new(),
+            aliases: Vec::new(),
             builds: false,
             status: None,
             condition: None,
@@ -335,6 +282,9 @@ impl<'a> World<'a> {
             }
             return value.literal().map(str::to_owned);
         }
+        if let Some((_, value)) = self.aliases.iter().rev().find(|(known, _)| known == name) {
+            return Some(value.clone());
+        }
         let place = self.place(call);
         let repository = self
             .trees
@@ -403,6 +353,9 @@ impl<'a> World<'a> {
     }
 
     fn find_place(&mut self, path: &Path) -> usize {
+        if path.components().nth(MAX_COMPONENTS).is_some() {
+            return 0;
+        }
         // Work trees and repositories that this command line makes.
         let made = self.trees.iter().rposition(|tree| {
             (tree.repository.is_none() || !tree.root.exists()) && path.starts_with(&tree.root)
@@ -467,6 +420,17 @@ impl<'a> World<'a> {
         match name {
             "commit" => self.commit(call, place),
             "citool" | "gui" => self.landings.opaque = true,
+            "config" => {
+                let pairs = call.args.windows(2).filter_map(|pair| match pair {
+                    [key, value] => {
+                        Some((key.literal()?.strip_prefix("alias.")?, value.literal()?))
+                    }
+                    _ => None,
+                });
+                let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                self.aliases.extend(pairs);
+                self.status = Some(true);
+            }
             "init" | "clone" => self.new_repository(name, call),
             "worktree" => {
                 if let Some((path, head)) = new_worktree(&call.args)

@@ -358,8 +358,10 @@ impl<'a> Cursor<'a> {
         } else {
             name = self.name();
         }
-        if self.eat(b"[@]") || self.eat(b"[*]") {
-            // An array: its elements are joined as one value here.
+        if self.eat(b"[@]") {
+            name.push_str("[@]");
+        } else if self.eat(b"[*]") {
+            name.push_str("[*]");
         } else if self.peek(0) == b'[' {
             odd |= !self.eat(b"[0]");
         }

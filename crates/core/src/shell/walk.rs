@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::files::is_stdout;
 use super::lex::Cursor;
-use super::syntax::{AndOr, Assign, Command, HOLE, Join, Kind, List, Pipeline};
+use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
 use super::word::Word;
 use super::{Link, Redirect, Run, Start, Step, Survey, join};
 
@@ -39,6 +39,8 @@ pub(crate) struct Scope {
     pub(crate) old_dir: Option<String>,
     pub(crate) stack: Vec<Option<String>>,
     pub(crate) export_all: bool,
+    /// `shopt -s expand_aliases`, and the aliases since then.
+    pub(crate) aliases: Option<Rc<BTreeMap<String, String>>>,
 }
 
 /// Standard input and output of a part of the script.
@@ -442,19 +444,26 @@ impl Walker<'_> {
         let mut text = match &assign.array {
             Some(words) => {
                 let words = self.words(words, scope);
-                words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
+                words
+                    .iter()
+                    .map(Word::raw)
+                    .collect::<Vec<_>>()
+                    .join(&String::from(BETWEEN))
             }
             None => self.text(&assign.value, scope),
         };
         if assign.append {
-            let old = self
-                .lookup(&assign.name, scope)
-                .unwrap_or_else(|| String::from(HOLE));
-            let blank = if assign.array.is_some() { " " } else { "" };
-            text = format!("{old}{blank}{text}");
-            if text.len() > 64 * 1024 {
-                text = String::from(HOLE);
+            let old = scope.vars.get(&assign.name).map(|value| value.text.clone());
+            let mut old = old.unwrap_or_else(|| String::from(HOLE));
+            if assign.array.is_some() && !old.is_empty() {
+                old.push(BETWEEN);
             }
+            old.push_str(&text);
+            text = if old.len() > 64 * 1024 {
+                String::from(HOLE)
+            } else {
+                old
+            };
         }
         text
     }

@@ -16,8 +16,9 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
+    let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
-        Some(command) if command == "hook" => hook::run(args),
+        Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         _ => cli::run(),
     }
 }

@@ -10,8 +10,13 @@ fn the_readmes_first_command_shows_a_block_and_why() {
     let project = Project::empty();
     let file = format!("{root}/examples/out-of-order.json");
     let place = format!("{root}/examples/shop");
-    let run = project.run(&["simulate", &file, "--project", &place], b"");
+    let run = project.run(
+        &["simulate", &file, "--project", &place, "--exit-code"],
+        b"",
+    );
     assert_eq!(run.code, 1, "{run:?}");
+    let run = project.run(&["simulate", &file, "--project", &place], b"");
+    assert_eq!(run.code, 0, "{run:?}");
     let text = run.stdout.lines().skip(1).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(text);
     assert!(

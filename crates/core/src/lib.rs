@@ -8,6 +8,7 @@ pub mod env;
 pub mod fs;
 pub mod git;
 pub mod guard;
+pub mod integrity;
 pub mod json;
 pub mod project;
 pub mod protocol;

@@ -77,9 +77,17 @@ impl<'a> Record<'a> {
                     Decision::Block => "block",
                     Decision::Warn => "warn",
                     Decision::Fault => "error",
+                    Decision::Change => "change",
                 };
                 keep(log.append(now, &activity(event, report)));
             }
+        }
+        for change in &outcome.changes {
+            keep(journal.append(&Entry {
+                code: Some(change.code),
+                reason: Some(&change.text),
+                ..self.blank(now, Decision::Change)
+            }));
         }
         for fault in &outcome.faults {
             keep(journal.append(&Entry {

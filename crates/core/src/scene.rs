@@ -15,6 +15,7 @@ use crate::fs;
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical};
 use crate::protocol::{Event, Tool, ToolCall};
+use crate::shell;
 use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
@@ -101,6 +102,18 @@ impl Sources {
     /// The state file the event is about.
     pub fn state_file(&self) -> PathBuf {
         self.layout.state_file(self.project().ok().flatten())
+    }
+
+    /// Whether a shell command, started where the event happens, may change one of these files.
+    pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
+        let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
+        let start = shell::Start {
+            dir,
+            home: self.env.home.as_deref(),
+        };
+        let survey = shell::survey(command, start);
+        shell::writes::touches(&survey, files, self.layout.root()) != shell::writes::Touch::None
     }
 
     /// What writes the state file the event is about.

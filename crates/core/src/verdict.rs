@@ -79,6 +79,8 @@ pub struct Outcome {
     pub guidance: Vec<String>,
     /// What the guards put right by themselves.
     pub notes: Vec<Report>,
+    /// Steps of the workflow that were adopted, for the journal.
+    pub changes: Vec<Finding>,
 }
 
 impl From<Verdict> for Opinion {
@@ -183,6 +185,7 @@ impl Outcome {
             && self.warnings.is_empty()
             && self.faults.is_empty()
             && self.notes.is_empty()
+            && self.changes.is_empty()
     }
 }
 

@@ -47,6 +47,8 @@ pub enum Decision {
     Warn,
     /// Tollgate could not decide.
     Fault,
+    /// The workflow made a step.
+    Change,
 }
 
 /// One line of the journal. All texts are redacted and cut when they are written.

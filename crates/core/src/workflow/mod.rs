@@ -5,3 +5,4 @@ pub mod agents;
 pub mod delegation;
 pub mod manifest;
 pub mod phases;
+pub mod regression;

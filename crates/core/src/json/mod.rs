@@ -413,6 +413,24 @@ mod tests {
         }
 
         #[test]
+        fn printed_in_lines_or_not_a_large_text_has_the_same_members(
+            document in documents(), indent in 0..4_usize, close in "[]}{\n ,\"]{0,6}",
+        ) {
+            // Large enough for the way by lines, and printed with every indentation.
+            let mut document = document;
+            document["filler"] = "x".repeat(5000).into();
+            document["nested"] = serde_json::json!([[1], {"a": [2], "b": {}}, [], close]);
+            let mut text = format!("{document:#}");
+            text = text.replace("\n  ", &format!("\n{}", " ".repeat(indent)));
+            let object = Object::parse(&text).unwrap();
+            prop_assert_eq!(object.iter().count(), document.as_object().unwrap().len());
+            for (key, value) in document.as_object().unwrap() {
+                let node = object.get(key).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
+            }
+        }
+
+        #[test]
         fn a_text_that_was_cut_off_is_malformed(document in documents(), part in 0.0..1.0_f64) {
             let text = document.to_string();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]

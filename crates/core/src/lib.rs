@@ -10,6 +10,7 @@ pub mod git;
 pub mod guard;
 pub mod integrity;
 pub mod json;
+pub mod life;
 pub mod project;
 pub mod protocol;
 pub mod record;

@@ -12,8 +12,9 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::fs::Durability;
-use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
+use tollgate_core::life;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
 use tollgate_core::record::Record;
@@ -101,6 +102,11 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if !outcome.edits.is_empty() {
         apply(event, &sources, &mut outcome, now);
     }
+    if event.kind == EventKind::SessionStart {
+        outcome
+            .faults
+            .extend(life::prove(&sources.layout().local().join("life"), now));
+    }
     if begins_watch(event, &sources) {
         outcome
             .faults
@@ -125,22 +131,19 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     }
 }
 
-/// Asks the guards in the order of their table; the first block ends it.
+/// The verdict of the guards that the registration asks for.
 fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
-    let mut outcome = Outcome::default();
-    let scene = Scene::new(event, sources);
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
-    for guard in asked {
-        if outcome.add(guard.name, guard.check(&scene)) {
-            break;
-        }
+    let scene = Scene::new(event, sources);
+    let outcome = guard::judge(&scene, asked);
+    Outcome {
+        faults: scene.into_faults(),
+        ..outcome
     }
-    outcome.faults = scene.into_faults();
-    outcome
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often

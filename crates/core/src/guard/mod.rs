@@ -8,14 +8,17 @@ mod discover_menu_guard;
 mod phase_loop_controller;
 mod phase_sequence_guard;
 mod plan_surfacer;
+mod remedies;
 mod state_write_validator;
 mod walkthrough_tracker;
 
 use std::fmt;
 
+pub use remedies::remedy;
+
 use crate::protocol::{Event, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::Opinion;
+use crate::verdict::{Opinion, Outcome};
 
 /// One guard.
 #[derive(Debug)]
@@ -59,6 +62,17 @@ pub static GUARDS: &[Guard] = &[
     walkthrough_tracker::GUARD,
     discover_menu_guard::GUARD,
 ];
+
+/// Asks the guards in their order; the first block ends it, warnings add up.
+pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for guard in guards {
+        if outcome.add(guard.name, guard.check(scene)) {
+            break;
+        }
+    }
+    outcome
+}
 
 impl Guard {
     /// The guard of this name. The file names of the original (`branch-guard.cjs`) work too, so

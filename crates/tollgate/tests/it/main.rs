@@ -8,9 +8,13 @@ mod context;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod integrity;
+#[cfg(test)]
+mod reads;
 #[cfg(test)]
 mod registrations;
 #[cfg(test)]

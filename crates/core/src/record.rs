@@ -119,6 +119,7 @@ fn activity(decision: Decision, report: &Report) -> Activity<'_> {
         Decision::Block => "block",
         Decision::Warn => "warn",
         Decision::Fault => "error",
+        Decision::Change => "change",
     };
     Activity {
         hook: Some(report.guard),

@@ -4,6 +4,7 @@
 //! transition, and the audit that finds what no transition would have left behind.
 
 pub mod agents;
+pub mod archive;
 pub mod brief;
 pub mod definitions;
 pub mod delegation;

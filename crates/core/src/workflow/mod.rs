@@ -5,6 +5,7 @@
 
 pub mod agents;
 pub mod archive;
+pub mod audit;
 pub mod brief;
 pub mod definitions;
 pub mod delegation;

@@ -4,7 +4,10 @@
 
 mod doctor;
 mod guards;
+mod phase;
 mod simulate;
+mod site;
+mod workflow;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +33,12 @@ enum Command {
     Guards(guards::Arguments),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Start, watch, check and end a workflow
+    #[command(subcommand)]
+    Workflow(workflow::Command),
+    /// Make the steps of a workflow's phases
+    #[command(subcommand)]
+    Phase(phase::Command),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -87,6 +96,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Doctor => Ok(doctor::run()),
+        Command::Workflow(command) => workflow::run(&command),
+        Command::Phase(command) => phase::run(&command),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

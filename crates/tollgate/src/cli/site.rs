@@ -18,8 +18,8 @@ use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
 use tollgate_core::workflow::brief::Artifacts;
 use tollgate_core::workflow::definitions::Definitions;
+use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
-use tollgate_core::workflow::requirements::Requirements;
 use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
 
 use super::{BOLD, DIM, GOOD, HINT, Trouble, WARN};

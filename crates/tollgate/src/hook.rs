@@ -81,7 +81,9 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     };
     let now = Timestamp::now();
     let cwd = cwd.map(Path::to_owned);
-    let sources = Sources::new(layout, env.clone(), cwd, now).asking_git(ask_git);
+    let sources = Sources::new(layout, env.clone(), cwd, now)
+        .asking_git(ask_git)
+        .asking_changes(crate::changes::since);
     let mut outcome = judge(event, &sources, options.guards);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());

@@ -33,7 +33,6 @@ const NAME: &str = "iteration-corridor";
 /// What moves on besides [`gate::ADVANCE`].
 const LEAVE: &[&str] = &[
     "delegate",
-    "delegates",
     "delegating",
     "handoff",
     "hand-off",

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{Class, Guard, self_heal};
-use crate::json::{Node, Object};
+use crate::json::Object;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::state::edit::Edit;
@@ -113,12 +113,11 @@ fn open_status(checked: Option<&Object<'_>>) -> Option<&'static str> {
     let Some(checked) = checked else {
         return Some("not_started");
     };
-    let is = |key: &str| checked.get(key).is_some_and(Node::truthy);
     match checked.str("status").as_deref() {
-        Some("escalated") if is("escalation_approved") => None,
+        Some("escalated") if checked.truthy("escalation_approved") => None,
         Some("escalated") => Some("escalated_pending"),
         Some("iterating" | "pending") => Some("in_progress"),
-        _ if !is("completed") => Some("in_progress"),
+        _ if !checked.truthy("completed") => Some("in_progress"),
         Some("compliant") => None,
         _ => Some("unknown"),
     }

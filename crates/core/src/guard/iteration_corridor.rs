@@ -95,8 +95,8 @@ fn failing_tests(
 ) -> Option<(&'static str, String)> {
     let required = requirements.enabled("test_iteration")?;
     let tests = test_iteration(phase)?;
-    let failed = tests.str("last_test_result").as_deref() == Some("failed");
-    if is(&tests, "completed") || is_escalated(&tests) || !failed {
+    let failed = tests.is("last_test_result", "failed");
+    if tests.truthy("completed") || tests.is("status", "escalated") || !failed {
         return None;
     }
     let used = tests
@@ -129,17 +129,21 @@ fn open_constitution(
     phase: &Object<'_>,
 ) -> Option<(&'static str, String)> {
     let tests = test_iteration(phase);
-    let completed = tests.as_ref().is_some_and(|tests| is(tests, "completed"));
+    let completed = tests
+        .as_ref()
+        .is_some_and(|tests| tests.truthy("completed"));
     let satisfied = requirements.enabled("test_iteration").is_none()
         || tests.as_ref().is_some_and(|tests| {
-            completed && (!is_escalated(tests) || is(tests, "escalation_approved"))
+            completed && (!tests.is("status", "escalated") || tests.truthy("escalation_approved"))
         });
     let required = requirements.enabled("constitutional_validation")?;
     if !satisfied {
         return None;
     }
     let status = match phase.object("constitutional_validation") {
-        Some(checked) if is(&checked, "completed") || is_escalated(&checked) => return None,
+        Some(checked) if checked.truthy("completed") || checked.is("status", "escalated") => {
+            return None;
+        }
         Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
         None if completed => "not_started".into(),
         None => return None,
@@ -157,12 +161,4 @@ fn test_iteration<'a>(phase: &Object<'a>) -> Option<Object<'a>> {
     phase
         .object("iteration_requirements")?
         .object("test_iteration")
-}
-
-fn is(object: &Object<'_>, key: &str) -> bool {
-    object.get(key).is_some_and(Node::truthy)
-}
-
-fn is_escalated(object: &Object<'_>) -> bool {
-    object.str("status").as_deref() == Some("escalated")
 }

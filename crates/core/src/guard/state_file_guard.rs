@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Class, Guard};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::shell::writes::{Touch, touches};
+use crate::shell::writes::{Touch, changes_files, touches};
 use crate::verdict::{Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
@@ -36,7 +36,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
         return Verdict::Allow;
     };
-    let Some(survey) = scene.survey() else {
+    let Some(survey) = scene.survey().filter(|survey| changes_files(survey)) else {
         return Verdict::Allow;
     };
     let layout = scene.layout();

@@ -26,6 +26,14 @@ pub enum Touch {
 /// Texts in code that lead to further code, at most so deep.
 const MAX_CODE: u32 = 3;
 
+/// Whether the command changes files at all, as far as can be told. Most do not, and finding
+/// out what stands behind the targets costs more than this.
+pub fn changes_files(survey: &Survey) -> bool {
+    survey
+        .runs()
+        .any(|run| !effects(run).is_empty() || !inline_code(run).is_empty())
+}
+
 /// Whether the command would change one of `targets`, given absolute or relative to
 /// `project_root`. A target that ends with a slash is a directory with all that is in it.
 pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {

@@ -7,6 +7,7 @@ use super::phases;
 use crate::json::Node;
 use crate::scene::Scene;
 use crate::state::edit::Edit;
+use crate::state::redact::redact;
 use crate::state::timestamp;
 
 /// How many are kept, the newest of them.
@@ -40,7 +41,8 @@ impl Escalation<'_> {
             "type": self.kind,
             "hook": self.hook,
             "phase": self.phase,
-            "detail": self.detail,
+            // It quotes what an agent said, and the state file is often committed.
+            "detail": redact(self.detail),
             "timestamp": timestamp::iso(scene.now()),
         });
         let path = &["pending_escalations"];
@@ -57,7 +59,6 @@ impl Escalation<'_> {
         let Some(entry) = entry.object() else {
             return false;
         };
-        let is = |key: &str, value: &str| entry.str(key).is_some_and(|text| text == value);
         let same_phase = || {
             entry
                 .str("phase")
@@ -68,6 +69,6 @@ impl Escalation<'_> {
             // Both ways: a clock that was set back must not silence it for ever.
             at.is_some_and(|at| scene.now().duration_since(at).abs() < REPEAT)
         };
-        is("type", self.kind) && is("hook", self.hook) && same_phase() && recent()
+        entry.is("type", self.kind) && entry.is("hook", self.hook) && same_phase() && recent()
     }
 }

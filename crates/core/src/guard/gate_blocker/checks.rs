@@ -60,8 +60,8 @@ fn tests(required: &Requirements<'_>, tests: Option<Object<'_>>) -> Option<Strin
         return Some("Test iteration not started. Run the tests of this phase.".into());
     };
     let used = count(&tests, "current_iteration");
-    if !is(&tests, "completed") {
-        if tests.str("last_test_result").as_deref() == Some("failed") {
+    if !tests.truthy("completed") {
+        if tests.is("last_test_result", "failed") {
             let most = tests.get("max_iterations").and_then(Node::u64);
             let most = most
                 .or_else(|| required.u64("max_iterations"))
@@ -73,8 +73,8 @@ fn tests(required: &Requirements<'_>, tests: Option<Object<'_>>) -> Option<Strin
         }
         return Some("Test iteration not completed. Run the tests until they pass.".into());
     }
-    if is_escalated(&tests) {
-        return (!is(&tests, "escalation_approved"))
+    if tests.is("status", "escalated") {
+        return (!tests.truthy("escalation_approved"))
             .then(|| "Test iteration escalated but not approved. Human approval required.".into());
     }
     // Completed by word alone is no evidence.
@@ -91,7 +91,7 @@ fn constitution(checked: Option<Object<'_>>) -> Option<String> {
                 .into(),
         );
     };
-    if !is(&checked, "completed") {
+    if !checked.truthy("completed") {
         let used = count(&checked, "iterations_used");
         return Some(format!(
             "Constitutional validation incomplete. {used} iterations used. Finish the validation."
@@ -99,7 +99,7 @@ fn constitution(checked: Option<Object<'_>>) -> Option<String> {
     }
     let status = checked.str("status").unwrap_or_default();
     if status == "escalated" {
-        return (!is(&checked, "escalation_approved")).then(|| {
+        return (!checked.truthy("escalation_approved")).then(|| {
             "Constitutional validation escalated but not approved. Human decision required.".into()
         });
     }
@@ -121,7 +121,7 @@ fn constitution(checked: Option<Object<'_>>) -> Option<String> {
 }
 
 fn elicitation(required: &Requirements<'_>, asked: Option<Object<'_>>) -> Option<String> {
-    let Some(asked) = asked.filter(|asked| is(asked, "completed")) else {
+    let Some(asked) = asked.filter(|asked| asked.truthy("completed")) else {
         return Some(
             "Interactive elicitation incomplete. Present the menu to the person and finish with \
              a selection."
@@ -179,14 +179,6 @@ fn delegation(scene: &Scene<'_>, key: &str) -> Option<String> {
     (!used && !asked).then(|| {
         format!("Agent '{expected}' has not worked in this phase. Delegate the phase to it.")
     })
-}
-
-fn is(object: &Object<'_>, key: &str) -> bool {
-    object.get(key).is_some_and(Node::truthy)
-}
-
-fn is_escalated(object: &Object<'_>) -> bool {
-    object.str("status").as_deref() == Some("escalated")
 }
 
 fn count(object: &Object<'_>, key: &str) -> u64 {

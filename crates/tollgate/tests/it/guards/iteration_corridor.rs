@@ -251,6 +251,17 @@ fn r29_the_block_is_in_the_log() {
 }
 
 #[test]
+fn e18_secrets_in_a_prompt_do_not_get_into_the_state() {
+    let project = corridor(&failing());
+    let prompt = "Advance with API_TOKEN=hunter2hunter2";
+    project
+        .guard(NAME, &task("general-purpose", prompt))
+        .blocks(TESTS);
+    let detail = escalation(&project)["detail"].to_string();
+    assert!(detail.contains("API_TOKEN=[redacted]"), "{detail}");
+}
+
+#[test]
 fn bug_0008_delegating_the_phase_is_no_attempt_to_leave_it() {
     let prompt = "Execute Phase 06. Delegate as needed. Constitutional validation, then validate GATE-06 and proceed when complete.";
     for data in [failing(), checking("pending")] {

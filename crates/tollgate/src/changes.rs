@@ -75,18 +75,23 @@ impl Git<'_> {
         }
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let mut output = child.stdout.take();
-        let reader = std::thread::spawn(move || {
+        let (give, take) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
             let mut bytes = Vec::new();
             let read = output.as_mut().map(|pipe| pipe.read_to_end(&mut bytes));
-            (bytes, read.is_some_and(|read| read.is_ok()))
+            let whole = read.is_some_and(|read| read.is_ok());
+            // Nobody takes it once the deadline has passed.
+            let _late = give.send(whole.then_some(bytes));
         });
-        let succeeded = self.wait(&mut child);
-        let (bytes, whole) = reader.join().unwrap_or_default();
-        let verb = args.first().copied().unwrap_or_default();
-        if succeeded? && whole {
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        } else {
-            Err(format!("git {verb} failed"))
+        let succeeded = self.wait(&mut child)?;
+        // Whoever else holds the pipe open is not waited for.
+        let left = self.until.saturating_duration_since(Instant::now());
+        match take.recv_timeout(left) {
+            Ok(Some(bytes)) if succeeded => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            _ => {
+                let verb = args.first().copied().unwrap_or_default();
+                Err(format!("git {verb} failed"))
+            }
         }
     }
 

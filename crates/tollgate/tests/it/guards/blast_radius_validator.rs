@@ -167,3 +167,18 @@ fn r26_a_branch_name_is_never_a_command_or_an_option() {
         assert!(!project.path("PWNED").exists(), "{name}");
     }
 }
+
+#[test]
+fn a_git_that_hangs_is_ended_in_time() {
+    let project = project();
+    let git = project.file("bin/git", "#!/bin/sh\nsleep 60 & sleep 60\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&git, mode).unwrap();
+    let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
+    let project = project.env("PATH", &path);
+    let start = std::time::Instant::now();
+    project
+        .guard(NAME, &advance())
+        .warns("git cannot tell what changed");
+    assert!(start.elapsed() < std::time::Duration::from_secs(9));
+}

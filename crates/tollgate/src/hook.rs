@@ -83,7 +83,9 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     };
     let now = Timestamp::now();
     let sources_of = |layout| {
-        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now).asking_git(ask_git)
+        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now)
+            .asking_git(ask_git)
+            .asking_changes(crate::changes::since)
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(sources.layout(), &sources.store(), event.kind, now);

@@ -228,6 +228,16 @@ impl<'a> Object<'a> {
         self.get(key)?.object()
     }
 
+    /// Whether the member `key` is the string `text`.
+    pub fn is(&self, key: &str, text: &str) -> bool {
+        self.str(key).is_some_and(|found| found == text)
+    }
+
+    /// Whether the member `key` is there and truthy.
+    pub fn truthy(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Node::truthy)
+    }
+
     /// Whether there is a member `key`.
     pub fn has(&self, key: &str) -> bool {
         self.get_all(key).next().is_some()

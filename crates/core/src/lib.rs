@@ -15,5 +15,6 @@ pub mod record;
 pub mod scene;
 pub mod shell;
 pub mod state;
+pub mod text;
 pub mod verdict;
 pub mod workflow;

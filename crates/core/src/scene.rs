@@ -15,11 +15,13 @@ use crate::fs;
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical};
 use crate::protocol::{Event, Tool, ToolCall};
+use crate::shell::{self, Survey};
 use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
+use crate::workflow::requirements::{PhaseRequirements, Requirements};
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -52,6 +54,8 @@ pub struct Scene<'a> {
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
+    survey: OnceCell<Option<Survey>>,
+    demands: OnceCell<Option<PhaseRequirements>>,
     faults: RefCell<Vec<Fault>>,
 }
 
@@ -163,6 +167,8 @@ impl<'a> Scene<'a> {
             manifest: OnceCell::new(),
             configs: Default::default(),
             delegation: OnceCell::new(),
+            survey: OnceCell::new(),
+            demands: OnceCell::new(),
             faults: RefCell::default(),
         }
     }
@@ -255,6 +261,59 @@ impl<'a> Scene<'a> {
             )
         });
         config.as_ref()
+    }
+
+    /// What the current phase of the running workflow must show. A project of the original that
+    /// brings no requirements has none; a new project has the built-in ones.
+    pub fn demands(&self) -> Option<&PhaseRequirements> {
+        let demands = self.demands.get_or_init(|| {
+            let (workflow, phase) = (self.workflow()?, self.current_phase()?);
+            let kind = workflow.str("type").unwrap_or_default();
+            let text = match self.sources.config(ConfigFile::Requirements) {
+                Ok(text) => text,
+                Err(fault) => return self.note(fault.clone()),
+            };
+            if text.is_none() && self.layout().is_isdlc() {
+                return None;
+            }
+            match Requirements::parse(text, None) {
+                Ok(requirements) => Some(requirements.of(&kind, &phase)),
+                Err(flaw) => self.note(Fault::new(
+                    ConfigFile::Requirements.unreadable(),
+                    format!(
+                        "{} cannot be read ({flaw}): guards that need it are off",
+                        ConfigFile::Requirements.name()
+                    ),
+                )),
+            }
+        });
+        demands.as_ref()
+    }
+
+    /// The text of the state file, for guards that compute a new one from it.
+    pub fn state_text(&self) -> Option<&'a str> {
+        self.state()?;
+        self.sources.state().ok().flatten()
+    }
+
+    /// The state file the event is about.
+    pub fn state_file(&self) -> PathBuf {
+        self.sources.state_file()
+    }
+
+    /// What the event's shell command would do.
+    pub fn survey(&self) -> Option<&Survey> {
+        let survey = self.survey.get_or_init(|| {
+            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
+                return None;
+            };
+            let start = shell::Start {
+                dir: Some(self.start_dir()),
+                home: self.home(),
+            };
+            Some(shell::survey(command, start))
+        });
+        survey.as_ref()
     }
 
     /// When the event happens.

@@ -116,6 +116,12 @@ impl PhaseRequirements {
         self.fields.get(name)
     }
 
+    /// What is configured at a path of keys.
+    pub fn get(&self, path: &[&str]) -> Option<&Value> {
+        path.iter()
+            .try_fold(&self.fields, |value, key| value.get(key))
+    }
+
     /// Whether a requirement is enabled.
     pub fn is_enabled(&self, name: &str) -> bool {
         self.part(name).and_then(|part| part.get("enabled")) == Some(&Value::Bool(true))

@@ -5,9 +5,18 @@
 
 mod branch_guard;
 mod discover_menu_guard;
+mod log_skill_usage;
+mod menu_halt_enforcer;
+mod menu_tracker;
+mod output_format_validator;
 mod phase_loop_controller;
 mod phase_sequence_guard;
+mod phase_transition_enforcer;
 mod plan_surfacer;
+mod record;
+mod review_reminder;
+mod skill_delegation_enforcer;
+mod skill_validator;
 mod state_write_validator;
 mod walkthrough_tracker;
 
@@ -51,13 +60,21 @@ pub enum Class {
 /// The sequence guard goes before the loop controller: to an agent that delegates to the wrong
 /// phase, "mark that phase as in progress" would be the wrong advice.
 pub static GUARDS: &[Guard] = &[
+    skill_validator::GUARD,
     phase_sequence_guard::GUARD,
     phase_loop_controller::GUARD,
     plan_surfacer::GUARD,
     branch_guard::GUARD,
     state_write_validator::GUARD,
+    log_skill_usage::GUARD,
+    menu_tracker::GUARD,
     walkthrough_tracker::GUARD,
     discover_menu_guard::GUARD,
+    phase_transition_enforcer::GUARD,
+    menu_halt_enforcer::GUARD,
+    skill_delegation_enforcer::GUARD,
+    review_reminder::GUARD,
+    output_format_validator::GUARD,
 ];
 
 impl Guard {

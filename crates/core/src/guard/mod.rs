@@ -3,6 +3,7 @@
 //! A guard is a pure function from a [`Scene`] to an [`Opinion`]. The table says when it runs;
 //! `--guard`, the documentation and the tests are made from the same rows.
 
+mod atdd_completeness_validator;
 mod branch_guard;
 mod discover_menu_guard;
 mod log_skill_usage;
@@ -18,6 +19,7 @@ mod review_reminder;
 mod skill_delegation_enforcer;
 mod skill_validator;
 mod state_write_validator;
+mod test_watcher;
 mod walkthrough_tracker;
 
 use std::fmt;
@@ -73,7 +75,9 @@ pub static GUARDS: &[Guard] = &[
     phase_transition_enforcer::GUARD,
     menu_halt_enforcer::GUARD,
     skill_delegation_enforcer::GUARD,
+    test_watcher::GUARD,
     review_reminder::GUARD,
+    atdd_completeness_validator::GUARD,
     output_format_validator::GUARD,
 ];
 

@@ -101,6 +101,39 @@ impl Layout {
         }
     }
 
+    /// What is kept of workflows that ended, beside the state.
+    pub fn archive_file(&self, project: Option<&ProjectId>) -> PathBuf {
+        self.state_file(project)
+            .with_file_name("state-archive.json")
+    }
+
+    /// Where the artifacts of phases are, relative to the root: `docs`, or in a monorepo
+    /// `docs/<id>`, or the project's own `docs` where `monorepo` says so.
+    pub fn docs_base(project: Option<&ProjectId>, monorepo: Option<&str>) -> String {
+        let Some(ProjectId(id)) = project else {
+            return "docs".to_owned();
+        };
+        let config = monorepo
+            .and_then(|text| Object::parse(text).ok())
+            .unwrap_or_default();
+        let own = config.str("docs_location").as_deref() == Some("project");
+        let path = config.object("projects").and_then(|projects| {
+            projects
+                .object(id)?
+                .str("path")
+                .map(|path| lexical(Path::new(path.as_ref())))
+        });
+        // A path that climbs out of the root is no place for documents.
+        let inside = path.filter(|path| {
+            path.components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        });
+        match inside.filter(|_| own) {
+            Some(path) => format!("{}/docs", path.display()),
+            None => format!("docs/{id}"),
+        }
+    }
+
     /// The file whose presence makes the project a monorepo.
     pub fn monorepo_file(&self) -> PathBuf {
         self.workflow_home().join("monorepo.json")
@@ -367,6 +400,21 @@ mod tests {
         assert!(ProjectId::new("api-service_2.0").is_some());
         let fault = ProjectId::resolve("{}", Path::new("/p"), None, Some("../..")).unwrap_err();
         assert_eq!(fault.kind, "monorepo-project");
+    }
+
+    #[test]
+    fn ac_007e_documents_of_a_monorepos_project_have_their_own_place() {
+        let api = ProjectId::new("api").unwrap();
+        let at = |location: &str, path: &str| {
+            let config = format!(
+                r#"{{"docs_location":"{location}","projects":{{"api":{{"path":"{path}"}}}}}}"#
+            );
+            Layout::docs_base(Some(&api), Some(&config))
+        };
+        assert_eq!(at("root", "apps/api"), "docs/api");
+        assert_eq!(at("project", "apps/api/"), "apps/api/docs");
+        assert_eq!(at("project", "../../etc"), "docs/api");
+        assert_eq!(Layout::docs_base(None, None), "docs");
     }
 
     #[test]

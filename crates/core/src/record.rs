@@ -77,6 +77,7 @@ impl<'a> Record<'a> {
                     Decision::Block => "block",
                     Decision::Warn => "warn",
                     Decision::Fault => "error",
+                    Decision::Change => "change",
                 };
                 keep(log.append(now, &activity(event, report)));
             }

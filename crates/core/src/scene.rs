@@ -89,7 +89,7 @@ impl Sources {
     }
 
     /// The project of a monorepo that the event belongs to.
-    fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
+    pub fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
         let resolved = self.project.get_or_init(|| {
             let file = self.layout.monorepo_file();
             let Some(text) = read(&file, "monorepo-unreadable")? else {

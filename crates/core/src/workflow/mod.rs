@@ -4,6 +4,8 @@
 //! transition, and the audit that finds what no transition would have left behind.
 
 pub mod agents;
+pub mod archive;
+pub mod audit;
 pub mod brief;
 pub mod definitions;
 pub mod delegation;

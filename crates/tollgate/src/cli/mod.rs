@@ -3,7 +3,10 @@
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
 mod guards;
+mod phase;
 mod simulate;
+mod site;
+mod workflow;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +30,12 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    /// Start, watch, check and end a workflow
+    #[command(subcommand)]
+    Workflow(workflow::Command),
+    /// Make the steps of a workflow's phases
+    #[command(subcommand)]
+    Phase(phase::Command),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -83,6 +92,8 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Workflow(command) => workflow::run(&command),
+        Command::Phase(command) => phase::run(&command),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

@@ -69,6 +69,11 @@ impl Refusal {
         Self::misplaced(format!("the workflow has no phase '{name}'"), next)
     }
 
+    /// Somebody else was quicker.
+    pub fn raced(what: &str) -> Self {
+        Self::misplaced(what, "`tollgate workflow status` shows where things stand")
+    }
+
     pub(crate) fn unfinished_review(phase: &str) -> Self {
         Self::closed(
             format!("phase '{phase}' waits for its review"),

@@ -116,6 +116,12 @@ impl Sources {
         )
     }
 
+    /// Adds entries of the history to the archive beside the state, unless it has them.
+    pub fn remember(&self, entries: &[serde_json::Value]) -> Result<(), String> {
+        let project = self.project().ok().flatten();
+        crate::state::archive::remember(&self.layout.archive_file(project), entries)
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
         let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;

@@ -88,6 +88,11 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if !outcome.edits.is_empty() {
         apply(event, &sources, &mut outcome, now);
     }
+    if !outcome.remembered.is_empty()
+        && let Err(text) = sources.remember(&outcome.remembered)
+    {
+        outcome.faults.push(Fault::new("archive-unwritten", text));
+    }
     if !outcome.is_silent() {
         Record::of(event).write(sources.layout(), &mut outcome, now);
     }

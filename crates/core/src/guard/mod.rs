@@ -21,6 +21,7 @@ mod skill_validator;
 mod state_write_validator;
 mod test_watcher;
 mod walkthrough_tracker;
+mod workflow_completion_enforcer;
 
 use std::fmt;
 
@@ -79,6 +80,7 @@ pub static GUARDS: &[Guard] = &[
     review_reminder::GUARD,
     atdd_completeness_validator::GUARD,
     output_format_validator::GUARD,
+    workflow_completion_enforcer::GUARD,
 ];
 
 impl Guard {

@@ -12,6 +12,8 @@ pub mod delegation;
 pub mod manifest;
 pub mod nearest;
 pub mod phases;
+pub mod prune;
+pub mod regression;
 pub mod requirements;
 pub mod standing;
 pub mod tasks;

@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod recorders;
+#[cfg(test)]
 mod registrations;
 #[cfg(test)]
 mod simulate;

@@ -13,7 +13,7 @@ use crate::state::document::{Document, whole};
 use crate::state::edit::Edit;
 use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::transition::snapshot;
-use crate::workflow::{prune, regression};
+use crate::workflow::{pace, prune};
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
@@ -96,7 +96,7 @@ fn check(scene: &Scene<'_>) -> Option<Opinion> {
     let size = entry
         .get("sizing")
         .and_then(|sizing| sizing.get("effective_intensity")?.as_str());
-    let slower = minutes.and_then(|minutes| regression::check(minutes, size, before));
+    let slower = minutes.and_then(|minutes| pace::check(minutes, size, before));
     let verdict = match slower {
         None => Verdict::Allow,
         Some(slower) => {

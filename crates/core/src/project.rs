@@ -101,6 +101,14 @@ impl Layout {
         }
     }
 
+    /// Where the store keeps the lock and the spool of a state file.
+    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
+        match project {
+            Some(ProjectId(id)) => self.local().join("projects").join(id).join("state"),
+            None => self.local().join("state"),
+        }
+    }
+
     /// What is kept of workflows that ended, beside the state.
     pub fn archive_file(&self, project: Option<&ProjectId>) -> PathBuf {
         self.state_file(project)
@@ -183,6 +191,31 @@ impl Layout {
             .unwrap_or_else(|| self.workflow_home().join(name))
     }
 
+    /// Where the documents of the work itself are: `docs/`, and in a monorepo that of one
+    /// project, beside the others' or inside the project.
+    pub fn docs(&self, project: Option<(&ProjectId, &str)>) -> PathBuf {
+        let Some((ProjectId(id), monorepo)) = project else {
+            return self.root.join("docs");
+        };
+        let config = Object::parse(monorepo).unwrap_or_default();
+        let inside = config.str("docs_location").as_deref() == Some("project");
+        let path = config
+            .object("projects")
+            .and_then(|projects| projects.object(id)?.str("path"))
+            .filter(|path| inside && stays_inside(path));
+        match path {
+            Some(path) => self.root.join(path.as_ref()).join("docs"),
+            None => self.root.join("docs").join(id),
+        }
+    }
+
+    /// The state files of all projects of a monorepo.
+    pub fn project_state_files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.workflow_home().join("projects"));
+        let found = entries.into_iter().flatten().flatten();
+        found.map(|entry| entry.path().join("state.json")).collect()
+    }
+
     /// The specification's `hook-activity.log`, in projects that have it.
     pub fn activity_log(&self) -> Option<PathBuf> {
         self.isdlc
@@ -192,12 +225,6 @@ impl Layout {
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
     pub fn local(&self) -> PathBuf {
         self.root.join(".tollgate/local")
-    }
-
-    /// What the store keeps about one state file: its lock, spool and records.
-    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
-        let name = project.map_or("state".to_owned(), |id| format!("state-{}", id.as_str()));
-        self.local().join(name)
     }
 
     /// Whether `path` is a state file of this project, however it is written.
@@ -312,17 +339,24 @@ impl ProjectId {
     }
 }
 
+/// Whether a relative path from a file or a name stays below the directory it is joined to.
+pub fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    parts.peek().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// Resolves `.`, `..` and doubled slashes without asking the file system.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => {
-                if !out.pop() {
-                    out.push(part);
-                }
-            }
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => drop(out.pop()),
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                Some(Component::CurDir | Component::ParentDir) | None => out.push(part),
+            },
             Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
         }
     }
@@ -381,6 +415,18 @@ mod tests {
             "/p/.isdlc/state.json.bak",
         ] {
             assert!(!names_state_file(&lexical(Path::new(no))), "{no}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_by_their_text() {
+        for (path, expected) in [
+            ("/a/./b//c/../d", "/a/b/d"),
+            ("../../etc", "../../etc"),
+            ("a/../../b", "../b"),
+            ("/../x", "/x"),
+        ] {
+            assert_eq!(lexical(Path::new(path)), Path::new(expected), "{path}");
         }
     }
 

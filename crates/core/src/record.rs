@@ -82,6 +82,13 @@ impl<'a> Record<'a> {
                 keep(log.append(now, &activity(event, report)));
             }
         }
+        for change in &outcome.changes {
+            keep(journal.append(&Entry {
+                code: Some(change.code),
+                reason: Some(&change.text),
+                ..self.blank(now, Decision::Change)
+            }));
+        }
         for fault in &outcome.faults {
             keep(journal.append(&Entry {
                 code: Some(fault.kind),

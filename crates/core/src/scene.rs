@@ -21,7 +21,7 @@ use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
-use crate::workflow::requirements::{PhaseRequirements, Requirements};
+use crate::workflow::requirements::Requirements;
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -32,17 +32,23 @@ pub struct Sources {
     layout: Layout,
     env: Env,
     cwd: Option<PathBuf>,
+    monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<String>, Fault>>,
     configs: [OnceCell<Result<Option<String>, Fault>>; 4],
     now: Timestamp,
     ask_git: Option<AskGit>,
+    ask_changes: Option<AskChanges>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
 /// whoever can hands this in; it is asked only for repositories that files do not tell
 /// (reftable).
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// The files that differ from where the branch left another (its name, if the workflow knows
+/// it), relative to the directory: committed, staged, changed or new. Only git can tell.
+pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
 
 /// One event and the facts around it.
 #[derive(Debug)]
@@ -54,8 +60,8 @@ pub struct Scene<'a> {
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
+    requirements: OnceCell<Option<Requirements<'a>>>,
     survey: OnceCell<Option<Survey>>,
-    demands: OnceCell<Option<PhaseRequirements>>,
     faults: RefCell<Vec<Fault>>,
 }
 
@@ -66,11 +72,13 @@ impl Sources {
             layout,
             env,
             cwd,
+            monorepo: OnceCell::new(),
             project: OnceCell::new(),
             state: OnceCell::new(),
             configs: Default::default(),
             now,
             ask_git: None,
+            ask_changes: None,
         }
     }
 
@@ -83,21 +91,37 @@ impl Sources {
         }
     }
 
+    /// The same, with a way to find what changed.
+    #[must_use]
+    pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
+        Self {
+            ask_changes: Some(ask_changes),
+            ..self
+        }
+    }
+
     /// Where things are.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
+    /// The registry of a monorepo's projects.
+    fn monorepo(&self) -> Result<Option<&str>, &Fault> {
+        let text = self
+            .monorepo
+            .get_or_init(|| read(&self.layout.monorepo_file(), "monorepo-unreadable"));
+        text.as_ref().map(Option::as_deref)
+    }
+
     /// The project of a monorepo that the event belongs to.
     pub fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
         let resolved = self.project.get_or_init(|| {
-            let file = self.layout.monorepo_file();
-            let Some(text) = read(&file, "monorepo-unreadable")? else {
+            let Some(text) = self.monorepo().map_err(Clone::clone)? else {
                 return Ok(None);
             };
             let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
             let wanted = self.env.monorepo_project.as_deref();
-            ProjectId::resolve(&text, self.layout.root(), cwd, wanted)
+            ProjectId::resolve(text, self.layout.root(), cwd, wanted)
         });
         resolved.as_ref().map(Option::as_ref)
     }
@@ -105,6 +129,18 @@ impl Sources {
     /// The state file the event is about.
     pub fn state_file(&self) -> PathBuf {
         self.layout.state_file(self.project().ok().flatten())
+    }
+
+    /// Whether a shell command, started where the event happens, may change one of these files.
+    pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
+        let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
+        let start = shell::Start {
+            dir,
+            home: self.env.home.as_deref(),
+        };
+        let survey = shell::survey(command, start);
+        shell::writes::touches(&survey, files, self.layout.root()) != shell::writes::Touch::None
     }
 
     /// What writes the state file the event is about.
@@ -173,8 +209,8 @@ impl<'a> Scene<'a> {
             manifest: OnceCell::new(),
             configs: Default::default(),
             delegation: OnceCell::new(),
+            requirements: OnceCell::new(),
             survey: OnceCell::new(),
-            demands: OnceCell::new(),
             faults: RefCell::default(),
         }
     }
@@ -269,31 +305,15 @@ impl<'a> Scene<'a> {
         config.as_ref()
     }
 
-    /// What the current phase of the running workflow must show. A project of the original that
-    /// brings no requirements has none; a new project has the built-in ones.
-    pub fn demands(&self) -> Option<&PhaseRequirements> {
-        let demands = self.demands.get_or_init(|| {
-            let (workflow, phase) = (self.workflow()?, self.current_phase()?);
-            let kind = workflow.str("type").unwrap_or_default();
-            let text = match self.sources.config(ConfigFile::Requirements) {
-                Ok(text) => text,
-                Err(fault) => return self.note(fault.clone()),
-            };
-            if text.is_none() && self.layout().is_isdlc() {
-                return None;
-            }
-            match Requirements::parse(text, None) {
-                Ok(requirements) => Some(requirements.of(&kind, &phase)),
-                Err(flaw) => self.note(Fault::new(
-                    ConfigFile::Requirements.unreadable(),
-                    format!(
-                        "{} cannot be read ({flaw}): guards that need it are off",
-                        ConfigFile::Requirements.name()
-                    ),
-                )),
-            }
+    /// What the current phase must have done, with the running workflow's overrides.
+    pub fn requirements(&self) -> Option<&Requirements<'a>> {
+        let requirements = self.requirements.get_or_init(|| {
+            let phase = self.current_phase()?;
+            let kind = self.workflow()?.str("type");
+            let config = self.config(ConfigFile::Requirements)?;
+            Requirements::of(config, kind.as_deref(), &phase)
         });
-        demands.as_ref()
+        requirements.as_ref()
     }
 
     /// The text of the state file, for guards that compute a new one from it.
@@ -347,6 +367,24 @@ impl<'a> Scene<'a> {
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
             .document(self.sources.project().ok().flatten(), name)
+    }
+
+    /// Where the documents of the work itself are.
+    pub fn docs(&self) -> PathBuf {
+        let project = self.sources.project().ok().flatten();
+        let monorepo = self.sources.monorepo().ok().flatten();
+        self.layout().docs(project.zip(monorepo))
+    }
+
+    /// The files that differ from where the branch left `base`; nothing if nobody can tell.
+    pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
+        match self.sources.ask_changes?(self.layout().root(), base) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
     }
 
     /// The directory that relative paths and shell commands of the event start from.

@@ -85,6 +85,8 @@ pub struct Outcome {
     pub notes: Vec<Report>,
     /// Entries of the history for the archive.
     pub remembered: Vec<Value>,
+    /// Steps of the workflow that were adopted, for the journal.
+    pub changes: Vec<Finding>,
 }
 
 impl From<Verdict> for Opinion {
@@ -198,6 +200,7 @@ impl Outcome {
             && self.warnings.is_empty()
             && self.faults.is_empty()
             && self.notes.is_empty()
+            && self.changes.is_empty()
     }
 }
 

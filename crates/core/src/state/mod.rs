@@ -22,6 +22,7 @@ pub mod spool;
 pub mod store;
 pub mod timestamp;
 pub mod view;
+pub mod watch;
 
 #[cfg(test)]
 mod fault_tests;

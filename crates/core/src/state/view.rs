@@ -140,6 +140,13 @@ impl<'a> Workflow<'a> {
             .collect()
     }
 
+    /// Where in [`Workflow::phases`] the workflow is, as far as it says so with a number that
+    /// can be a place.
+    pub fn phase_index(&self) -> Option<usize> {
+        let index = self.fields.get("current_phase_index")?.u64()?;
+        usize::try_from(index).ok()
+    }
+
     /// The workflow's branch, where it tracks one.
     pub fn git_branch(&self) -> Option<GitBranch<'a>> {
         let branch = self.fields.object("git_branch")?;

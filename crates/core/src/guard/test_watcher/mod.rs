@@ -21,12 +21,12 @@ use super::{Class, Guard};
 use crate::json::Node;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::state::document::whole;
 use crate::state::edit::Edit;
 use crate::state::redact::redact;
 use crate::state::view::State;
 use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::requirements::Requirements;
 use judge::Outcome;
 
 pub(super) const GUARD: Guard = Guard {
@@ -79,14 +79,16 @@ fn check(scene: &Scene<'_>) -> Opinion {
     let Some(phase) = scene.current_phase() else {
         return Opinion::allow();
     };
-    let is_wanted = |scene: &Scene<'_>| scene.demands().is_some_and(|d| d.is_enabled(REQUIREMENT));
-    if !is_wanted(scene) {
+    let Some(wanted) = scene
+        .requirements()
+        .and_then(|all| all.enabled(REQUIREMENT))
+    else {
         return Opinion::allow();
-    }
+    };
     let Some(run) = test_run(scene) else {
         return Opinion::allow();
     };
-    Watch::new(scene, &phase, command).follow(&run)
+    Watch::new(scene, &phase, command, &wanted).follow(&run)
 }
 
 /// One run's effect.
@@ -104,13 +106,13 @@ struct Watch<'s, 'a> {
 }
 
 impl<'s, 'a> Watch<'s, 'a> {
-    fn new(scene: &'s Scene<'a>, phase: &'s str, command: &str) -> Self {
+    fn new(scene: &'s Scene<'a>, phase: &'s str, command: &str, wanted: &Requirements<'_>) -> Self {
         let record = Record::open(scene, phase, REQUIREMENT);
         Self {
             scene,
             phase,
             command: text::cut(&redact(command), 500).to_owned(),
-            limits: Limits::of(scene),
+            limits: Limits::of(scene, wanted),
             iteration: record.number("current_iteration") + 1,
             record,
             told: Vec::new(),
@@ -333,42 +335,38 @@ impl<'s, 'a> Watch<'s, 'a> {
 }
 
 impl Limits {
-    fn of(scene: &Scene<'_>) -> Self {
-        let configured = scene
-            .state()
-            .and_then(|state| state.get("iteration_config"));
+    /// What the person set, else what the phase wants, else the usual.
+    fn of(scene: &Scene<'_>, wanted: &Requirements<'_>) -> Self {
+        let configured = scene.state().and_then(|s| s.get("iteration_config"));
         let configured = configured
             .and_then(Node::object)
             .filter(|config| config.get("configured_at").is_some_and(Node::truthy));
-        let person = |key: &str| {
-            configured
-                .as_ref()
-                .and_then(|config| config.get(key)?.u64())
+        let limit = |personal: &str, key: &str, usual: u64| {
+            let person = configured.as_ref().and_then(|c| c.get(personal)?.u64());
+            person.or_else(|| wanted.u64(key)).unwrap_or(usual).max(1)
         };
-        let phase = |key: &str| whole(scene.demands()?.get(&[REQUIREMENT, key])?);
-        let at_least_one = |limit: u64| limit.max(1);
         Self {
-            iterations: person("testing_max")
-                .or_else(|| phase("max_iterations"))
-                .map_or(MAX_ITERATIONS, at_least_one),
-            breaker: person("circuit_breaker_threshold")
-                .or_else(|| phase("circuit_breaker_threshold"))
-                .map_or(BREAKER, at_least_one),
-            coverage: Self::coverage(scene),
+            iterations: limit("testing_max", "max_iterations", MAX_ITERATIONS),
+            breaker: limit(
+                "circuit_breaker_threshold",
+                "circuit_breaker_threshold",
+                BREAKER,
+            ),
+            coverage: Self::coverage(scene, wanted),
         }
     }
 
     /// One figure, or one per size of the work (`light`, `standard`, `epic`).
-    fn coverage(scene: &Scene<'_>) -> Option<f64> {
-        let path = [REQUIREMENT, "success_criteria", "min_coverage_percent"];
-        let wanted = scene.demands()?.get(&path)?;
-        if let Some(figure) = wanted.as_f64() {
+    fn coverage(scene: &Scene<'_>, wanted: &Requirements<'_>) -> Option<f64> {
+        let criteria = wanted.section("success_criteria");
+        let figure = criteria.get("min_coverage_percent")?;
+        if let Some(figure) = figure.f64() {
             return Some(figure);
         }
         let sizing = scene.workflow().and_then(|workflow| workflow.get("sizing"));
         let size = sizing.and_then(|sizing| sizing.get("effective_intensity")?.str());
         let size = size.unwrap_or("standard".into());
-        wanted.get(size.as_ref())?.as_f64()
+        figure.get(&size)?.f64()
     }
 }
 

@@ -18,6 +18,8 @@ mod integrity;
 #[cfg(test)]
 mod reads;
 #[cfg(test)]
+mod recorders;
+#[cfg(test)]
 mod registrations;
 #[cfg(test)]
 mod simulate;

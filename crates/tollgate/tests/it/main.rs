@@ -19,3 +19,5 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod wires;
+#[cfg(test)]
+mod workflow;

@@ -14,7 +14,7 @@
 //! many crashes there are. Within that the space is explored whole; nothing is sampled.
 #![cfg(test)]
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
 
 use jiff::Timestamp;
@@ -161,14 +161,14 @@ struct World {
 struct Model {
     bounds: Bounds,
     /// Documents that were checked before they were simplified.
-    raw: std::collections::HashSet<u64>,
+    raw: HashSet<u64>,
     definitions: Definitions,
     requirements: Requirements,
     documents: Vec<Document>,
     numbers: HashMap<String, u32>,
     steps: HashMap<(u32, Command), Option<u32>, Mixed>,
     hooks: HashMap<(u32, Hook), Option<u32>, Mixed>,
-    journals: HashMap<(u32, u16), (), Mixed>,
+    journals: HashSet<(u32, u16), Mixed>,
     layout: Layout,
     root: tempfile::TempDir,
     all_phases: Vec<&'static str>,
@@ -226,14 +226,14 @@ impl Model {
         let layout = Layout::at(root.path()).unwrap();
         Self {
             bounds,
-            raw: std::collections::HashSet::new(),
+            raw: HashSet::new(),
             definitions: Definitions::with(&own.to_string()).unwrap(),
             requirements: Requirements::built_in(),
             documents: Vec::new(),
             numbers: HashMap::new(),
             steps: HashMap::default(),
             hooks: HashMap::default(),
-            journals: HashMap::default(),
+            journals: HashSet::default(),
             layout,
             root,
             all_phases: phases.to_vec(),
@@ -647,11 +647,7 @@ impl Model {
 
     /// The state never contradicts the journal, even if lines are missing from it.
     fn check_journal(&mut self, world: &World) {
-        if self
-            .journals
-            .insert((world.disk, world.journal), ())
-            .is_some()
-        {
+        if !self.journals.insert((world.disk, world.journal)) {
             return;
         }
         let mut lines = vec![

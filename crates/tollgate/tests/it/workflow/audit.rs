@@ -41,16 +41,16 @@ const PLANTS: &[Plant] = &[
         |s| s["phases"][I]["status"] = json!("pending"),
     ),
     ("AC-001b", "the top-level phase is stale (BUG-0005)", |s| {
-        s["current_phase"] = json!(R)
+        s["current_phase"] = json!(R);
     }),
     ("AC-003d", "the top-level phase is ahead", |s| {
-        s["current_phase"] = json!(D)
+        s["current_phase"] = json!(D);
     }),
     ("AC-001c", "the index is behind", |s| {
-        s["active_workflow"]["current_phase_index"] = json!(1)
+        s["active_workflow"]["current_phase_index"] = json!(1);
     }),
     ("AC-001c", "the index is a text", |s| {
-        s["active_workflow"]["current_phase_index"] = json!("2")
+        s["active_workflow"]["current_phase_index"] = json!("2");
     }),
     ("AC-001c", "there is no index", |s| {
         drop(
@@ -58,26 +58,26 @@ const PLANTS: &[Plant] = &[
                 .as_object_mut()
                 .unwrap()
                 .remove("current_phase_index"),
-        )
+        );
     }),
     ("AC-009b", "the index is behind the end", |s| {
-        s["active_workflow"]["current_phase_index"] = json!(9)
+        s["active_workflow"]["current_phase_index"] = json!(9);
     }),
     ("AC-001d", "another agent is active", |s| {
-        s["active_agent"] = json!("qa-engineer")
+        s["active_agent"] = json!("qa-engineer");
     }),
     ("AC-003d", "the next phase's agent is active", |s| {
-        s["active_agent"] = json!("deployment-engineer-staging")
+        s["active_agent"] = json!("deployment-engineer-staging");
     }),
     ("AC-001e", "the current phase is pending everywhere", |s| {
         s["phases"][I]["status"] = json!("pending");
         s["active_workflow"]["phase_status"][I] = json!("pending");
     }),
     ("AC-002d", "a phase in progress never started", |s| {
-        s["phases"][I]["started"] = Value::Null
+        s["phases"][I]["started"] = Value::Null;
     }),
     ("AC-002e", "retries are a text", |s| {
-        s["phases"][I]["timing"]["retries"] = json!("one")
+        s["phases"][I]["timing"]["retries"] = json!("one");
     }),
     ("AC-002e", "the timing has no start", |s| {
         drop(
@@ -85,7 +85,7 @@ const PLANTS: &[Plant] = &[
                 .as_object_mut()
                 .unwrap()
                 .remove("started_at"),
-        )
+        );
     }),
     (
         "AC-003a",
@@ -107,7 +107,7 @@ const PLANTS: &[Plant] = &[
         s["phases"][I]["summary"] = json!("x");
     }),
     ("AC-003f", "there is no version", |s| {
-        drop(s.as_object_mut().unwrap().remove("state_version"))
+        drop(s.as_object_mut().unwrap().remove("state_version"));
     }),
     (
         "AC-003g",
@@ -115,20 +115,20 @@ const PLANTS: &[Plant] = &[
         |s| s["phases"][R]["timing"]["wall_clock_minutes"] = json!(-3),
     ),
     ("AC-003g", "a completed phase has no end", |s| {
-        s["phases"][R]["completed"] = Value::Null
+        s["phases"][R]["completed"] = Value::Null;
     }),
     ("IR-001", "a completed phase has no summary", |s| {
-        s["phases"][R]["summary"] = json!("")
+        s["phases"][R]["summary"] = json!("");
     }),
     ("IR-001", "a summary is too long", |s| {
-        s["phases"][R]["summary"] = json!("x".repeat(151))
+        s["phases"][R]["summary"] = json!("x".repeat(151));
     }),
     ("AC-004a", "a gate passed with failing tests", |s| {
         s["phases"][R]["iteration_requirements"] = json!({"test_iteration": {"completed": false, "last_test_result": "failed", "current_iteration": 1}});
     }),
     ("AC-004b", "a gate passed without the constitution", |s| {
         s["phases"][R]["constitutional_validation"] =
-            json!({"completed": false, "status": "pending"})
+            json!({"completed": false, "status": "pending"});
     }),
     ("AC-004c", "a gate passed though nobody was asked", |s| {
         s["phases"][R]["iteration_requirements"] =
@@ -147,16 +147,16 @@ const PLANTS: &[Plant] = &[
             json!({"test_iteration": {"completed": true, "current_iteration": 0}});
     }),
     ("AC-005d", "a status is filed under two keys", |s| {
-        s["active_workflow"]["phase_status"]["12-test-deploy"] = json!("pending")
+        s["active_workflow"]["phase_status"]["12-test-deploy"] = json!("pending");
     }),
     ("AC-009e", "an entry is filed under two keys", |s| {
-        s["phases"]["12-test-deploy"] = json!({"status": "pending", "theirs": 1})
+        s["phases"]["12-test-deploy"] = json!({"status": "pending", "theirs": 1});
     }),
     ("AC-009e", "a phase is there twice", |s| {
         s["active_workflow"]["phases"]
             .as_array_mut()
             .unwrap()
-            .push(json!("12-test-deploy"))
+            .push(json!("12-test-deploy"));
     }),
     ("AC-007a", "there is no artifact folder", |s| {
         drop(
@@ -164,16 +164,16 @@ const PLANTS: &[Plant] = &[
                 .as_object_mut()
                 .unwrap()
                 .remove("artifact_folder"),
-        )
+        );
     }),
     ("AC-007a", "the artifact folder climbs out", |s| {
-        s["active_workflow"]["artifact_folder"] = json!("../../etc")
+        s["active_workflow"]["artifact_folder"] = json!("../../etc");
     }),
     ("AC-007b", "the next number is taken", |s| {
-        s["counters"]["next_req_id"] = json!(1)
+        s["counters"]["next_req_id"] = json!(1);
     }),
     ("AC-008a", "there are no phases", |s| {
-        s["active_workflow"]["phases"] = json!([])
+        s["active_workflow"]["phases"] = json!([]);
     }),
     ("AC-008a", "a phase is none of the workflow's", |s| {
         s["active_workflow"]["phases"]
@@ -189,22 +189,22 @@ const PLANTS: &[Plant] = &[
                 .as_object_mut()
                 .unwrap()
                 .remove(D),
-        )
+        );
     }),
     ("AC-008d", "a phase has no entry", |s| {
-        drop(s["phases"].as_object_mut().unwrap().remove(I))
+        drop(s["phases"].as_object_mut().unwrap().remove(I));
     }),
     ("AC-008d", "an entry is no object", |s| {
-        s["phases"][D] = json!("pending")
+        s["phases"][D] = json!("pending");
     }),
     ("AC-009a", "a short status is left over", |s| {
-        s["active_workflow"]["phase_status"]["77-old"] = json!("completed")
+        s["active_workflow"]["phase_status"]["77-old"] = json!("completed");
     }),
     ("AC-009c", "an entry is left over", |s| {
-        s["phases"]["77-old"] = json!({"status": "completed", "theirs": [1]})
+        s["phases"]["77-old"] = json!({"status": "completed", "theirs": [1]});
     }),
     ("AC-009b", "the current phase is none of the phases", |s| {
-        s["active_workflow"]["current_phase"] = json!("04-design")
+        s["active_workflow"]["current_phase"] = json!("04-design");
     }),
     (
         "AC-009d",
@@ -228,10 +228,10 @@ const PLANTS: &[Plant] = &[
         },
     ),
     ("AC-012e", "a status is another word", |s| {
-        s["phases"][I]["status"] = json!("active")
+        s["phases"][I]["status"] = json!("active");
     }),
     ("AC-012e", "a short status is a number", |s| {
-        s["active_workflow"]["phase_status"][R] = json!(2)
+        s["active_workflow"]["phase_status"][R] = json!(2);
     }),
     (
         "AC-013f",
@@ -242,10 +242,10 @@ const PLANTS: &[Plant] = &[
         },
     ),
     ("AC-010c", "the workflow never started", |s| {
-        s["active_workflow"]["started_at"] = Value::Null
+        s["active_workflow"]["started_at"] = Value::Null;
     }),
     ("AC-010d", "the workflow is over but still there", |s| {
-        s["active_workflow"]["status"] = json!("completed")
+        s["active_workflow"]["status"] = json!("completed");
     }),
     ("AC-010e", "a history entry has no snapshots", |s| {
         s["workflow_history"] = json!([{"status": "completed", "started_at": "t", "completed_at": "t", "phases": ["01-requirements"], "metrics": {}, "theirs": 1}]);
@@ -254,17 +254,17 @@ const PLANTS: &[Plant] = &[
         s["workflow_history"] = json!([{"status": "completed", "started_at": "t", "phases": [], "phase_snapshots": [], "metrics": {}}]);
     }),
     ("AC-010f", "the history is no list", |s| {
-        s["workflow_history"] = json!({"theirs": 1})
+        s["workflow_history"] = json!({"theirs": 1});
     }),
     ("AC-011a", "the version is a text", |s| {
-        s["state_version"] = json!("7")
+        s["state_version"] = json!("7");
     }),
     ("AC-011c", "the file was replaced by an older one", |s| {
-        s["state_version"] = json!(2)
+        s["state_version"] = json!(2);
     }),
     ("TS-014", "a review is about another phase", |s| {
         s["active_workflow"]["supervised_review"] =
-            json!({"phase": R, "status": "gate_presented", "redo_count": 0})
+            json!({"phase": R, "status": "gate_presented", "redo_count": 0});
     }),
     ("TS-014", "a phase was done again too often", |s| {
         s["active_workflow"]["supervised_review"] =
@@ -272,7 +272,7 @@ const PLANTS: &[Plant] = &[
         s["active_workflow"]["current_phase_index"] = json!(3);
     }),
     ("Risk-006", "too many escalations wait", |s| {
-        s["pending_escalations"] = (0..25).map(|n| json!({"n": n})).collect()
+        s["pending_escalations"] = (0..25).map(|n| json!({"n": n})).collect();
     }),
 ];
 
@@ -343,7 +343,7 @@ fn every_planted_inconsistency_is_found_named_and_mended_without_loss() {
     let clean = bench.text();
     for (id, what, plant) in PLANTS {
         bench.project.file(super::bench::STATE, &clean);
-        bench.edit(|state| plant(state));
+        bench.edit(plant);
         let planted = bench.state();
         let found = bench.audit();
         assert!(

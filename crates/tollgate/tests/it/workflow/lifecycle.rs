@@ -92,7 +92,7 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
     );
     let fresh = jiff::Timestamp::now();
     bench.edit(|state| {
-        state["discovery_context"] = json!({"completed_at": fresh.to_string(), "x": 1})
+        state["discovery_context"] = json!({"completed_at": fresh.to_string(), "x": 1});
     });
     let run = bench.run(&["phase", "brief"]);
     assert!(

@@ -137,7 +137,7 @@ fn a_phase_that_was_left_alone_is_stale_and_has_three_ways_on() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
     bench.begin();
     bench.edit(|state| {
-        state["phases"]["01-requirements"]["timing"]["started_at"] = json!("2020-01-01T00:00:00Z")
+        state["phases"]["01-requirements"]["timing"]["started_at"] = json!("2020-01-01T00:00:00Z");
     });
     let shown = bench.ok(&["workflow", "status"]);
     assert!(

@@ -191,6 +191,31 @@ impl Layout {
             .unwrap_or_else(|| self.workflow_home().join(name))
     }
 
+    /// Where the documents of the work itself are: `docs/`, and in a monorepo that of one
+    /// project, beside the others' or inside the project.
+    pub fn docs(&self, project: Option<(&ProjectId, &str)>) -> PathBuf {
+        let Some((ProjectId(id), monorepo)) = project else {
+            return self.root.join("docs");
+        };
+        let config = Object::parse(monorepo).unwrap_or_default();
+        let inside = config.str("docs_location").as_deref() == Some("project");
+        let path = config
+            .object("projects")
+            .and_then(|projects| projects.object(id)?.str("path"))
+            .filter(|path| inside && stays_inside(path));
+        match path {
+            Some(path) => self.root.join(path.as_ref()).join("docs"),
+            None => self.root.join("docs").join(id),
+        }
+    }
+
+    /// The state files of all projects of a monorepo.
+    pub fn project_state_files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.workflow_home().join("projects"));
+        let found = entries.into_iter().flatten().flatten();
+        found.map(|entry| entry.path().join("state.json")).collect()
+    }
+
     /// The specification's `hook-activity.log`, in projects that have it.
     pub fn activity_log(&self) -> Option<PathBuf> {
         self.isdlc
@@ -234,6 +259,16 @@ impl ConfigFile {
             Self::Requirements => "iteration-requirements.json",
             Self::Workflows => "workflows.json",
             Self::ArtifactPaths => "artifact-paths.json",
+        }
+    }
+
+    /// The kind of fault when it cannot be read.
+    pub fn unreadable(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest-unreadable",
+            Self::Requirements => "requirements-unreadable",
+            Self::Workflows => "workflows-unreadable",
+            Self::ArtifactPaths => "artifact-paths-unreadable",
         }
     }
 }
@@ -304,17 +339,24 @@ impl ProjectId {
     }
 }
 
+/// Whether a relative path from a file or a name stays below the directory it is joined to.
+pub fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    parts.peek().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// Resolves `.`, `..` and doubled slashes without asking the file system.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => {
-                if !out.pop() {
-                    out.push(part);
-                }
-            }
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => drop(out.pop()),
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                Some(Component::CurDir | Component::ParentDir) | None => out.push(part),
+            },
             Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
         }
     }
@@ -373,6 +415,18 @@ mod tests {
             "/p/.isdlc/state.json.bak",
         ] {
             assert!(!names_state_file(&lexical(Path::new(no))), "{no}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_by_their_text() {
+        for (path, expected) in [
+            ("/a/./b//c/../d", "/a/b/d"),
+            ("../../etc", "../../etc"),
+            ("a/../../b", "../b"),
+            ("/../x", "/x"),
+        ] {
+            assert_eq!(lexical(Path::new(path)), Path::new(expected), "{path}");
         }
     }
 

@@ -13,6 +13,7 @@ pub mod document;
 pub mod edit;
 pub mod journal;
 pub mod lock;
+pub mod once;
 mod outcome;
 mod record;
 pub mod redact;
@@ -20,6 +21,7 @@ pub mod spool;
 pub mod store;
 pub mod timestamp;
 pub mod view;
+pub mod watch;
 
 #[cfg(test)]
 mod fault_tests;

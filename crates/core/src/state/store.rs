@@ -95,6 +95,11 @@ impl Store {
         Self { patience, ..self }
     }
 
+    /// The private directory that holds what is kept about the state file.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// The state file.
     pub fn path(&self) -> &Path {
         &self.state

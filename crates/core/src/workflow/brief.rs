@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::evidence::{PhaseRequirements, in_folder};
 use super::phases;
-use super::requirements::{PhaseRequirements, in_folder};
 use super::standing::{Doing, Standing};
 use super::transition::{Refusal, Rules};
 use crate::state::document::{Document, whole};

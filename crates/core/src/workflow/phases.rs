@@ -86,6 +86,16 @@ pub fn same(a: &str, b: &str) -> bool {
     a == b || member(a, b) || member(b, a)
 }
 
+/// Whether two keys are one name behind two numbers: releases renumbered their phases, and old
+/// overrides stayed behind.
+pub fn differ_in_number(a: &str, b: &str) -> bool {
+    fn name(key: &str) -> Option<&str> {
+        let (number, name) = key.split_once('-')?;
+        (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(name)
+    }
+    a != b && name(a).is_some() && name(a) == name(b)
+}
+
 /// Whether the key belongs to a built-in workflow, by today's or an older name.
 pub fn is_built_in(key: &str) -> bool {
     let key = canonical(key);

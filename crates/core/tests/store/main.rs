@@ -94,7 +94,7 @@ fn state_path(root: &Path) -> PathBuf {
 }
 
 fn store(root: &Path) -> Store {
-    Store::new(state_path(root), root.join("home")).with_patience(Duration::from_secs(60))
+    Store::new(state_path(root), root.join("home")).with_patience(Duration::from_mins(1))
 }
 
 /// A process that carries out an order, see `worker.rs`.

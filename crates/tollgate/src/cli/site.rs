@@ -18,8 +18,8 @@ use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
 use tollgate_core::workflow::brief::Artifacts;
 use tollgate_core::workflow::definitions::Definitions;
+use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
-use tollgate_core::workflow::requirements::Requirements;
 use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
 
 use super::{BOLD, DIM, GOOD, HINT, Trouble, WARN};
@@ -61,7 +61,8 @@ impl Site {
                 .hint("a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one")
         })?;
         let monorepo = read(&layout.monorepo_file())?;
-        let sources = Sources::new(layout, env, None);
+        let now = Timestamp::now();
+        let sources = Sources::new(layout, env, None, now);
         let project = sources.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
                 .hint("mend monorepo.json, or name the project in ISDLC_PROJECT")
@@ -85,7 +86,7 @@ impl Site {
             definitions,
             requirements,
             manifest,
-            now: Timestamp::now(),
+            now,
             layout,
         })
     }

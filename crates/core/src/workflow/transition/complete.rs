@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
 use crate::state::document::Document;
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
+use crate::workflow::evidence::Unmet;
 use crate::workflow::phases;
-use crate::workflow::requirements::Unmet;
 use crate::workflow::standing::{Doing, Place, Standing};
 
 /// The longest summary of a phase.

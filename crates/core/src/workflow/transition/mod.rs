@@ -25,9 +25,9 @@ pub use review::{Choice, MAX_REDOS};
 pub use start::{Branch, Start, slug};
 
 use super::definitions::Definitions;
+use super::evidence::Requirements;
 use super::manifest::Manifest;
 use super::phases;
-use super::requirements::Requirements;
 use crate::state::document::Document;
 use crate::state::edit::Edit;
 use crate::state::timestamp;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::state::document::Document;
-use tollgate_core::workflow::requirements::Corridor;
+use tollgate_core::workflow::evidence::Corridor;
 use tollgate_core::workflow::standing::{Doing, Place, Standing, running};
 
 use crate::cli::site::{Site, warn};

@@ -1,0 +1,445 @@
+//! Children that end when they should: checks, reviewers, whatever a project names.
+//!
+//! Every child leads a process group of its own, reads nothing or a given text, and writes
+//! straight to a file, so that no pipe can fill up, be held open by a grandchild or lose the
+//! order of its lines. It ends by itself, at its deadline, or when the run is cancelled: TERM to
+//! the group, a grace, KILL to the group. The group is dealt with while its leader is still a
+//! zombie, because until then the number cannot belong to somebody else.
+//!
+//! Nothing outlives Tollgate. While it lives it is the subreaper of all that its children leave
+//! behind, also of what left its group with `setsid`; when it is killed, a [watchdog](watch)
+//! finds the same processes by the mark in their environment.
+//!
+//! This deliberately does not use `PDEATHSIG`: that needs `unsafe` between fork and exec, is
+//! bound to the thread that forked, and does not reach grandchildren.
+//!
+//! Threads, not async: [`Children::run`] blocks; a runner calls it from as many threads as it
+//! wants children at once.
+
+mod log;
+mod offspring;
+mod watch;
+
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use log::Spool;
+pub(crate) use watch::{WATCH, watch};
+
+/// How long a group may take to obey TERM.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// How much output of one child is kept unless said otherwise.
+pub(crate) const OUTPUT_CAP: u64 = 4 << 20;
+
+/// What the main process left behind may take this long to end by itself: a `tee` behind a shell
+/// still has something to write.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// How often a waiting thread looks at the log's size and whether the run was cancelled.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Tells the children of one run from all other processes. Read by the watchdog.
+const RUN_MARK: &str = "TOLLGATE_RUN";
+
+/// Tells what one child left behind from what the others did.
+const CHILD_MARK: &str = "TOLLGATE_CHILD";
+
+/// All children of one run. Dropping it leaves none of them running.
+#[derive(Debug)]
+pub(crate) struct Children {
+    mark: String,
+    started: AtomicU64,
+    cancelled: Arc<AtomicBool>,
+    cut_off: Option<Instant>,
+    watchdog: watch::Watchdog,
+    offspring: offspring::Offspring,
+}
+
+/// One child to run.
+#[derive(Debug)]
+pub(crate) struct Child {
+    /// Program, arguments, directory and variables. Standard streams and group are set here.
+    pub(crate) command: Command,
+    /// What it reads; nothing, without it.
+    pub(crate) input: Option<String>,
+    /// Where it writes.
+    pub(crate) output: Output,
+    /// How long it may take.
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// Where a child writes. What goes beyond `cap` keeps its head and its tail.
+#[derive(Debug)]
+pub(crate) enum Output {
+    /// Both streams into one file, in the order they were written.
+    Together {
+        /// Opened for reading and appending; what is in it already stays.
+        file: File,
+        /// Bytes to keep.
+        cap: u64,
+    },
+    /// A file for each stream.
+    Apart {
+        /// Standard output.
+        stdout: File,
+        /// Standard error.
+        stderr: File,
+        /// Bytes to keep of each.
+        cap: u64,
+    },
+}
+
+/// How a child ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// What its main process did.
+    pub(crate) end: End,
+    /// From start to end.
+    pub(crate) took: Duration,
+    /// How many processes it left behind that had to be killed.
+    pub(crate) leaked: usize,
+    /// Bytes of output that were left out.
+    pub(crate) left_out: u64,
+}
+
+/// What the main process of a child did.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// It returned this code.
+    Exited(i32),
+    /// It died of a signal that Tollgate did not send.
+    Signalled(i32),
+    /// It took longer than this and was ended.
+    TimedOut(Duration),
+    /// The run was cancelled, or ran out of its own time, and the child with it.
+    Cancelled,
+    /// It never started.
+    NotStarted(io::Error),
+}
+
+impl Children {
+    /// Prepares for children, to be called on the main thread: it becomes the parent of what the
+    /// children leave behind. With `cut_off`, no child runs beyond that moment.
+    pub(crate) fn open(cut_off: Option<Instant>) -> io::Result<Self> {
+        let mark = format!("{}-{:x}", std::process::id(), nanoseconds());
+        let watchdog = watch::Watchdog::start(&mark)?;
+        Ok(Self {
+            offspring: offspring::Offspring::adopt(),
+            watchdog,
+            mark,
+            started: AtomicU64::new(0),
+            cancelled: Arc::default(),
+            cut_off,
+        })
+    }
+
+    /// Ends all running children soon, and starts no more.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is over: cancelled, or beyond its own time.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+            || self.cut_off.is_some_and(|moment| Instant::now() >= moment)
+    }
+
+    /// Cancels the run at Ctrl-C, TERM or HUP; at the second of them the process ends at once.
+    pub(crate) fn cancel_on_signals(&self) -> io::Result<()> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let flag = &self.cancelled;
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(flag))?;
+            signal_hook::flag::register(signal, Arc::clone(flag))?;
+        }
+        Ok(())
+    }
+
+    /// Runs one child to its end.
+    pub(crate) fn run(&self, child: Child) -> Ended {
+        let begun = Instant::now();
+        let mut spools = Vec::new();
+        let (end, leaked) = match self.start(child, &mut spools) {
+            Ok(None) => (End::Cancelled, 0),
+            Ok(Some((running, timeout))) => {
+                let end = self.wait(&running, begun, timeout, &mut spools);
+                let leaked = self.clear(&running);
+                (end.unwrap_or(End::Cancelled), leaked)
+            }
+            Err(error) => (End::NotStarted(error), 0),
+        };
+        Ended {
+            end,
+            took: begun.elapsed(),
+            leaked,
+            left_out: spools.iter_mut().map(Spool::close).sum(),
+        }
+    }
+
+    /// Starts a child; none when the run is over.
+    fn start(
+        &self,
+        child: Child,
+        spools: &mut Vec<Spool>,
+    ) -> io::Result<Option<(Running, Option<Duration>)>> {
+        let Child {
+            mut command,
+            input,
+            output,
+            timeout,
+        } = child;
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let (stdout, stderr) = output.open(spools)?;
+        command
+            .stdin(reading(input.as_deref())?)
+            .stdout(stdout)
+            .stderr(stderr);
+        mark_nested(&mut command);
+        command
+            .env(RUN_MARK, &self.mark)
+            .env(CHILD_MARK, format!("{}.{number}", self.mark));
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        if self.is_cancelled() {
+            return Ok(None);
+        }
+        let process = command.spawn()?;
+        let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) else {
+            return Err(io::Error::other("a child without a number"));
+        };
+        self.watchdog.started(pid);
+        self.offspring.started(pid);
+        Ok(Some((
+            Running {
+                process: std::sync::Mutex::new(process),
+                pid,
+                number,
+            },
+            timeout,
+        )))
+    }
+
+    /// Waits until the main process ended by itself or was made to. It is not reaped yet.
+    fn wait(
+        &self,
+        running: &Running,
+        begun: Instant,
+        timeout: Option<Duration>,
+        spools: &mut [Spool],
+    ) -> Option<End> {
+        let waiter = Waiter::new(running.pid);
+        let mut told: Option<(Instant, End)> = None;
+        loop {
+            let elapsed = begun.elapsed();
+            let left = timeout.map_or(TICK, |all| all.saturating_sub(elapsed).min(TICK));
+            if waiter.ended_within(left) {
+                let natural = running.outcome();
+                return match told {
+                    // Whatever it did after it was told to end, it was late.
+                    Some((_, end)) => Some(end),
+                    None => natural,
+                };
+            }
+            for spool in spools.iter_mut() {
+                spool.trim();
+            }
+            match &told {
+                None if self.is_cancelled() => {
+                    running.signal(Signal::TERM);
+                    told = Some((Instant::now(), End::Cancelled));
+                }
+                None => {
+                    if let Some(all) = timeout.filter(|all| elapsed >= *all) {
+                        running.signal(Signal::TERM);
+                        told = Some((Instant::now(), End::TimedOut(all)));
+                    }
+                }
+                Some((when, _)) if when.elapsed() >= GRACE => running.signal(Signal::KILL),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Ends what the child left behind, then reaps it. Returns how many had to be killed.
+    fn clear(&self, running: &Running) -> usize {
+        let child_mark = format!("{CHILD_MARK}={}.{}", self.mark, running.number);
+        let leaked = self.offspring.clear(running.pid, &child_mark, LINGER);
+        running.reap();
+        self.offspring.ended(running.pid);
+        self.watchdog.ended(running.pid);
+        leaked
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        self.offspring.clear_strangers();
+        self.watchdog.stop();
+    }
+}
+
+/// Marks a command as started by Tollgate: hooks inside it approve without looking, and an agent
+/// inside it does not take itself for a session of the agent around us.
+pub(crate) fn mark_nested(command: &mut Command) {
+    command
+        .env(tollgate_core::env::DEPTH, "1")
+        .env("TASKIE_HOOK_SKIP", "true")
+        .env("GAUNTLET_STOP_HOOK_ACTIVE", "1")
+        .env_remove("CLAUDECODE");
+}
+
+impl Output {
+    fn open(self, spools: &mut Vec<Spool>) -> io::Result<(Stdio, Stdio)> {
+        match self {
+            Self::Together { file, cap } => {
+                let streams = (file.try_clone()?.into(), file.try_clone()?.into());
+                spools.push(Spool::new(file, cap)?);
+                Ok(streams)
+            }
+            Self::Apart {
+                stdout,
+                stderr,
+                cap,
+            } => {
+                let streams = (stdout.try_clone()?.into(), stderr.try_clone()?.into());
+                spools.push(Spool::new(stdout, cap)?);
+                spools.push(Spool::new(stderr, cap)?);
+                Ok(streams)
+            }
+        }
+    }
+}
+
+/// A text as standard input is a file without a name: a pipe would need somebody to feed it.
+fn reading(input: Option<&str>) -> io::Result<Stdio> {
+    let Some(text) = input else {
+        return Ok(Stdio::null());
+    };
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// A child that was started and not yet reaped.
+struct Running {
+    process: std::sync::Mutex<std::process::Child>,
+    pid: Pid,
+    number: u64,
+}
+
+impl Running {
+    /// To the whole group. It may be gone by now, which is what was wanted.
+    fn signal(&self, signal: Signal) {
+        let _gone = rustix::process::kill_process_group(self.pid, signal);
+    }
+
+    /// How the main process ended, without reaping it.
+    fn outcome(&self) -> Option<End> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = rustix::process::waitid(WaitId::Pid(self.pid), options).ok()??;
+        status
+            .exit_status()
+            .map(End::Exited)
+            .or_else(|| status.terminating_signal().map(End::Signalled))
+    }
+
+    fn reap(&self) {
+        if let Ok(mut process) = self.process.lock() {
+            let _status = process.wait();
+        }
+    }
+}
+
+/// Waits for the end of one process with a limit.
+struct Waiter {
+    #[cfg(target_os = "linux")]
+    descriptor: Option<rustix::fd::OwnedFd>,
+    pid: Pid,
+}
+
+impl Waiter {
+    fn new(pid: Pid) -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            descriptor: rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok(),
+            pid,
+        }
+    }
+
+    fn ended_within(&self, limit: Duration) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Some(descriptor) = &self.descriptor {
+            use rustix::event::{PollFd, PollFlags, Timespec, poll};
+            let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
+            let timeout = Timespec::try_from(limit).ok();
+            return poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0);
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let ended = || {
+            matches!(
+                rustix::process::waitid(WaitId::Pid(self.pid), options),
+                Ok(Some(_))
+            )
+        };
+        let until = Instant::now() + limit;
+        while !ended() {
+            if Instant::now() >= until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5).min(limit));
+        }
+        true
+    }
+}
+
+impl Ended {
+    /// The end in a few words, as logs and summaries show it.
+    pub(crate) fn describe(&self) -> String {
+        match &self.end {
+            End::Exited(126) => {
+                "Exited with code 126 (the command was found but cannot be executed)".to_owned()
+            }
+            End::Exited(127) => {
+                "Exited with code 127 (a command was not found; is it installed and in PATH?)"
+                    .to_owned()
+            }
+            End::Exited(code) => format!("Exited with code {code}"),
+            End::Signalled(signal) => format!("Killed by signal {}", signal_name(*signal)),
+            End::TimedOut(limit) => format!("Timed out after {}s", limit.as_secs_f64()),
+            End::Cancelled => "Cancelled before it ended".to_owned(),
+            End::NotStarted(error) => format!("Could not be started: {error}"),
+        }
+    }
+}
+
+/// The number, and the name where people know it.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        6 => "SIGABRT",
+        9 => "SIGKILL, perhaps out of memory",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        25 => "SIGXFSZ",
+        _ => return signal.to_string(),
+    };
+    format!("{signal} ({name})")
+}
+
+fn nanoseconds() -> u128 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What children leave behind.
+//!
+//! Tollgate is a subreaper: a process whose parent ended becomes its child, whatever group or
+//! session it went to. So what a child left behind is in one short list of the kernel, and the
+//! usual case, nothing, costs the reading of one small file.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+/// KILL is not instant; after this long something else is wrong.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The living children that were started, to tell them from those that were left behind.
+#[derive(Debug, Default)]
+pub(super) struct Offspring {
+    known: Mutex<BTreeSet<i32>>,
+}
+
+impl Offspring {
+    /// From now on, what the children leave behind comes to this process.
+    pub(super) fn adopt() -> Self {
+        #[cfg(target_os = "linux")]
+        {
+            // Without it (an old kernel) groups are still killed, only `setsid` escapes.
+            let _unsupported =
+                rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        }
+        let offspring = Self::default();
+        // What is there already (the watchdog, children of other runs) is not ours to judge.
+        let before = waifs().unwrap_or_default();
+        offspring.lock().extend(before);
+        offspring
+    }
+
+    pub(super) fn started(&self, pid: Pid) {
+        self.lock().insert(pid.as_raw_nonzero().get());
+    }
+
+    pub(super) fn ended(&self, pid: Pid) {
+        self.lock().remove(&pid.as_raw_nonzero().get());
+    }
+
+    /// Ends all that the child `leader`, itself a zombie, left behind. Returns how many
+    /// processes had to be killed.
+    pub(super) fn clear(&self, leader: Pid, mark: &str, linger: Duration) -> usize {
+        let begun = Instant::now();
+        let mut killed = BTreeSet::new();
+        loop {
+            let Some(left) = self.left_by(leader, mark) else {
+                // Nobody can tell what is left, so the group goes in any case.
+                let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
+                return 0;
+            };
+            if left.is_empty() || begun.elapsed() > PATIENCE {
+                return killed.len();
+            }
+            if begun.elapsed() >= linger {
+                let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
+                for pid in &left {
+                    // A group of its own is its own children's too.
+                    let _none = rustix::process::kill_process_group(*pid, Signal::KILL);
+                    if rustix::process::kill_process(*pid, Signal::KILL).is_ok() {
+                        killed.insert(pid.as_raw_nonzero().get());
+                    }
+                }
+            }
+            for pid in left {
+                reap(pid);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Ends all that nobody else ended: what cleared its environment and left its group.
+    pub(super) fn clear_strangers(&self) {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let strangers = self.strangers().unwrap_or_default();
+            if strangers.is_empty() {
+                return;
+            }
+            for pid in strangers {
+                let _gone = rustix::process::kill_process(pid, Signal::KILL);
+                reap(pid);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// The processes that `leader` left behind: of its group, or with its mark.
+    fn left_by(&self, leader: Pid, mark: &str) -> Option<Vec<Pid>> {
+        let mut strangers = self.strangers()?;
+        strangers.retain(|pid| {
+            rustix::process::getpgid(Some(*pid)) == Ok(leader) || carries(*pid, mark)
+        });
+        Some(strangers)
+    }
+
+    /// Children of this process that it did not start.
+    fn strangers(&self) -> Option<Vec<Pid>> {
+        let waifs = waifs()?;
+        let known = self.lock();
+        let strangers = waifs.into_iter().filter(|pid| !known.contains(pid));
+        Some(strangers.filter_map(Pid::from_raw).collect())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The children of the main thread, where orphans come to.
+fn waifs() -> Option<Vec<i32>> {
+    let me = std::process::id();
+    let list = std::fs::read_to_string(format!("/proc/self/task/{me}/children")).ok()?;
+    Some(
+        list.split_ascii_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .collect(),
+    )
+}
+
+/// Whether a process has this `NAME=value` in its environment.
+pub(super) fn carries(pid: Pid, mark: &str) -> bool {
+    let path = format!("/proc/{}/environ", pid.as_raw_nonzero());
+    std::fs::read(path).is_ok_and(|environ| {
+        environ
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == mark.as_bytes())
+    })
+}
+
+fn reap(pid: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    let _status = rustix::process::waitid(WaitId::Pid(pid), options);
+}

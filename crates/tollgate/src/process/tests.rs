@@ -1,0 +1,120 @@
+//! One test only: all that needs the subreaper shares a process with it. What happens when
+//! Tollgate itself is killed is seen from outside, in `tests/it/gates`.
+
+use super::*;
+
+#[test]
+fn ends_are_told_in_words() {
+    let ended = |end| Ended {
+        end,
+        took: Duration::ZERO,
+        leaked: 0,
+        left_out: 0,
+    };
+    for (end, words) in [
+        (End::Exited(3), "Exited with code 3"),
+        (
+            End::Exited(127),
+            "Exited with code 127 (a command was not found; is it installed and in PATH?)",
+        ),
+        (
+            End::Signalled(9),
+            "Killed by signal 9 (SIGKILL, perhaps out of memory)",
+        ),
+        (End::TimedOut(Duration::from_secs(3)), "Timed out after 3s"),
+    ] {
+        assert_eq!(ended(end).describe(), words);
+    }
+}
+
+#[test]
+fn a_spool_keeps_head_and_tail() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"header\n").unwrap();
+    let appending = File::options()
+        .read(true)
+        .append(true)
+        .open(file.path())
+        .unwrap();
+    let mut spool = Spool::new(appending.try_clone().unwrap(), 4000).unwrap();
+    for number in 0..10_000 {
+        writeln!(&appending, "line {number}").unwrap();
+    }
+    spool.trim();
+    let left_out = spool.close();
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    assert!(text.starts_with("header\nline 0\nline 1\n"), "{text}");
+    assert!(text.ends_with("line 9998\nline 9999\n"), "{text}");
+    assert!(
+        text.contains(&format!("[… {left_out} bytes of output left out …]")),
+        "{text}"
+    );
+    assert!(text.len() < 4200);
+}
+
+#[test]
+fn children_end_and_leave_nothing_behind() {
+    let children = Children::open(None).unwrap();
+    let run = |script: &str, input: Option<&str>, timeout: Option<u64>| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let appending = File::options().read(true).append(true).open(file.path());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        let ended = children.run(Child {
+            command,
+            input: input.map(Into::into),
+            output: Output::Together {
+                file: appending.unwrap(),
+                cap: OUTPUT_CAP,
+            },
+            timeout: timeout.map(Duration::from_millis),
+        });
+        (ended, std::fs::read_to_string(file.path()).unwrap())
+    };
+    let (ended, text) = run("cat; echo out; echo err >&2; exit 3", None, None);
+    assert!(matches!(ended.end, End::Exited(3)), "{ended:?}");
+    assert_eq!(text, "out\nerr\n");
+
+    let (_, text) = run("cat", Some("a text"), None);
+    assert_eq!(text, "a text");
+
+    let (ended, _) = run("kill -TERM $$", None, Some(60_000));
+    assert!(matches!(ended.end, End::Signalled(15)), "{ended:?}");
+
+    let (ended, text) = run("sleep 600 & echo $!; exit 0", None, None);
+    assert!(matches!(ended.end, End::Exited(0)), "{ended:?}");
+    assert_eq!(ended.leaked, 1);
+    assert!(gone(&text), "{text}");
+
+    let (ended, text) = run(
+        "setsid sh -c 'sleep 600 & echo $!; wait' & sleep 0.1",
+        None,
+        None,
+    );
+    assert!(ended.leaked >= 1, "{ended:?}");
+    assert!(gone(&text), "{text}");
+
+    let (ended, _) = run("(sleep 0.05; echo late) & exit 0", None, None);
+    assert_eq!(ended.leaked, 0, "what ends by itself is no leak");
+
+    let (ended, text) = run(
+        "trap '' TERM; echo $$; while :; do sleep 0.1; done",
+        None,
+        Some(200),
+    );
+    assert!(matches!(ended.end, End::TimedOut(_)), "{ended:?}");
+    assert!(gone(&text), "{text}");
+
+    let (ended, _) = run("exit 0", None, None);
+    assert_eq!(ended.leaked, 0, "{ended:?}");
+
+    children.cancel();
+    let (ended, _) = run("exit 0", None, None);
+    assert!(matches!(ended.end, End::Cancelled), "{ended:?}");
+}
+
+/// Whether the process with this number is gone, or at least a zombie.
+fn gone(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    stat.map_or(true, |stat| stat.contains(") Z "))
+}

@@ -20,18 +20,18 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use tollgate_core::guard::GUARDS;
+use tollgate_core::env::Env;
+use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints};
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, Edit};
-use tollgate_core::verdict::Verdict;
 use tollgate_core::workflow::audit::{self, Evidence};
 use tollgate_core::workflow::definitions::{Definitions, Intensity};
+use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
-use tollgate_core::workflow::requirements::Requirements;
 use tollgate_core::workflow::standing::{Doing, Standing, running};
 use tollgate_core::workflow::transition::{
     self, Choice, Completion, Ending, Escalations, Report, Rules, Start, Step,
@@ -216,13 +216,22 @@ fn now() -> Timestamp {
 
 impl Model {
     #[expect(clippy::disallowed_methods, reason = "tests plant files")]
-    fn new(phases: &[&'static str], bounds: Bounds) -> Self {
-        let own = json!({"workflows":{"t":{"phases":phases,"sizing":{"light_skip_phases":["03-architecture","04-design"]}}}});
+    fn new(listed: &[&'static str], bounds: Bounds) -> Self {
+        let own = json!({"workflows":{"t":{"phases":listed,"sizing":{"light_skip_phases":["03-architecture","04-design"]}}}});
         let root = tempfile::tempdir().unwrap();
         for directory in [".isdlc", "docs/isdlc"] {
             std::fs::create_dir_all(root.path().join(directory)).unwrap();
         }
         std::fs::write(root.path().join("docs/isdlc/tasks.md"), "# Tasks\n").unwrap();
+        let owners = listed.iter().map(|key| {
+            let agent = phases::agent(key).unwrap().to_owned();
+            (agent, json!({ "phase": key }))
+        });
+        let owners: serde_json::Map<_, _> = owners.collect();
+        let manifest = json!({ "ownership": owners }).to_string();
+        let config = root.path().join(".claude/hooks/config");
+        std::fs::create_dir_all(&config).unwrap();
+        std::fs::write(config.join("skills-manifest.json"), manifest).unwrap();
         let layout = Layout::at(root.path()).unwrap();
         Self {
             bounds,
@@ -236,7 +245,7 @@ impl Model {
             journals: HashSet::default(),
             layout,
             root,
-            all_phases: phases.to_vec(),
+            all_phases: listed.to_vec(),
             guarded: 0,
         }
     }
@@ -379,12 +388,6 @@ impl Model {
         let doing = standing.doing().unwrap();
         let current = standing.current().unwrap().key;
         let layout = self.layout.clone();
-        let owners = self.all_phases.iter().map(|key| {
-            let agent = phases::agent(key).unwrap().to_owned();
-            (agent, json!({ "phase": key }))
-        });
-        let owners: serde_json::Map<_, _> = owners.collect();
-        let manifest = json!({ "ownership": owners }).to_string();
         let judge = |event: &Value| {
             let event_text = event.to_string();
             let hints = Hints {
@@ -393,12 +396,11 @@ impl Model {
                 gemini_env: false,
             };
             let event = protocol::parse(&event_text, &hints).unwrap();
-            let sources = Sources::literal(layout.clone(), Some(text), Some(&manifest));
+            let sources = Sources::new(layout.clone(), Env::default(), None, now());
             let scene = Scene::new(&event, &sources);
-            GUARDS.iter().find_map(|guard| match guard.check(&scene) {
-                Verdict::Block(finding) => Some(finding.code),
-                Verdict::Allow | Verdict::Warn(_) => None,
-            })
+            guard::judge(&scene, GUARDS)
+                .block
+                .map(|report| report.finding.code)
         };
         let delegate = |key: &str| {
             judge(

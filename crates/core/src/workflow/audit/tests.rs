@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::workflow::definitions::Definitions;
+use crate::workflow::evidence::Requirements;
 use crate::workflow::manifest::Manifest;
-use crate::workflow::requirements::Requirements;
 
 fn base() -> Value {
     json!({

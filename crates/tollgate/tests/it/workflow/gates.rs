@@ -1,5 +1,5 @@
-//! Gates: TS-004, TS-005; AC-004, AC-013. The blocking of agents' calls in a corridor is the
-//! guards' work; here the gate itself is held closed, and nothing else is.
+//! Gates: TS-004, TS-005; AC-004, AC-013: the command keeps a gate closed, the guards keep an
+//! agent from talking its way past it, and both look at the same evidence.
 
 use serde_json::{Value, json};
 
@@ -55,12 +55,22 @@ fn ts_004_failing_tests_keep_the_gate_closed() {
     ] {
         bench.project.hook(&event).allows();
     }
+    let advance = task("sdlc-orchestrator", "advance to the next phase");
+    bench
+        .project
+        .hook(&advance)
+        .blocks("ITERATION CORRIDOR: Tests are failing (iteration 2/5)");
+    bench
+        .project
+        .guard("gate-blocker", &advance)
+        .blocks("GATE BLOCKED: Iteration requirements not satisfied");
     bench.edit(|state| {
         let tests =
             &mut state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
         tests["completed"] = json!(true);
         tests["last_test_result"] = json!("passed");
     });
+    bench.project.guard("gate-blocker", &advance).allows();
     bench.complete();
 }
 
@@ -84,6 +94,12 @@ fn ts_005_an_open_constitutional_validation_keeps_the_gate_closed() {
         bench.json(&["workflow", "status", "--json"])["corridor"],
         "CONST_CORRIDOR"
     );
+    let advance = task("sdlc-orchestrator", "advance to the next phase");
+    bench
+        .project
+        .hook(&advance)
+        .blocks("ITERATION CORRIDOR: Constitutional validation in progress");
+    bench.project.hook(&bash("ls")).allows();
     bench.edit(|state| {
         state["phases"]["01-requirements"]["constitutional_validation"] =
             json!({ "completed": true, "status": "compliant", "iterations_used": 1 });

@@ -29,3 +29,5 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod wires;
+#[cfg(test)]
+mod workflow;

@@ -23,13 +23,11 @@ use crate::verdict::{Fault, Opinion, Verdict};
 pub struct Life {
     /// The guard's name.
     pub guard: &'static str,
+    sign: Sign,
     /// The project it is shown in.
     files: &'static [(&'static str, &'static str)],
     /// The event, in the specification's bare shape.
     event: &'static str,
-    /// The event's name, where the shape does not tell it.
-    name: Option<&'static str>,
-    sign: Sign,
 }
 
 /// What shows that a guard is alive.
@@ -37,21 +35,62 @@ pub struct Life {
 enum Sign {
     Block,
     Warn,
+    /// It wants something written into the state.
+    Record,
 }
 
 const STATE: &str = ".isdlc/state.json";
 const MANIFEST: (&str, &str) = (
     ".isdlc/config/skills-manifest.json",
     r#"{"ownership":{"software-developer":{"phase":"06-implementation"},
+        "upgrade-engineer":{"phase":"15-upgrade"},"sdlc-orchestrator":{"phase":"all"},
         "discover-orchestrator":{"phase":"setup"}}}"#,
+);
+const REQUIREMENTS: (&str, &str) = (
+    ".isdlc/config/iteration-requirements.json",
+    r#"{"phase_requirements":{"06-implementation":{"timeout_minutes":5,
+        "test_iteration":{"enabled":true},
+        "constitutional_validation":{"enabled":true,"articles":["I"]}}}}"#,
 );
 const DELEGATION: &str =
     r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer","prompt":"x"}}"#;
+const ADVANCE: &str = r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"advance to the next phase"}}"#;
 
-/// One row per guard; a test keeps it complete.
+/// The moment in which the events happen: the times in the states below are seen from here.
+const NOW: &str = "2026-01-01T00:10:00Z";
+
+/// One row per guard that has something to say; a test keeps it complete.
 static LIVES: &[Life] = &[
     Life {
+        guard: "phase-timeout",
+        sign: Sign::Warn,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"},
+                "phases":{"06-implementation":{"started":"2026-01-01T00:00:00.000Z"}}}"#,
+            ),
+        ],
+        event: DELEGATION,
+    },
+    Life {
+        guard: "iteration-corridor",
+        sign: Sign::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"},
+                "phases":{"06-implementation":{"iteration_requirements":{"test_iteration":{
+                "completed":false,"last_test_result":"failed"}}}}}"#,
+            ),
+        ],
+        event: ADVANCE,
+    },
+    Life {
         guard: "phase-sequence-guard",
+        sign: Sign::Block,
         files: &[
             MANIFEST,
             (
@@ -60,11 +99,10 @@ static LIVES: &[Life] = &[
             ),
         ],
         event: DELEGATION,
-        name: None,
-        sign: Sign::Block,
     },
     Life {
         guard: "phase-loop-controller",
+        sign: Sign::Block,
         files: &[
             MANIFEST,
             (
@@ -73,21 +111,82 @@ static LIVES: &[Life] = &[
             ),
         ],
         event: DELEGATION,
-        name: None,
-        sign: Sign::Block,
     },
     Life {
         guard: "plan-surfacer",
+        sign: Sign::Block,
         files: &[(
             STATE,
             r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
         )],
         event: DELEGATION,
-        name: None,
+    },
+    Life {
+        guard: "gate-blocker",
         sign: Sign::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: ADVANCE,
+    },
+    Life {
+        guard: "constitution-validator",
+        sign: Sign::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"phase complete"}}"#,
+    },
+    Life {
+        guard: "constitutional-iteration-validator",
+        sign: Sign::Block,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"06-implementation"},
+            "phases":{"06-implementation":{"constitutional_validation":{"completed":true}}}}"#,
+        )],
+        event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"gate-check"}}"#,
+    },
+    Life {
+        guard: "test-adequacy-blocker",
+        sign: Sign::Block,
+        files: &[
+            MANIFEST,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"15-upgrade-plan"},
+                "discovery_context":{"coverage_summary":{"total_tests":0}}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"upgrade-engineer","prompt":"x"}}"#,
+    },
+    Life {
+        guard: "blast-radius-validator",
+        sign: Sign::Block,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{"type":"feature","artifact_folder":"REQ-1",
+                "current_phase":"06-implementation"}}"#,
+            ),
+            (
+                "docs/requirements/REQ-1/impact-analysis.md",
+                "| `src/a.rs` | MODIFY |\n",
+            ),
+        ],
+        event: ADVANCE,
     },
     Life {
         guard: "branch-guard",
+        sign: Sign::Block,
         files: &[
             (
                 STATE,
@@ -96,37 +195,144 @@ static LIVES: &[Life] = &[
             (".git/HEAD", "ref: refs/heads/main\n"),
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"env git -C . commit -m x"}}"#,
-        name: None,
+    },
+    Life {
+        guard: "state-file-guard",
         sign: Sign::Block,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"cd .isdlc && rm state.json"}}"#,
+    },
+    Life {
+        guard: "explore-readonly-enforcer",
+        sign: Sign::Block,
+        files: &[(STATE, r#"{"chat_explore_active":true}"#)],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
     },
     Life {
         guard: "state-write-validator",
+        sign: Sign::Block,
         files: &[(STATE, r#"{"state_version":2}"#)],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{\"state_version\":1}"}}"#,
-        name: None,
-        sign: Sign::Block,
     },
     Life {
         guard: "walkthrough-tracker",
+        sign: Sign::Warn,
         files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"done"}"#,
-        name: None,
-        sign: Sign::Warn,
     },
     Life {
         guard: "discover-menu-guard",
+        sign: Sign::Warn,
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
-        name: None,
+    },
+    Life {
+        guard: "delegation-gate",
+        sign: Sign::Block,
+        files: &[(
+            STATE,
+            r#"{"pending_delegation":{"skill":"isdlc","args":"feature x",
+            "required_agent":"sdlc-orchestrator","invoked_at":"2026-01-01T00:09:00.000Z"}}"#,
+        )],
+        event: r#"{"hook_event_name":"Stop","stop_hook_active":false}"#,
+    },
+    Life {
+        guard: "log-skill-usage",
+        sign: Sign::Record,
+        files: &[MANIFEST, (STATE, "{}")],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer","prompt":"x"},"tool_result":"done"}"#,
+    },
+    Life {
+        guard: "menu-tracker",
+        sign: Sign::Record,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"prompt":"x"},"tool_result":"The user selected: [S] Save"}"#,
+    },
+    Life {
+        guard: "phase-transition-enforcer",
         sign: Sign::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"prompt":"x"},"tool_result":"Would you like to proceed?"}"#,
+    },
+    Life {
+        guard: "menu-halt-enforcer",
+        sign: Sign::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: concat!(
+            r#"{"tool_name":"Task","tool_input":{"prompt":"x"},"tool_result":"[1] One [O] Other\n"#,
+            "The person said nothing yet, and still the agent goes on and on: it takes the first ",
+            "option for granted, plans the work, asks nobody, writes down what was decided, and ",
+            "tells at length what it will do next, as if somebody had chosen.",
+            r#""}"#
+        ),
+    },
+    Life {
+        guard: "skill-delegation-enforcer",
+        sign: Sign::Record,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"feature x"},"tool_result":"loaded"}"#,
+    },
+    Life {
+        guard: "test-watcher",
+        sign: Sign::Record,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 1 failed; 0 ignored"}"#,
+    },
+    Life {
+        guard: "review-reminder",
+        sign: Sign::Warn,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{"type":"feature"},"code_review":{"enabled":false,"team_size":2}}"#,
+            ),
+            (".git/HEAD", "ref: refs/heads/x\n"),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"done"}"#,
+    },
+    Life {
+        guard: "atdd-completeness-validator",
+        sign: Sign::Warn,
+        files: &[(STATE, r#"{"active_workflow":{"atdd_mode":true}}"#)],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"node --test"},"tool_result":"not ok 1 - P0 a\nok 2 - P1 b"}"#,
+    },
+    Life {
+        guard: "output-format-validator",
+        sign: Sign::Warn,
+        files: &[(STATE, r#"{"active_workflow":{"type":"feature"}}"#)],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"user-stories.json","content":"{}"},"tool_result":"ok"}"#,
+    },
+    Life {
+        guard: "workflow-completion-enforcer",
+        sign: Sign::Record,
+        files: &[(
+            STATE,
+            r#"{"workflow_history":[{"type":"feature","completed_at":"2026-01-01T00:09:30.000Z"}],"phases":{"01-requirements":{"status":"completed"}}}"#,
+        )],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{}"},"tool_result":"ok"}"#,
     },
 ];
 
 /// Shows every guard its known-bad event, in projects made inside `directory`. What is returned
 /// names each guard that let it pass.
-pub fn prove(directory: &Path, now: Timestamp) -> Vec<Fault> {
+pub fn prove(directory: &Path) -> Vec<Fault> {
     let faults = LIVES.iter().filter_map(|life| {
-        let problem = match life.show(&directory.join(life.guard), now) {
+        let problem = match life.show(&directory.join(life.guard)) {
             Ok(true) => return None,
             Ok(false) => "let a known-bad event pass: it protects nothing".to_owned(),
             Err(error) => format!("could not be tried: {error}"),
@@ -142,7 +348,8 @@ pub fn prove(directory: &Path, now: Timestamp) -> Vec<Fault> {
 
 impl Life {
     /// Whether the guard reacts as it must.
-    fn show(&self, root: &Path, now: Timestamp) -> io::Result<bool> {
+    fn show(&self, root: &Path) -> io::Result<bool> {
+        let now: Timestamp = NOW.parse().map_err(io::Error::other)?;
         for (path, text) in self.files {
             let path = root.join(path);
             if let Some(parent) = path.parent() {
@@ -152,12 +359,10 @@ impl Life {
         }
         let guard = Guard::named(self.guard).ok_or_else(|| io::Error::other("no such guard"))?;
         let layout = Layout::at(root).ok_or_else(|| io::Error::other("no project was made"))?;
-        let hints = Hints {
-            event: self.name,
-            ..Hints::default()
-        };
-        let event = protocol::parse(self.event, &hints).map_err(io::Error::other)?;
-        let sources = Sources::new(layout, Env::default(), None, now);
+        let event = protocol::parse(self.event, &Hints::default()).map_err(io::Error::other)?;
+        // Nothing was changed in a project that was made just now.
+        let sources =
+            Sources::new(layout, Env::default(), None, now).asking_changes(|_, _| Ok(Vec::new()));
         Ok(self.sign.is_in(&guard.check(&Scene::new(&event, &sources))))
     }
 }
@@ -167,6 +372,7 @@ impl Sign {
         match self {
             Self::Block => matches!(opinion.verdict, Verdict::Block(_)),
             Self::Warn => matches!(opinion.verdict, Verdict::Warn(_)),
+            Self::Record => !opinion.edits.is_empty(),
         }
     }
 }
@@ -179,11 +385,12 @@ mod tests {
     #[test]
     fn every_guard_has_a_known_bad_event_and_is_alive() {
         let shown: Vec<_> = LIVES.iter().map(|life| life.guard).collect();
-        for guard in GUARDS {
+        // One that has nothing to say (skill-validator) has nothing to show either.
+        for guard in GUARDS.iter().filter(|guard| !guard.codes.is_empty()) {
             assert!(shown.contains(&guard.name), "{} proves nothing", guard.name);
         }
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(prove(&dir.path().join("life"), Timestamp::UNIX_EPOCH), []);
+        assert_eq!(prove(&dir.path().join("life")), []);
         assert!(!dir.path().join("life").exists());
     }
 
@@ -194,10 +401,9 @@ mod tests {
             guard: "branch-guard",
             files: &[(STATE, "{}")],
             event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit"}}"#,
-            name: None,
             sign: Sign::Block,
         };
-        assert!(!dead.show(dir.path(), Timestamp::UNIX_EPOCH).unwrap());
+        assert!(!dead.show(dir.path()).unwrap());
         assert!(!Sign::Warn.is_in(&Opinion::allow()));
     }
 }

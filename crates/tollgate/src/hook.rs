@@ -112,7 +112,7 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if event.kind == EventKind::SessionStart {
         outcome
             .faults
-            .extend(life::prove(&sources.layout().local().join("life"), now));
+            .extend(life::prove(&sources.layout().local().join("life")));
     }
     if begins_watch(event, &sources) {
         outcome

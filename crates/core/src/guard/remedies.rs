@@ -4,6 +4,54 @@
 /// Code and remedy; a test keeps it complete.
 const REMEDIES: &[(&str, &str)] = &[
     (
+        "PT-001",
+        "finish the phase, do less in it, or ask the person",
+    ),
+    ("IC-001", "make the tests pass"),
+    ("IC-002", "finish the constitutional validation"),
+    ("IC-100", "nothing; it is in the log"),
+    ("GB-001", "do what the message lists, then advance again"),
+    (
+        "GB-002",
+        "`tollgate workflow audit --repair` puts the fields right",
+    ),
+    (
+        "GB-003",
+        "wait for the review, or redo the phase as it asks",
+    ),
+    (
+        "GB-004",
+        "`tollgate workflow finalize`, then start the next workflow",
+    ),
+    ("GB-100", "nothing; it is in the log"),
+    (
+        "CV-001",
+        "validate the work against the listed articles first",
+    ),
+    ("CV-100", "nothing; it is in the log"),
+    (
+        "CIV-001",
+        "finish the validation and record its iterations, status and articles",
+    ),
+    ("TAB-001", "write tests first, then run the discovery again"),
+    (
+        "BRV-001",
+        "change the listed files, or defer each with a reason",
+    ),
+    ("BRV-002", "write the impact analysis as a table of files"),
+    (
+        "SFG-001",
+        "move the workflow with `tollgate phase` and `tollgate workflow`",
+    ),
+    ("SFG-002", "leave the registry of projects to the person"),
+    ("SFG-003", "leave Tollgate's own files alone"),
+    ("ERE-001", "leave Chat/Explore mode before changing files"),
+    (
+        "DG-001",
+        "delegate to the orchestrator that the message names",
+    ),
+    ("DG-100", "nothing; it is in the log"),
+    (
         "PSG-001",
         "finish the current phase first, or delegate to its agent",
     ),

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use jiff::Timestamp;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::life;
 
@@ -11,7 +10,7 @@ use super::{ERROR, GOOD};
 /// Shows every guard its known-bad event in a temporary place and names those that let it pass.
 pub(super) fn run() -> ExitCode {
     let place = std::env::temp_dir().join(format!("tollgate-life-{}", std::process::id()));
-    let faults = life::prove(&place, Timestamp::now());
+    let faults = life::prove(&place);
     for fault in &faults {
         anstream::println!("{ERROR}dead{ERROR:#}   {}", fault.text);
     }

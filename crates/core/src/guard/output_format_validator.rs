@@ -70,7 +70,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         return Verdict::Allow;
     };
     let content = match &tool.call {
-        ToolCall::Write { content, .. } => content.and_then(Node::str),
+        ToolCall::Write { content, .. } => *content,
         // Codex writes files by patches only.
         ToolCall::Patch { .. } => None,
         ToolCall::Edit { .. }
@@ -92,7 +92,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         }
         // What is on disk now counts; a hook may have formatted it.
         let disk = scene.file_text(&scene.absolute(&path)).map(Cow::Owned);
-        let Some(text) = disk.or(content.clone()) else {
+        let Some(text) = disk.or_else(|| content?.str()) else {
             continue;
         };
         let missing = lacking(&text);

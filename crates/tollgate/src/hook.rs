@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use tollgate_core::env::Env;
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
+use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Wire};
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::verdict::{Fault, Outcome};
@@ -78,6 +78,16 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let mut outcome = judge(event, &sources, options.guards);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
+    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
+        && outcome.block.is_none()
+        && matches!(options.guards, Guards::All)
+        && let Some(answer) = crate::stop::decide(event, sources.layout(), env)
+    {
+        if event.wire == Wire::Gauntlet {
+            return give(&answer.in_its_own_words());
+        }
+        crate::stop::add(answer, &mut outcome);
+    }
     if !outcome.is_silent() {
         Record::of(event).write(sources.layout(), &mut outcome, jiff::Timestamp::now());
     }

@@ -4,10 +4,12 @@
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
 mod cli;
+mod gate;
 mod hook;
-#[expect(dead_code, reason = "its first user, the gate runner, comes next")]
+mod ledger;
 mod process;
 mod stdin;
+mod stop;
 
 use std::process::ExitCode;
 

@@ -16,6 +16,16 @@ const MAX_EVENT: usize = 64 * 1024 * 1024;
 /// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
 /// stray byte in a commit message does not hide the commit.
 pub(crate) fn read() -> Result<String, Fault> {
+    read_until(|_| false)
+}
+
+/// The same, but not beyond the end of the first JSON value: some callers of a stop hook keep
+/// standard input open.
+pub(crate) fn read_value() -> Result<String, Fault> {
+    read_until(|bytes| serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok())
+}
+
+fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
     let mut bytes: Vec<u8> = Vec::with_capacity(16 * 1024);
     loop {
@@ -29,6 +39,7 @@ pub(crate) fn read() -> Result<String, Fault> {
                 let text = format!("the event is larger than {} MB", MAX_EVENT >> 20);
                 return Err(Fault::new("event-too-large", text));
             }
+            Ok(_) if complete(&bytes) => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
                 let text = format!("the event cannot be read from standard input: {error}");

@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod registrations;
 #[cfg(test)]
 mod simulate;

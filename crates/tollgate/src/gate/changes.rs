@@ -191,7 +191,7 @@ pub(crate) fn snapshot(git: &Git, log_dir: &Path) -> Result<String, GitError> {
         ]);
     }
     // A file that cannot be read is not part of the tree; the others are.
-    git.ask_with_index(&index, &args).bytes_anyway()?;
+    git.ask_with_index(&index, &args).mostly()?;
     git.ask_with_index(&index, ["write-tree"]).line()
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn glance(
     let base = scope.base_name(config, env);
     let ground = Ground::survey(git, &base);
     if scope.commit.is_some() || (env.ci && env.github_sha.is_some()) {
-        let _unneeded = others.bytes_anyway();
+        let _unneeded = others.mostly();
         let pair = pair(git, &ground, scope, env, config)?;
         return between(git, &pair, config);
     }
@@ -295,4 +295,9 @@ pub(crate) fn tree_of(git: &Git, commit: &str) -> Option<String> {
     ])
     .line()
     .ok()
+}
+
+/// The commit that a name stands for.
+pub(crate) fn commit_of(git: &Git, name: &str) -> Option<String> {
+    resolve(git, name).ok()
 }

@@ -83,6 +83,12 @@ impl Git {
         self.repository.git_dir.join("index")
     }
 
+    /// How many entries the stash has, from its log.
+    pub(crate) fn stashes(&self) -> u64 {
+        let log = self.repository.common_dir.join("logs/refs/stash");
+        std::fs::read(log).map_or(0, |log| log.split(|byte| *byte == b'\n').count() as u64)
+    }
+
     /// The directory that holds `.git`.
     pub(crate) fn top(&self) -> &Path {
         &self.repository.work_tree
@@ -146,13 +152,19 @@ impl Asked {
 
     /// All that git printed.
     pub(crate) fn bytes(self) -> Result<Vec<u8>, GitError> {
-        let (success, stdout, stderr) = self.finish()?;
-        if success { Ok(stdout) } else { Err(stderr) }
+        match self.finish()? {
+            (Some(0), stdout, _) => Ok(stdout),
+            (Some(_) | None, _, error) => Err(error),
+        }
     }
 
-    /// What git printed, whether it was content or not.
-    pub(crate) fn bytes_anyway(self) -> Result<Vec<u8>, GitError> {
-        self.finish().map(|(_, stdout, _)| stdout)
+    /// Waits; that git did not get to everything (it says 1 then, and 128 if to nothing) is no
+    /// error.
+    pub(crate) fn mostly(self) -> Result<(), GitError> {
+        match self.finish()? {
+            (Some(0 | 1), ..) => Ok(()),
+            (Some(_) | None, _, error) => Err(error),
+        }
     }
 
     /// The one line that git printed.
@@ -174,10 +186,10 @@ impl Asked {
 
     /// Whether git said yes.
     pub(crate) fn yes(self) -> bool {
-        self.finish().is_ok_and(|(success, ..)| success)
+        self.finish().is_ok_and(|(code, ..)| code == Some(0))
     }
 
-    fn finish(self) -> Result<(bool, Vec<u8>, GitError), GitError> {
+    fn finish(self) -> Result<(Option<i32>, Vec<u8>, GitError), GitError> {
         let Self { child, what } = self;
         let output = child.and_then(Child::wait_with_output).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound {
@@ -192,6 +204,6 @@ impl Asked {
             "git {what}: {}",
             told.unwrap_or("failed without a word")
         ));
-        Ok((output.status.success(), output.stdout, error))
+        Ok((output.status.code(), output.stdout, error))
     }
 }

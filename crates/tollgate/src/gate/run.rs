@@ -263,11 +263,13 @@ impl Run<'_> {
         let reason = if git.branch() != last.branch {
             "branch changed"
         } else if (self.logs.has_gate_logs() || last.attempts > 0)
+            && (self.request.purpose != Purpose::Stop || last.failed.is_empty())
             && changes::is_ancestor(git, &last.commit, base)
+            && changes::is_ancestor(git, "HEAD", base)
             && tree_is_clean()
         {
             // Work that is not committed yet also stands on a commit of the base; it is no
-            // merged work.
+            // merged work. And an agent cannot get rid of a failure by moving the base.
             "commit merged"
         } else if self.request.purpose == Purpose::Stop
             && last.status == Status::RetryLimitExceeded

@@ -30,6 +30,9 @@ const BY: &str = "gates";
 /// Where the ledger keeps what the gates were when the session began.
 const MET: &str = "gates";
 
+/// Where the ledger keeps where the work stood when the session began.
+const GROUND: &str = "ground";
+
 /// What is answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -107,6 +110,9 @@ pub(crate) fn decide(
         .as_mut()
         .map(|ledger| weakened(ledger, layout, &definitions))
         .unwrap_or_default();
+    if let Some(ledger) = &mut ledger {
+        stand(ledger, &config, env);
+    }
     let cut_off = begun + config.stop_hook.deadline.unwrap_or(deadline.0);
     let mut case = Case {
         layout,
@@ -149,10 +155,41 @@ pub(crate) fn meet(layout: &Layout, env: &Env, session: &str) {
         let mut ledger = Ledger::open(layout, session, None);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
+            stand(&mut ledger, &config, env);
             // Unwritten, they are remembered at the first stop instead.
             let _later = ledger.save();
         }
     }
+}
+
+/// Remembers, once, where the base is and what is stashed away.
+fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
+    if ledger.recall(GROUND).is_none()
+        && let Ok(git) = Git::at(&config.root)
+    {
+        let base = Scope::default().base_name(config, env);
+        let ground = serde_json::json!({
+            "base": changes::commit_of(&git, &base), "stashes": git.stashes(),
+        });
+        ledger.keep(GROUND, ground);
+    }
+}
+
+/// How the work went out of sight since the session began: onto the base, or into a stash.
+fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
+    let ground = ledger.recall(GROUND)?;
+    let git = Git::at(&config.root).ok()?;
+    let stashes = ground.get("stashes")?.as_u64()?;
+    if git.stashes() > stashes {
+        return Some("work was put into `git stash`".to_owned());
+    }
+    let name = Scope::default().base_name(config, env);
+    let before = ground.get("base")?.as_str()?;
+    let now = changes::commit_of(&git, &name)?;
+    let moved = now != before
+        && changes::is_ancestor(&git, "HEAD", &now)
+        && !changes::is_ancestor(&git, "HEAD", before);
+    moved.then(|| format!("the base {name} was moved onto the work"))
 }
 
 /// What changed in the gates since the session first met them, unless a person accepted it.
@@ -277,10 +314,18 @@ impl Case<'_> {
                 }
                 answer
             }
+            Status::NoApplicableGates | Status::NoChanges => {
+                let mut answer = Answer::of(result.status, result.message);
+                let ledger = self.ledger.as_ref();
+                if let Some(how) = ledger.and_then(|l| hidden(l, self.config, self.env)) {
+                    answer.message =
+                        format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
+                    answer.is_news = true;
+                }
+                answer
+            }
             Status::Passed
             | Status::PassedWithWarnings
-            | Status::NoApplicableGates
-            | Status::NoChanges
             | Status::Failed
             | Status::NoConfig
             | Status::StopHookActive

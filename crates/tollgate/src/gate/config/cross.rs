@@ -20,6 +20,14 @@ impl Reader<'_> {
                 Some("add `- path: \".\"` with the names of checks".to_owned()),
             );
         }
+        if config.root.starts_with(&config.log_dir) {
+            self.examiner(file).error(
+                node.get("log_dir").map_or(0, |node| node.line),
+                "log_dir",
+                "the logs need a directory of their own".to_owned(),
+                Some("for example `log_dir: gauntlet_logs`".to_owned()),
+            );
+        }
         let checks: BTreeSet<&str> = config.checks.keys().map(String::as_str).collect();
         let reviews: BTreeSet<&str> = config.reviews.keys().map(String::as_str).collect();
         let mut reviewed = false;

@@ -85,7 +85,7 @@ static STOP_HOOK: Table = Table {
 pub(crate) static CHECK: Table = Table {
     about: "A command that must succeed.",
     keys: &[
-        row("command", Text, Required, "", "What `sh -c` runs. ${BASE_BRANCH} is replaced."),
+        row("command", Text, Required, "", "What `sh -c` runs; $BASE_BRANCH is the base's name."),
         row("working_directory", Text, Optional, "the entry point's path", "Where it runs, relative to the project's root."),
         row("parallel", Bool, Optional, "false", "Whether it may run beside other gates."),
         row("run_in_ci", Bool, Optional, "true", "Whether it runs where CI=true."),

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -63,7 +63,11 @@ impl<'l> Progress<'l> {
         match &self.live {
             Some(live) => live.show(event, lines),
             None if lines.is_empty() => {}
-            None => anstream::eprintln!("{}", lines.join("\n")),
+            // One plain write: nobody's colours have to be asked for.
+            None => {
+                let text = lines.join("\n") + "\n";
+                let _gone = std::io::stderr().write_all(text.as_bytes());
+            }
         }
     }
 

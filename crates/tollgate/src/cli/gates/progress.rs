@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::super::{BOLD, DIM, ERROR, GOOD, WARN};
+use super::super::{DIM, ERROR, GOOD, WARN};
 use crate::gate::Event;
 use crate::gate::console::plain;
 use crate::gate::jobs::Which;
@@ -113,12 +113,17 @@ impl Live {
                 self.print(tail.map(|line| format!("      {DIM}│ {line}{DIM:#}")));
             }
             Event::Summary(_) => {
-                let bold = lines
-                    .into_iter()
-                    .map(|line| match line.strip_prefix("Status: ") {
-                        Some(status) => format!("Status: {BOLD}{status}{BOLD:#}"),
-                        None => line,
-                    });
+                let bold = lines.into_iter().map(|line| {
+                    let Some(status) = line.strip_prefix("Status: ") else {
+                        return line;
+                    };
+                    let style = if status.starts_with("Passed") {
+                        GOOD
+                    } else {
+                        ERROR
+                    };
+                    format!("Status: {style}{status}{style:#}")
+                });
                 self.print(bold);
             }
             Event::Note(_) | Event::Planned(..) => self.print(lines.into_iter()),

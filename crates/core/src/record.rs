@@ -65,11 +65,29 @@ impl<'a> Record<'a> {
             .iter()
             .map(|report| (Decision::Warn, report));
         let block = outcome.block.iter().map(|report| (Decision::Block, report));
+        for report in &outcome.notes {
+            if let Some(log) = &log {
+                keep(log.append(now, &activity("self-heal", report)));
+            }
+        }
         for (decision, report) in reports.chain(block) {
             keep(journal.append(&self.entry(now, decision, report)));
             if let Some(log) = &log {
-                keep(log.append(now, &activity(decision, report)));
+                let event = match decision {
+                    Decision::Block => "block",
+                    Decision::Warn => "warn",
+                    Decision::Fault => "error",
+                    Decision::Change => "change",
+                };
+                keep(log.append(now, &activity(event, report)));
             }
+        }
+        for change in &outcome.changes {
+            keep(journal.append(&Entry {
+                code: Some(change.code),
+                reason: Some(&change.text),
+                ..self.blank(now, Decision::Change)
+            }));
         }
         for fault in &outcome.faults {
             keep(journal.append(&Entry {
@@ -114,12 +132,7 @@ impl<'a> Record<'a> {
     }
 }
 
-fn activity(decision: Decision, report: &Report) -> Activity<'_> {
-    let event = match decision {
-        Decision::Block => "block",
-        Decision::Warn => "warn",
-        Decision::Fault => "error",
-    };
+fn activity<'a>(event: &'a str, report: &'a Report) -> Activity<'a> {
     Activity {
         hook: Some(report.guard),
         event: Some(event),

@@ -8,14 +8,20 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use crate::env::Env;
 use crate::fs;
+use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical};
 use crate::protocol::{Event, Tool, ToolCall};
+use crate::shell::{self, Survey};
+use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
+use crate::workflow::requirements::Requirements;
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -26,16 +32,23 @@ pub struct Sources {
     layout: Layout,
     env: Env,
     cwd: Option<PathBuf>,
+    monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<String>, Fault>>,
-    manifest: OnceCell<Result<Option<String>, Fault>>,
+    configs: [OnceCell<Result<Option<String>, Fault>>; 4],
+    now: Timestamp,
     ask_git: Option<AskGit>,
+    ask_changes: Option<AskChanges>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
 /// whoever can hands this in; it is asked only for repositories that files do not tell
 /// (reftable).
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// The files that differ from where the branch left another (its name, if the workflow knows
+/// it), relative to the directory: committed, staged, changed or new. Only git can tell.
+pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
 
 /// One event and the facts around it.
 #[derive(Debug)]
@@ -45,21 +58,27 @@ pub struct Scene<'a> {
     sources: &'a Sources,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
+    configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
+    requirements: OnceCell<Option<Requirements<'a>>>,
+    survey: OnceCell<Option<Survey>>,
     faults: RefCell<Vec<Fault>>,
 }
 
 impl Sources {
-    /// The sources of an event that happens in `cwd`.
-    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>) -> Self {
+    /// The sources of an event that happens now in `cwd`.
+    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>, now: Timestamp) -> Self {
         Self {
             layout,
             env,
             cwd,
+            monorepo: OnceCell::new(),
             project: OnceCell::new(),
             state: OnceCell::new(),
-            manifest: OnceCell::new(),
+            configs: Default::default(),
+            now,
             ask_git: None,
+            ask_changes: None,
         }
     }
 
@@ -72,14 +91,12 @@ impl Sources {
         }
     }
 
-    /// Sources with a state given as text: the literal form, for tests of single guards.
-    pub fn literal(layout: Layout, state: Option<&str>, manifest: Option<&str>) -> Self {
-        let sources = Self::new(layout, Env::default(), None);
-        let given = |text: Option<&str>| OnceCell::from(Ok(text.map(str::to_owned)));
+    /// The same, with a way to find what changed.
+    #[must_use]
+    pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
         Self {
-            state: given(state),
-            manifest: given(manifest),
-            ..sources
+            ask_changes: Some(ask_changes),
+            ..self
         }
     }
 
@@ -88,16 +105,23 @@ impl Sources {
         &self.layout
     }
 
+    /// The registry of a monorepo's projects.
+    fn monorepo(&self) -> Result<Option<&str>, &Fault> {
+        let text = self
+            .monorepo
+            .get_or_init(|| read(&self.layout.monorepo_file(), "monorepo-unreadable"));
+        text.as_ref().map(Option::as_deref)
+    }
+
     /// The project of a monorepo that the event belongs to.
-    fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
+    pub fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
         let resolved = self.project.get_or_init(|| {
-            let file = self.layout.monorepo_file();
-            let Some(text) = read(&file, "monorepo")? else {
+            let Some(text) = self.monorepo().map_err(Clone::clone)? else {
                 return Ok(None);
             };
             let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
             let wanted = self.env.monorepo_project.as_deref();
-            ProjectId::resolve(&text, self.layout.root(), cwd, wanted)
+            ProjectId::resolve(text, self.layout.root(), cwd, wanted)
         });
         resolved.as_ref().map(Option::as_ref)
     }
@@ -107,11 +131,32 @@ impl Sources {
         self.layout.state_file(self.project().ok().flatten())
     }
 
+    /// Whether a shell command, started where the event happens, may change one of these files.
+    pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
+        let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
+        let start = shell::Start {
+            dir,
+            home: self.env.home.as_deref(),
+        };
+        let survey = shell::survey(command, start);
+        shell::writes::touches(&survey, files, self.layout.root()) != shell::writes::Touch::None
+    }
+
+    /// What writes the state file the event is about.
+    pub fn store(&self) -> Store {
+        let project = self.project().ok().flatten();
+        Store::new(
+            self.layout.state_file(project),
+            self.layout.store_home(project),
+        )
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
         let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;
             let file = self.layout.state_file(project);
-            match (read(&file, "state")?, project) {
+            match (read(&file, "state-unreadable")?, project) {
                 // Without this, one line in monorepo.json would switch every guard off.
                 (None, Some(id)) => Err(Fault::new(
                     "state-missing",
@@ -127,10 +172,18 @@ impl Sources {
         text.as_ref().map(Option::as_deref)
     }
 
-    fn manifest(&self) -> Result<Option<&str>, &Fault> {
-        let text = self.manifest.get_or_init(|| {
-            for file in self.layout.config_files(ConfigFile::Manifest) {
-                if let Some(text) = read(&file, "manifest")? {
+    /// The text of a configuration file, from the first place that has it.
+    fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
+        let [manifest, requirements, workflows, artifact_paths] = &self.configs;
+        let cell = match file {
+            ConfigFile::Manifest => manifest,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let text = cell.get_or_init(|| {
+            for path in self.layout.config_files(file) {
+                if let Some(text) = read(&path, file.unreadable())? {
                     return Ok(Some(text));
                 }
             }
@@ -148,7 +201,10 @@ impl<'a> Scene<'a> {
             sources,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
+            configs: Default::default(),
             delegation: OnceCell::new(),
+            requirements: OnceCell::new(),
+            survey: OnceCell::new(),
             faults: RefCell::default(),
         }
     }
@@ -198,7 +254,7 @@ impl<'a> Scene<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.sources.manifest() {
+        self.manifest.get_or_init(|| match self.sources.config(ConfigFile::Manifest) {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -213,6 +269,65 @@ impl<'a> Scene<'a> {
                 Manifest::default()
             }
         })
+    }
+
+    /// A configuration file as an object; nothing if there is none or it cannot be read.
+    pub fn config(&self, file: ConfigFile) -> Option<&Object<'a>> {
+        let [requirements, workflows, artifact_paths] = &self.configs;
+        let cell = match file {
+            ConfigFile::Manifest => return None,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let config = cell.get_or_init(|| {
+            let text = match self.sources.config(file) {
+                Ok(text) => text?,
+                Err(fault) => return self.note(fault.clone()),
+            };
+            Object::parse(text).map_or_else(
+                |error| {
+                    let text = format!(
+                        "{} cannot be read ({error}): guards that need it are off",
+                        file.name()
+                    );
+                    self.note(Fault::new(file.unreadable(), text))
+                },
+                Some,
+            )
+        });
+        config.as_ref()
+    }
+
+    /// What the current phase must have done, with the running workflow's overrides.
+    pub fn requirements(&self) -> Option<&Requirements<'a>> {
+        let requirements = self.requirements.get_or_init(|| {
+            let phase = self.current_phase()?;
+            let kind = self.workflow()?.str("type");
+            let config = self.config(ConfigFile::Requirements)?;
+            Requirements::of(config, kind.as_deref(), &phase)
+        });
+        requirements.as_ref()
+    }
+
+    /// What the event's shell command would do.
+    pub fn survey(&self) -> Option<&Survey> {
+        let survey = self.survey.get_or_init(|| {
+            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
+                return None;
+            };
+            let start = shell::Start {
+                dir: Some(self.start_dir()),
+                home: self.home(),
+            };
+            Some(shell::survey(command, start))
+        });
+        survey.as_ref()
+    }
+
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.sources.now
     }
 
     /// What the event's delegation means for the workflow.
@@ -235,6 +350,24 @@ impl<'a> Scene<'a> {
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
             .document(self.sources.project().ok().flatten(), name)
+    }
+
+    /// Where the documents of the work itself are.
+    pub fn docs(&self) -> PathBuf {
+        let project = self.sources.project().ok().flatten();
+        let monorepo = self.sources.monorepo().ok().flatten();
+        self.layout().docs(project.zip(monorepo))
+    }
+
+    /// The files that differ from where the branch left `base`; nothing if nobody can tell.
+    pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
+        match self.sources.ask_changes?(self.layout().root(), base) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
     }
 
     /// The directory that relative paths and shell commands of the event start from.
@@ -260,7 +393,7 @@ impl<'a> Scene<'a> {
 
     /// The text of a file that the event touches; nothing if it is absent or unreadable.
     pub fn file_text(&self, path: &Path) -> Option<String> {
-        match read(path, "state") {
+        match read(path, "state-unreadable") {
             Ok(text) => text,
             Err(fault) => self.note(fault),
         }
@@ -280,8 +413,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The text of a file, if it exists; what else it may be is a fault named after `what`.
-fn read(path: &Path, what: &'static str) -> Result<Option<String>, Fault> {
+/// The text of a file, if it exists; what else it may be is a fault of this kind.
+fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
     match fs::read_regular(path, MAX_FILE) {
         Ok(None) => Ok(None),
         Ok(Some(contents)) => Ok(Some(match String::from_utf8(contents.bytes) {
@@ -289,11 +422,6 @@ fn read(path: &Path, what: &'static str) -> Result<Option<String>, Fault> {
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         })),
         Err(error) => {
-            let kind = match what {
-                "monorepo" => "monorepo-unreadable",
-                "manifest" => "manifest-unreadable",
-                _ => "state-unreadable",
-            };
             let text = format!(
                 "{}: {error}. Guards that need it are off until it is mended",
                 path.display()

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::state::edit::Edit;
+
 /// A guard's answer to one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -11,6 +13,22 @@ pub enum Verdict {
     Warn(Vec<Finding>),
     /// The agent may not do this.
     Block(Finding),
+}
+
+/// All that a guard has to say about one event.
+///
+/// A guard changes nothing itself. What it wants changed in the project's state goes into one
+/// transaction with what the other guards want.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// Its answer.
+    pub verdict: Verdict,
+    /// What it wants changed in the state.
+    pub edits: Vec<Edit>,
+    /// What it tells the agent besides: progress, the next step. Not a finding, not journalled.
+    pub guidance: Vec<String>,
+    /// What it noticed and put right by itself, for the logs.
+    pub notes: Vec<Finding>,
 }
 
 /// One thing a guard found.
@@ -47,7 +65,7 @@ pub struct Report {
 }
 
 /// All that was decided about one event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// The first block; it ended the event.
     pub block: Option<Report>,
@@ -55,6 +73,53 @@ pub struct Outcome {
     pub warnings: Vec<Report>,
     /// What Tollgate could not do.
     pub faults: Vec<Fault>,
+    /// What each guard wants changed in the state; all of it is one transaction.
+    pub edits: Vec<(&'static str, Vec<Edit>)>,
+    /// What the guards tell the agent besides.
+    pub guidance: Vec<String>,
+    /// What the guards put right by themselves.
+    pub notes: Vec<Report>,
+    /// Steps of the workflow that were adopted, for the journal.
+    pub changes: Vec<Finding>,
+}
+
+impl From<Verdict> for Opinion {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            edits: Vec::new(),
+            guidance: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Opinion {
+    /// Nothing to say.
+    pub fn allow() -> Self {
+        Verdict::Allow.into()
+    }
+
+    /// The same opinion with changes of the state.
+    #[must_use]
+    pub fn editing(mut self, edits: impl IntoIterator<Item = Edit>) -> Self {
+        self.edits.extend(edits);
+        self
+    }
+
+    /// The same opinion with a word to the agent.
+    #[must_use]
+    pub fn telling(mut self, guidance: impl Into<String>) -> Self {
+        self.guidance.push(guidance.into());
+        self
+    }
+
+    /// The same opinion with a note for the logs.
+    #[must_use]
+    pub fn noting(mut self, note: Finding) -> Self {
+        self.notes.push(note);
+        self
+    }
 }
 
 impl Finding {
@@ -85,9 +150,19 @@ impl Finding {
 }
 
 impl Outcome {
-    /// Adds one guard's verdict. True when the event is over.
-    pub fn add(&mut self, guard: &'static str, verdict: Verdict) -> bool {
-        match verdict {
+    /// Adds one guard's opinion. True when the event is over.
+    pub fn add(&mut self, guard: &'static str, opinion: Opinion) -> bool {
+        if !opinion.edits.is_empty() {
+            self.edits.push((guard, opinion.edits));
+        }
+        self.guidance.extend(opinion.guidance);
+        self.notes.extend(
+            opinion
+                .notes
+                .into_iter()
+                .map(|finding| Report { guard, finding }),
+        );
+        match opinion.verdict {
             Verdict::Allow => false,
             Verdict::Warn(findings) => {
                 self.warnings.extend(
@@ -104,9 +179,13 @@ impl Outcome {
         }
     }
 
-    /// Whether there is nothing to say: no output, no journal line.
+    /// Whether there is nothing to write down.
     pub fn is_silent(&self) -> bool {
-        self.block.is_none() && self.warnings.is_empty() && self.faults.is_empty()
+        self.block.is_none()
+            && self.warnings.is_empty()
+            && self.faults.is_empty()
+            && self.notes.is_empty()
+            && self.changes.is_empty()
     }
 }
 

@@ -4,16 +4,23 @@
 //! error, and to the person where the agent has a way to do that.
 
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use tollgate_core::env::Env;
-use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::fs::Durability;
+use tollgate_core::guard::{self, GUARDS, Guard};
+use tollgate_core::integrity;
+use tollgate_core::life;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Wire};
+use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::state::edit::Edit;
+use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
 /// What the registration in the agent's settings says.
@@ -74,42 +81,115 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let Some(layout) = Layout::find(env, cwd) else {
         return ExitCode::SUCCESS;
     };
-    let sources = Sources::new(layout, env.clone(), cwd.map(Path::to_owned)).asking_git(ask_git);
+    let now = Timestamp::now();
+    let sources_of = |layout| {
+        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now)
+            .asking_git(ask_git)
+            .asking_changes(crate::changes::since)
+    };
+    let mut sources = sources_of(layout);
+    let reconciled = integrity::reconcile(sources.layout(), &sources.store(), event.kind, now);
+    if reconciled.restored {
+        // The workflow's home may have been away until now.
+        if let Some(layout) = Layout::find(env, cwd) {
+            sources = sources_of(layout);
+        }
+    }
     let mut outcome = judge(event, &sources, options.guards);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
+    outcome.warnings.splice(0..0, reconciled.told);
+    outcome.faults.extend(reconciled.fault);
+    outcome.changes.extend(reconciled.adopted);
+    if !outcome.edits.is_empty() {
+        apply(event, &sources, &mut outcome, now);
+    }
+    if event.kind == EventKind::SessionStart {
+        outcome
+            .faults
+            .extend(life::prove(&sources.layout().local().join("life")));
+    }
+    if begins_watch(event, &sources) {
+        outcome
+            .faults
+            .extend(integrity::remember(sources.layout(), &sources.store()));
+    }
+    let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
         && outcome.block.is_none()
         && matches!(options.guards, Guards::All)
         && let Some(answer) = crate::stop::decide(event, sources.layout(), env)
     {
-        if event.wire == Wire::Gauntlet {
-            return give(&answer.in_its_own_words());
-        }
+        own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
         crate::stop::add(answer, &mut outcome);
     }
     if !outcome.is_silent() {
-        Record::of(event).write(sources.layout(), &mut outcome, jiff::Timestamp::now());
+        Record::of(event).write(sources.layout(), &mut outcome, now);
     }
-    give(&protocol::answer(event, &outcome))
+    give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
 
-/// Asks the guards in the order of their table; the first block ends it.
+/// Whether the state is remembered from this event on: when a session begins, and before a
+/// command that names it. Other events write nothing unless there is something to say.
+fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
+    match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
+        (EventKind::SessionStart | EventKind::Prompt, _) => true,
+        (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
+            let state = sources.state_file();
+            sources.may_touch(command, &[&state])
+        }
+        _ => false,
+    }
+}
+
+/// The verdict of the guards that the registration asks for.
 fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
-    let mut outcome = Outcome::default();
-    let scene = Scene::new(event, sources);
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
-    for guard in asked {
-        if outcome.add(guard.name, guard.check(&scene)) {
-            break;
-        }
+    let scene = Scene::new(event, sources);
+    let outcome = guard::judge(&scene, asked);
+    Outcome {
+        faults: scene.into_faults(),
+        ..outcome
     }
-    outcome.faults = scene.into_faults();
-    outcome
+}
+
+/// Makes the changes that the guards want, as one transaction and once per event, however often
+/// the agent delivers it.
+fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
+    let local = sources.layout().local();
+    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
+    let nonce = hash((std::process::id(), now.as_nanosecond()));
+    let is_new = |guard: &str| {
+        id.is_none_or(|id| {
+            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::is_first(&local, key, nonce).unwrap_or(true)
+        })
+    };
+    let wanted = std::mem::take(&mut outcome.edits);
+    let edits: Vec<Edit> = wanted
+        .into_iter()
+        .filter(|(guard, _)| is_new(guard))
+        .flat_map(|(_, edits)| edits)
+        .collect();
+    if edits.is_empty() {
+        return;
+    }
+    if let Err(error) = sources.store().submit(now, Durability::Lazy, &edits) {
+        outcome
+            .faults
+            .push(Fault::new("state-unwritten", error.to_string()));
+    }
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The way of an event that could not be read: the agent goes on, and it is told.
@@ -119,7 +199,7 @@ fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
         ..Outcome::default()
     };
     if let Some(layout) = Layout::find(env, None) {
-        Record::unread(wire).write(&layout, &mut outcome, jiff::Timestamp::now());
+        Record::unread(wire).write(&layout, &mut outcome, Timestamp::now());
     }
     give(&protocol::answer_unparsed(wire, &outcome.faults))
 }

@@ -3,6 +3,7 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+mod changes;
 mod cli;
 mod gate;
 mod hook;
@@ -20,8 +21,9 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
+    let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
-        Some(command) if command == "hook" => hook::run(args),
+        Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
         _ => cli::run(),
     }

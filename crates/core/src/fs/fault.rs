@@ -1,7 +1,7 @@
 //! A place to break things, in tests only.
 //!
 //! Every operation that changes the disk announces itself with [`step`] first. In the released
-//! program that is nothing at all; in this crate's unit tests a [`Plan`] can kill the process or
+//! program that is nothing at all; in this crate's unit tests a `Plan` can kill the process or
 //! fail the call at the n-th step, so that "killed between any two file operations" and "the
 //! n-th call fails" are loops and not luck.
 

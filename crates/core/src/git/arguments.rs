@@ -1,5 +1,6 @@
 //! What the arguments of git's subcommands, and a few other programs, say about a commit.
 
+use super::switch::Ground;
 use super::{GitCall, Landing};
 use crate::shell::{Run, Word};
 
@@ -10,6 +11,28 @@ pub(crate) fn plain_status(run: &Run) -> Option<bool> {
             Some(true)
         }
         "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The success of a git command that leaves `HEAD` alone, where it is hardly in doubt.
+pub(crate) fn git_status(name: &str, args: &[Word], ground: &Ground<'_>) -> Option<bool> {
+    match name {
+        "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv" | "tag" | "init" | "log" => {
+            Some(true)
+        }
+        "branch" if args.iter().all(|word| !word.starts_with("-")) => Some(true),
+        // The usual question whether a branch exists.
+        "rev-parse" | "show-ref" if args.iter().any(|word| word.raw() == "--verify") => {
+            let asked = args
+                .iter()
+                .rev()
+                .find(|word| !word.starts_with("-"))?
+                .literal()?;
+            let branch = asked.strip_prefix("refs/heads/").unwrap_or(asked);
+            let plain = !matches!(branch, "HEAD" | "@") && !branch.contains(['~', '^', '@', ':']);
+            (plain && !branch.starts_with("refs/")).then(|| ground.exists(branch))
+        }
         _ => None,
     }
 }

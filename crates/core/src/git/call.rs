@@ -20,7 +20,7 @@ pub struct GitCall {
 }
 
 /// Global options whose value is the next word.
-const VALUED: [&str; 9] = [
+const VALUED: [&str; 8] = [
     "-C",
     "-c",
     "--git-dir",
@@ -29,7 +29,6 @@ const VALUED: [&str; 9] = [
     "--config-env",
     "--super-prefix",
     "--attr-source",
-    "--exec-path-value",
 ];
 
 /// Global options after which no subcommand is run.
@@ -98,7 +97,8 @@ impl GitCall {
                 Some((name, value)) if text.starts_with("--") => (name, Some(Word::new(value))),
                 _ => (text, None),
             };
-            if PRINTS.contains(&name) {
+            // Without a value `--exec-path` prints where git's programs lie.
+            if PRINTS.contains(&name) || text == "--exec-path" {
                 return;
             }
             if value.is_none() && VALUED.contains(&name) {

@@ -6,85 +6,35 @@
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::{asks_for_help, hides_commit, is_dry_run, landing, plain_status};
+use super::arguments::{
+    asks_for_help, git_status, hides_commit, is_dry_run, landing, plain_status,
+};
 use super::builtins::BUILTINS;
 use super::config::home_alias;
+use super::landing::{Commit, Landings, Other, Relation};
 use super::switch::{Ground, Move, made_branch, movement, new_worktree};
 use super::{GitCall, Head, Repository};
 use crate::shell::{self, Link, Run, Start, Step, Survey, Word, join};
 
+/// More calls of git than this are not followed: each may read several files.
+const MAX_CALLS: u32 = 500;
+/// Deeper directories than this are not looked at.
+const MAX_COMPONENTS: usize = 128;
+/// More work trees than this are not told apart.
+const MAX_TREES: usize = 64;
 /// Aliases that lead to aliases.
 const MAX_ALIASES: u32 = 8;
 
-/// What a command line would do to branches.
-#[derive(Clone, Debug, Default)]
-pub struct Landings {
-    /// Every `git commit`, in order.
-    pub commits: Vec<Commit>,
-    /// Everything else that moves a branch.
-    pub others: Vec<Other>,
-    /// Some part could not be seen through, so that a commit may be missing here.
-    pub opaque: bool,
-}
-
-/// One `git commit`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commit {
-    /// The repository it lands in, as seen from where the command starts.
-    pub relation: Relation,
-    /// The work tree, when it is known.
-    pub work_tree: Option<PathBuf>,
-    /// The branches it could land on, the likeliest first; more than one when a switch before it
-    /// may or may not have happened.
-    pub heads: Vec<Head>,
-}
-
-impl Commit {
-    /// Whether it may land on the branch `name`.
-    pub fn may_land_on(&self, name: &str) -> bool {
-        self.heads.iter().any(|head| head.branch() == Some(name))
-    }
-}
-
-/// A move of a branch that is no `git commit`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
-    /// How it is done.
-    pub landing: Landing,
-    /// In which repository.
-    pub relation: Relation,
-    /// The branches that could be checked out at that moment.
-    pub heads: Vec<Head>,
-}
-
-/// Ways onto a branch beside `git commit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landing {
-    /// `merge`, `pull`, `subtree`
-    Merge,
-    /// `rebase`
-    Rebase,
-    /// `cherry-pick`, `revert`, `am`
-    Apply,
-    /// `reset`, `branch -f`, `checkout -B`, `update-ref`, `fast-import`, `filter-branch`
-    Move,
-    /// `fetch a:b`, `push . a:b`
-    Transfer,
-}
-
-/// A place as seen from the repository in which the command starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// The same work tree.
-    Here,
-    /// Another work tree of the same repository.
-    Linked,
-    /// Another repository, or none.
-    Elsewhere,
-}
-
 /// Resolves every commit a surveyed command would make when started in `start_dir`.
 pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landings {
+    // Most commands do not call git at all; then no file is looked at.
+    if !survey.runs().any(|run| GitCall::read(run).is_some()) {
+        let opaque = survey.opaque || survey.runs().any(hides_commit);
+        return Landings {
+            opaque,
+            ..Landings::default()
+        };
+    }
     let mut world = World::new(start_dir, home);
     world.follow(survey, 0);
     world.landings
@@ -108,6 +58,8 @@ struct Frame {
     likely: bool,
     heads: Vec<Vec<Head>>,
     status: Option<bool>,
+    /// What may be the case instead, should the chain of `&&` before it have broken off.
+    fallback: Option<Vec<Vec<Head>>>,
 }
 
 struct World<'a> {
@@ -115,13 +67,21 @@ struct World<'a> {
     /// The first is where the command starts.
     trees: Vec<Tree>,
     made: Vec<String>,
+    /// Aliases that `git config` set earlier in the same command line.
+    aliases: Vec<(String, String)>,
     /// Whether something before may have made directories.
     builds: bool,
     /// The predicted success of the last command.
     status: Option<bool>,
     /// The same of the condition before the last conditional part.
     condition: Option<bool>,
+    /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
+    /// count, because what follows runs only if it succeeded; after it they may be the case.
+    fallback: Option<Vec<Vec<Head>>>,
     landings: Landings,
+    calls: u32,
+    /// The place of the last plain call: most commands stay in one directory.
+    last_place: Option<(String, usize)>,
 }
 
 impl<'a> World<'a> {
@@ -142,10 +102,14 @@ impl<'a> World<'a> {
             home,
             trees: vec![tree],
             made: Vec::new(),
+            aliases: Vec::new(),
             builds: false,
             status: None,
             condition: None,
+            fallback: None,
             landings: Landings::default(),
+            calls: 0,
+            last_place: None,
         }
     }
 
@@ -156,13 +120,17 @@ impl<'a> World<'a> {
             match step {
                 Step::Enter(link) => frames.push(self.enter(*link)),
                 Step::Leave => {
+                    self.end_chain();
                     if let Some(frame) = frames.pop() {
                         self.leave(frame);
                     }
                 }
                 Step::Run(run) => {
                     let frame = match run.link {
-                        Link::Then | Link::Pipe => None,
+                        Link::Then | Link::Pipe => {
+                            self.end_chain();
+                            None
+                        }
                         Link::And | Link::Or | Link::Else | Link::Maybe => {
                             Some(self.enter(run.link))
                         }
@@ -177,6 +145,9 @@ impl<'a> World<'a> {
     }
 
     fn enter(&mut self, link: Link) -> Frame {
+        if link != Link::And {
+            self.end_chain();
+        }
         let (runs, likely) = match link {
             Link::Then | Link::Pipe => (Some(true), true),
             Link::And => (self.status, true),
@@ -190,34 +161,53 @@ impl<'a> World<'a> {
             likely,
             heads,
             status: self.status,
+            fallback: self.fallback.take(),
         }
     }
 
     fn leave(&mut self, frame: Frame) {
-        let believed = frame.runs.unwrap_or(frame.likely);
-        for (tree, before) in self.trees.iter_mut().zip(frame.heads) {
-            if tree.heads == before || frame.runs == Some(true) {
-                continue;
+        let Frame {
+            runs,
+            likely,
+            heads,
+            status,
+            fallback,
+        } = frame;
+        match runs {
+            Some(true) => self.fallback = fallback,
+            None if likely => self.fallback = fallback.or(Some(heads)),
+            Some(false) | None => {
+                let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+                for (tree, before) in self.trees.iter_mut().zip(heads) {
+                    tree.heads = before;
+                }
+                self.add_heads(inside);
+                self.fallback = fallback;
             }
-            let inside = std::mem::take(&mut tree.heads);
-            let (first, second) = if believed {
-                (inside, before)
-            } else {
-                (before, inside)
-            };
-            tree.heads = first;
-            for head in second {
+        }
+        self.condition = status;
+        self.status = match runs {
+            Some(true) => self.status,
+            Some(false) => status,
+            None => None,
+        };
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(heads) = self.fallback.take() {
+            self.add_heads(heads);
+        }
+    }
+
+    /// Adds heads that may be the case as well, after those known already.
+    fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.trees.iter_mut().zip(heads) {
+            for head in heads {
                 if !tree.heads.contains(&head) {
                     tree.heads.push(head);
                 }
             }
         }
-        self.condition = frame.status;
-        self.status = match (frame.runs, frame.status) {
-            (Some(true), _) => self.status,
-            (Some(false), before) => before,
-            (None, _) => None,
-        };
     }
 
     fn run(&mut self, run: &Run, depth: u32) {
@@ -242,6 +232,11 @@ impl<'a> World<'a> {
             return;
         };
         self.status = None;
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            self.landings.opaque = true;
+            return;
+        }
         for _ in 0..MAX_ALIASES {
             let Some(word) = call.subcommand.clone() else {
                 return;
@@ -286,6 +281,9 @@ impl<'a> World<'a> {
                 self.landings.opaque = true;
             }
             return value.literal().map(str::to_owned);
+        }
+        if let Some((_, value)) = self.aliases.iter().rev().find(|(known, _)| known == name) {
+            return Some(value.clone());
         }
         let place = self.place(call);
         let repository = self
@@ -344,7 +342,20 @@ impl<'a> World<'a> {
                 None => 0,
             };
         }
-        let path = Path::new(dir);
+        if let Some((last, place)) = &self.last_place
+            && last == dir
+        {
+            return *place;
+        }
+        let place = self.find_place(Path::new(dir));
+        self.last_place = Some((dir.to_owned(), place));
+        place
+    }
+
+    fn find_place(&mut self, path: &Path) -> usize {
+        if path.components().nth(MAX_COMPONENTS).is_some() {
+            return 0;
+        }
         // Work trees and repositories that this command line makes.
         let made = self.trees.iter().rposition(|tree| {
             (tree.repository.is_none() || !tree.root.exists()) && path.starts_with(&tree.root)
@@ -387,6 +398,11 @@ impl<'a> World<'a> {
         relation: Relation,
         head: Head,
     ) -> usize {
+        self.last_place = None;
+        if self.trees.len() >= MAX_TREES {
+            self.landings.opaque = true;
+            return 0;
+        }
         self.trees.push(Tree {
             repository,
             root,
@@ -404,6 +420,17 @@ impl<'a> World<'a> {
         match name {
             "commit" => self.commit(call, place),
             "citool" | "gui" => self.landings.opaque = true,
+            "config" => {
+                let pairs = call.args.windows(2).filter_map(|pair| match pair {
+                    [key, value] => {
+                        Some((key.literal()?.strip_prefix("alias.")?, value.literal()?))
+                    }
+                    _ => None,
+                });
+                let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                self.aliases.extend(pairs);
+                self.status = Some(true);
+            }
             "init" | "clone" => self.new_repository(name, call),
             "worktree" => {
                 if let Some((path, head)) = new_worktree(&call.args)
@@ -501,11 +528,7 @@ impl<'a> World<'a> {
                 Some(true)
             }
             Move::Fails => Some(false),
-            Move::Stays => matches!(
-                name,
-                "add" | "stash" | "fetch" | "status" | "config" | "rm" | "mv"
-            )
-            .then_some(true),
+            Move::Stays => git_status(name, &call.args, &ground),
         };
         if self.status != Some(false) {
             self.made.extend(made_branch(name, &call.args));

@@ -12,8 +12,10 @@ pub mod commits;
 mod config;
 mod file;
 pub mod head;
+mod landing;
 mod switch;
 
 pub use call::GitCall;
-pub use commits::{Commit, Landing, Landings, Relation, commits};
+pub use commits::commits;
 pub use head::{Head, Repository};
+pub use landing::{Commit, Landing, Landings, Other, Relation};

@@ -25,7 +25,7 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    fn exists(&self, name: &str) -> bool {
+    pub(crate) fn exists(&self, name: &str) -> bool {
         self.made.iter().any(|made| made == name)
             || self
                 .repository
@@ -188,6 +188,11 @@ fn checkout(switch: bool, args: &[Word], ground: &Ground<'_>) -> Move {
         return branch();
     }
     let commit = target.contains(['~', '^', '@'])
+        || target.starts_with("refs/")
+        || ground
+            .made
+            .iter()
+            .any(|made| made.strip_prefix("refs/tags/") == Some(target))
         || target.len() >= 7 && target.bytes().all(|byte| byte.is_ascii_hexdigit())
         || repository.tag_exists(target)
         || target
@@ -246,6 +251,10 @@ pub(crate) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
             args.iter().find(|word| plain && !word.starts_with("-"))
         }
         "stash" if args.first().map(Word::raw) == Some("branch") => args.get(1),
+        "tag" => {
+            let name = args.iter().find(|word| !word.starts_with("-"))?.literal()?;
+            return Some(format!("refs/tags/{name}"));
+        }
         _ => None,
     };
     word?.literal().map(str::to_owned)

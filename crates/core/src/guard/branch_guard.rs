@@ -27,7 +27,7 @@ pub(super) const GUARD: Guard = Guard {
             "the command would commit on the workflow's branch before the last phase",
         ),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 const PROTECTED: &[&str] = &["main", "master"];
@@ -40,14 +40,10 @@ fn check(scene: &Scene<'_>) -> Verdict {
         return Verdict::Allow;
     }
     let (dir, home) = (scene.start_dir(), scene.home());
-    let survey = shell::survey(
-        command,
-        shell::Start {
-            dir: Some(dir),
-            home,
-        },
-    );
-    let commits = git::commits(&survey, dir, home).commits;
+    let Some(survey) = scene.survey() else {
+        return Verdict::Allow;
+    };
+    let commits = git::commits(survey, dir, home).commits;
     if commits.is_empty() {
         return Verdict::Allow;
     }

@@ -17,7 +17,7 @@ pub(super) const GUARD: Guard = Guard {
         ("DMG-001", "options are missing from the menu"),
         ("DMG-002", "the menu shows options that were removed"),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 /// A pattern of the specification and how it is matched, on text in lower case.

@@ -12,7 +12,7 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks a delegation whose phase is not marked as in progress",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[("PLC-001", "the phase is neither in progress nor completed")],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 fn check(scene: &Scene<'_>) -> Verdict {

@@ -18,7 +18,7 @@ pub(super) const GUARD: Guard = Guard {
             "the prompt has a `Phase key:` that no workflow knows (warning)",
         ),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 fn check(scene: &Scene<'_>) -> Verdict {

@@ -11,7 +11,7 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks sub-agents from the implementation phase on while there is no tasks.md",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[("PS-001", "the phase needs a task plan and there is none")],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 fn check(scene: &Scene<'_>) -> Verdict {

@@ -14,7 +14,7 @@ pub(super) const GUARD: Guard = Guard {
         "WT-001",
         "the discovery's walkthrough is not recorded as completed",
     )],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 const TEXT: &str = "\

@@ -63,13 +63,13 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
                 let reason = say::reason(report);
                 say::put(&mut specific, "permissionDecisionReason", Some(reason));
             }
-            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+            say::put(&mut specific, "additionalContext", say::context(outcome));
         }
         EventKind::PostTool | EventKind::Prompt => {
             if let Some(report) = &outcome.block {
                 say::block(&mut object, "block", report);
             }
-            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+            say::put(&mut specific, "additionalContext", say::context(outcome));
         }
         // Here `additionalContext` would keep the turn going, which a warning must not.
         EventKind::Stop | EventKind::SubagentStop => {
@@ -78,10 +78,10 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             }
         }
         EventKind::PostToolFailure | EventKind::SessionStart => {
-            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+            say::put(&mut specific, "additionalContext", say::context(outcome));
         }
         EventKind::Other if TAKE_CONTEXT.contains(&name) => {
-            say::put(&mut specific, "additionalContext", say::warnings(outcome));
+            say::put(&mut specific, "additionalContext", say::context(outcome));
         }
         EventKind::SessionEnd | EventKind::Other => {}
     }

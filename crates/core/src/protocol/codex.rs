@@ -37,6 +37,6 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             say::block(&mut object, "block", report);
         }
     }
-    say::put(&mut object, "systemMessage", say::notices(outcome));
+    say::put(&mut object, "systemMessage", say::only_channel(outcome));
     say::print(&object)
 }

@@ -41,6 +41,6 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
         say::block(&mut object, if is_stop { "block" } else { "deny" }, report);
     }
-    say::put(&mut object, "systemMessage", say::notices(outcome));
+    say::put(&mut object, "systemMessage", say::only_channel(outcome));
     say::print(&object)
 }

@@ -24,6 +24,10 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         }
     }
     let mut answer = say::print(&object);
+    // What the originals tell the agent is plain text on stdout; a block stands there alone.
+    if object.is_empty() && !outcome.guidance.is_empty() {
+        answer.stdout = outcome.guidance.join("\n") + "\n";
+    }
     answer.stderr = say::log(outcome);
     answer
 }

@@ -1,7 +1,7 @@
 //! Bytes to events, outcomes to bytes: the only code that knows an agent's field names, exit
 //! codes and quirks.
 //!
-//! [`parse`] turns what an agent sends into one neutral [`Event`], [`answer`] turns an
+//! [`parse()`] turns what an agent sends into one neutral [`Event`], [`answer`] turns an
 //! [`Outcome`] into what that agent understands. One file per agent: how it is recognised, what
 //! is peculiar about its events, and what it must be answered.
 //!

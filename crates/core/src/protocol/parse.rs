@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::{Event, EventKind, Hints, Wire, claude, codex, copilot, cursor, gemini, tool};
-use crate::json::{Kind, Node, Object};
+use crate::json::{Kind, Malformed, Node, Object};
 use crate::verdict::Fault;
 
 /// The bytes are no event at all.
@@ -22,7 +22,7 @@ pub enum NotAnEvent {
     Empty,
     /// not JSON
     #[error("Invalid JSON in the event: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(#[from] Malformed),
     /// JSON, but not an object
     #[error("the event is {0}, not a JSON object")]
     NotAnObject(Kind),

@@ -49,6 +49,17 @@ pub(super) fn reason(report: &Report) -> Cow<'_, str> {
         )
 }
 
+/// What the person reads where the agent has no ear of its own: notices, and the first line of
+/// what the guards tell.
+pub(super) fn only_channel(outcome: &Outcome) -> Option<String> {
+    let told = outcome
+        .guidance
+        .iter()
+        .filter_map(|text| first_line(text))
+        .map(str::to_owned);
+    lines(notices(outcome).into_iter().chain(told))
+}
+
 /// One line per warning and fault, for the person.
 pub(super) fn notices(outcome: &Outcome) -> Option<String> {
     let warnings = outcome.warnings.iter().map(|Report { guard, finding }| {
@@ -63,7 +74,16 @@ pub(super) fn notices(outcome: &Outcome) -> Option<String> {
     lines(warnings.chain(outcome.faults.iter().map(fault_line)))
 }
 
-/// The whole text of every warning, for the agent.
+/// The whole text of every warning and of all guidance, for the agent.
+pub(super) fn context(outcome: &Outcome) -> Option<String> {
+    lines(
+        warnings(outcome)
+            .into_iter()
+            .chain(outcome.guidance.iter().cloned()),
+    )
+}
+
+/// The whole text of every warning.
 pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
     lines(outcome.warnings.iter().map(|Report { guard, finding }| {
         if finding.text.trim().is_empty() {
@@ -74,11 +94,11 @@ pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
     }))
 }
 
-/// Warnings in full and faults, for stderr.
+/// Warnings in full, notes and faults, for stderr.
 pub(super) fn log(outcome: &Outcome) -> String {
-    let mut text = warnings(outcome)
-        .map(|text| text + "\n")
-        .unwrap_or_default();
+    let notes = outcome.notes.iter().map(|note| note.finding.text.clone());
+    let said = lines(notes.chain(warnings(outcome)));
+    let mut text = said.map(|text| text + "\n").unwrap_or_default();
     text.push_str(&fault_lines(&outcome.faults));
     text
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::syntax::{BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
+use super::syntax::{BETWEEN, BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
 use super::walk::{Io, Scope, Walker};
 use super::word::{Word, is_mark};
 
@@ -18,6 +18,8 @@ struct Fields {
     text: String,
     /// Whether the current field exists even if it is empty.
     started: bool,
+    /// What splits a value, when the command sets `IFS`.
+    separators: Option<String>,
     /// Globs stay plain letters and blanks do not split: an assignment, a quoted text.
     whole: bool,
 }
@@ -31,6 +33,9 @@ impl Fields {
     fn bare(&mut self, text: &str) {
         self.started |= !text.is_empty();
         if self.whole {
+            self.text.push_str(text);
+        } else if text == "[" {
+            // The program, not the start of a glob.
             self.text.push_str(text);
         } else if text.contains(['*', '?', '[', HOLE]) {
             self.text.extend(text.chars().map(activate));
@@ -46,7 +51,11 @@ impl Fields {
             return;
         }
         for letter in value.chars() {
-            if letter.is_ascii_whitespace() {
+            let cuts = match &self.separators {
+                Some(separators) => separators.contains(letter),
+                None => letter.is_ascii_whitespace(),
+            };
+            if cuts {
                 self.cut();
             } else {
                 self.started = true;
@@ -102,7 +111,11 @@ impl Walker<'_> {
                 continue;
             }
             for word in braces(word) {
-                let mut fields = Fields::default();
+                let separators = scope.vars.get("IFS").map(|value| value.text.clone());
+                let mut fields = Fields {
+                    separators,
+                    ..Fields::default()
+                };
                 self.fill(&word, scope, &mut fields);
                 fields.cut();
                 words.append(&mut fields.done);
@@ -200,8 +213,11 @@ impl Walker<'_> {
         scope: &mut Scope,
         fields: &mut Fields,
     ) {
-        if name == "@" && quoted && matches!(op, VarOp::Plain) && !fields.whole {
-            let args = Rc::clone(&scope.args);
+        if quoted
+            && matches!(op, VarOp::Plain)
+            && !fields.whole
+            && let Some(args) = elements(name, scope)
+        {
             for (index, arg) in args.iter().enumerate() {
                 if index > 0 {
                     fields.cut();
@@ -250,8 +266,15 @@ impl Walker<'_> {
 
     /// A variable's value; nothing when the command does not say.
     pub(crate) fn lookup(&self, name: &str, scope: &Scope) -> Option<String> {
+        if let Some(array) = name
+            .strip_suffix("[@]")
+            .or_else(|| name.strip_suffix("[*]"))
+        {
+            return Some(scope.vars.get(array)?.text.replace(BETWEEN, " "));
+        }
         if let Some(value) = scope.vars.get(name) {
-            return Some(value.text.clone());
+            // An array without an index is its first element.
+            return value.text.split(BETWEEN).next().map(str::to_owned);
         }
         match name {
             "PWD" => scope.dir.clone(),
@@ -269,6 +292,20 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// The words that `"$@"` and `"${name[@]}"` stand for.
+fn elements(name: &str, scope: &Scope) -> Option<Rc<Vec<String>>> {
+    if name == "@" {
+        return Some(Rc::clone(&scope.args));
+    }
+    let text = &scope.vars.get(name.strip_suffix("[@]")?)?.text;
+    let all = if text.is_empty() {
+        Vec::new()
+    } else {
+        text.split(BETWEEN).map(str::to_owned).collect()
+    };
+    Some(Rc::new(all))
 }
 
 /// Writes out `a{b,c}d` as `abd acd`; only where the braces stand in one bare piece.

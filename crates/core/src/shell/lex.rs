@@ -6,19 +6,11 @@
 
 use std::rc::Rc;
 
-use super::syntax::{Body, List, Piece, RawWord, VarOp};
+use super::heredoc::Pending;
+use super::syntax::{List, Piece, RawWord, VarOp};
 
 /// Deeper nesting than this is not followed.
 pub(crate) const MAX_DEPTH: u32 = 64;
-
-/// A heredoc whose body starts after the next newline.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    delimiter: Vec<u8>,
-    quoted: bool,
-    strip_tabs: bool,
-    body: Body,
-}
 
 /// The position in the text and what must be remembered across it.
 pub(crate) struct Cursor<'a> {
@@ -58,7 +50,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn string(bytes: &[u8]) -> String {
+pub(crate) fn string(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -179,89 +171,6 @@ impl<'a> Cursor<'a> {
             let body = self.heredoc_body(&pending);
             pending.body.replace(body);
         }
-    }
-
-    /// Reads the delimiter after `<<` and returns the place its body will fill.
-    pub(crate) fn heredoc_marker(&mut self, strip_tabs: bool) -> Body {
-        while is_blank(self.peek(0)) {
-            self.at += 1;
-        }
-        let mut delimiter = Vec::new();
-        let mut quoted = false;
-        loop {
-            let byte = self.peek(0);
-            match byte {
-                b'\'' | b'"' => {
-                    quoted = true;
-                    self.at += 1;
-                    while !self.done() && self.peek(0) != byte {
-                        delimiter.push(self.peek(0));
-                        self.at += 1;
-                    }
-                    self.at += 1;
-                }
-                b'\\' => {
-                    quoted = true;
-                    delimiter.push(self.peek(1));
-                    self.at += 2;
-                }
-                _ if is_meta(byte) => break,
-                _ => {
-                    delimiter.push(byte);
-                    self.at += 1;
-                }
-            }
-        }
-        let body = Body::default();
-        self.pending.push(Pending {
-            delimiter,
-            quoted,
-            strip_tabs,
-            body: Rc::clone(&body),
-        });
-        body
-    }
-
-    fn heredoc_body(&mut self, pending: &Pending) -> RawWord {
-        let mut body = Vec::new();
-        while !self.done() {
-            let rest = self.rest();
-            let length = rest.iter().position(|&byte| byte == b'\n');
-            let mut line = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
-            if pending.strip_tabs {
-                let tabs = line.iter().take_while(|&&byte| byte == b'\t').count();
-                line = line.get(tabs..).unwrap_or_default();
-            }
-            // Inside `$(…)` bash also ends a heredoc at `EOF)`.
-            if self.depth > 0
-                && line
-                    .strip_prefix(pending.delimiter.as_slice())
-                    .is_some_and(|after| {
-                        !pending.delimiter.is_empty() && after.iter().all(|&byte| byte == b')')
-                    })
-                && line.len() > pending.delimiter.len()
-            {
-                let closers = line.len() - pending.delimiter.len();
-                self.at += length.unwrap_or(rest.len()) - closers;
-                break;
-            }
-            self.at += length.map_or(rest.len(), |length| length + 1);
-            if line == pending.delimiter.as_slice() {
-                break;
-            }
-            body.extend_from_slice(line);
-            body.push(b'\n');
-        }
-        if pending.quoted {
-            return RawWord(vec![Piece::Quoted(string(&body))]);
-        }
-        if !body.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')) {
-            return RawWord(vec![Piece::Quoted(string(&body))]);
-        }
-        let mut inner = Cursor::new(&body, self.depth);
-        let word = inner.word(Stop::End);
-        self.broken |= inner.broken;
-        word
     }
 
     /// One word, up to what ends it; the closing character is left in place.
@@ -449,8 +358,10 @@ impl<'a> Cursor<'a> {
         } else {
             name = self.name();
         }
-        if self.eat(b"[@]") || self.eat(b"[*]") {
-            // An array: its elements are joined as one value here.
+        if self.eat(b"[@]") {
+            name.push_str("[@]");
+        } else if self.eat(b"[*]") {
+            name.push_str("[*]");
         } else if self.peek(0) == b'[' {
             odd |= !self.eat(b"[0]");
         }

@@ -10,16 +10,25 @@
 //! What it deliberately does not do: run anything, read files, or know what a program means.
 //! Meaning is given by [`writes`] and by `git::commits`.
 
+mod code;
+mod effects;
+mod effects_copy;
+mod effects_git;
 mod expand;
+mod files;
+mod heredoc;
 mod lex;
 mod nested;
 mod output;
 mod parse;
 mod path;
+mod redirect;
+mod state;
 mod syntax;
 mod walk;
 mod word;
 mod wrap;
+pub mod writes;
 
 use std::path::Path;
 
@@ -152,30 +161,44 @@ pub fn survey(command: &str, start: Start<'_>) -> Survey {
     walk::survey(command, start)
 }
 
-/// Whether a command could name `word` (lower case ASCII letters, such as `git`) in any way that
-/// [`survey`] can see: a cheap check that lets most commands go unparsed.
+/// Whether a command could run `word` (a program's name such as `git`) in any way that [`survey`]
+/// would report or find opaque: a cheap check that lets many commands go unparsed.
 ///
-/// It answers no only if the letters do not appear in their order even when everything between
-/// them may be quotes, escapes or joins, and no construct is present that makes letters from
-/// something else (`$'\x67'`, `printf`, `echo -e`, ranges `{a..z}`).
+/// It answers no only if nothing in the command can make words (expansions, braces, globs, shells
+/// that read text) and the letters nowhere follow each other with
+/// at most quotes, backslashes and line ends between them.
 pub fn may_mention(command: &str, word: &str) -> bool {
-    let mut wanted = word.bytes();
-    let mut next = wanted.next();
-    let mut last = 0_u8;
-    let mut makes_letters = false;
-    for byte in command.bytes() {
-        if Some(byte) == next {
-            next = wanted.next();
-            if next.is_none() {
-                return true;
-            }
-        }
-        // A backslash before a letter or digit may be an escape that stands for another letter.
-        makes_letters |=
-            last == b'\\' && byte.is_ascii_alphanumeric() || last == b'.' && byte == b'.';
-        last = byte;
+    let makes_words = command
+        .bytes()
+        .any(|byte| matches!(byte, b'$' | b'`' | b'{' | b'*' | b'?' | b'['));
+    if makes_words || command.len() > MAX_COMMAND {
+        return true;
     }
-    next.is_none() || makes_letters && command.contains(['$', '{', '%', 'e', 'p'])
+    // Texts given to a shell, which may come from a decoder.
+    if ["sh", "eval", "source", ". "]
+        .iter()
+        .any(|sign| command.contains(sign))
+    {
+        return true;
+    }
+    let Some(first) = word.bytes().next() else {
+        return true;
+    };
+    let mut rest = command.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == first) {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let mut letters = rest
+            .iter()
+            .filter(|byte| !matches!(byte, b'\'' | b'"' | b'\\' | b'\n'));
+        if word
+            .bytes()
+            .skip(1)
+            .all(|wanted| letters.next() == Some(&wanted))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

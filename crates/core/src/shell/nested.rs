@@ -3,12 +3,13 @@
 
 use std::rc::Rc;
 
+use super::Link;
 use super::expand::as_script;
-use super::syntax::{Command, HOLE, LOOSE};
+use super::state::{define_alias, set};
+use super::syntax::{Command, DEEP, HOLE, LOOSE};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
 use super::wrap::split_words;
-use super::{Link, join};
 
 /// `find` actions that start a command.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
@@ -52,6 +53,21 @@ impl Walker<'_> {
                 self.deeper(|walker| walker.dispatch(inner, scope));
             }
             "trap" => self.trap(&call, scope),
+            "tmux" | "screen" => {
+                for word in call
+                    .words
+                    .iter()
+                    .skip(1)
+                    .filter(|word| word.raw().contains(' '))
+                {
+                    let text = word.raw().to_owned();
+                    self.nested(&text, &mut scope.clone(), &Io::default());
+                }
+            }
+            "shopt" if call.words.iter().any(|word| word.raw() == "expand_aliases") => {
+                scope.aliases = Some(Rc::default());
+            }
+            "alias" => define_alias(&call, scope),
             "su" | "runuser" | "script" | "flock" | "nix-shell" | "hyperfine" | "npx" => {
                 self.text_option(&name, &call, scope);
             }
@@ -155,6 +171,11 @@ impl Walker<'_> {
             } else if let Some(cluster) = text.strip_prefix(['-', '+']) {
                 takes_text |= cluster.contains('c') && text.starts_with('-');
                 takes_stdin |= cluster.contains('s');
+                if cluster.contains('n') && text.starts_with('-') {
+                    // Only the syntax is checked.
+                    self.emit(call.clone(), scope);
+                    return String::new();
+                }
                 if cluster.ends_with(['o', 'O']) {
                     at += 1;
                 }
@@ -441,113 +462,6 @@ impl Walker<'_> {
             None => {}
         }
     }
-
-    fn change_dir(&mut self, name: &str, call: &Call, scope: &mut Scope) {
-        let operand = call
-            .words
-            .iter()
-            .skip(1)
-            .find(|word| !matches!(word.raw(), "-L" | "-P" | "-e" | "-@" | "--" | "-n"));
-        let here = scope.dir.clone();
-        let to = match (name, operand.map(Word::raw)) {
-            ("popd", _) => scope.stack.pop().flatten(),
-            ("pushd", None) => None,
-            (_, None) => self.lookup("HOME", scope).map(|home| join("/", &home)),
-            (_, Some("-")) => scope.old_dir.clone(),
-            (_, Some(path)) => match (operand.and_then(Word::literal), &here) {
-                (Some(path), Some(dir)) => Some(join(dir, path)),
-                (Some(path), None) if path.starts_with('/') => Some(join("/", path)),
-                _ if path.is_empty() => here.clone(),
-                _ => None,
-            },
-        };
-        if name == "pushd" {
-            scope.stack.push(here.clone());
-        }
-        scope.old_dir = here;
-        scope.dir = to;
-    }
-
-    fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {
-        let mut exports = name == "export";
-        for word in call.words.iter().skip(1) {
-            let text = word.raw();
-            if let Some(flags) = text.strip_prefix('-') {
-                exports |= flags.contains('x');
-                if name == "export" && flags.contains('n') {
-                    exports = false;
-                }
-                continue;
-            }
-            let variable = match text.split_once('=') {
-                Some((variable, value)) => {
-                    let value = value.replace(LOOSE, HOLE.encode_utf8(&mut [0; 4]));
-                    let (variable, value) = match variable.strip_suffix('+') {
-                        Some(variable) => {
-                            let old = self.lookup(variable, scope).unwrap_or_default();
-                            (variable, format!("{old}{value}"))
-                        }
-                        None => (variable, value),
-                    };
-                    self.assign(variable, value, scope);
-                    variable
-                }
-                None => text,
-            };
-            if exports && let Some(value) = Rc::make_mut(&mut scope.vars).get_mut(variable) {
-                value.exported = true;
-            }
-        }
-    }
-
-    fn read(&mut self, call: &Call, scope: &mut Scope) {
-        let names = operands(&call.words, "dinNptu", 1);
-        let line = call
-            .io
-            .input
-            .as_deref()
-            .and_then(|text| text.lines().next())
-            .map(str::to_owned);
-        let mut fields = line
-            .as_deref()
-            .map(|line| line.split_whitespace())
-            .into_iter()
-            .flatten();
-        for (index, name) in names.iter().enumerate() {
-            let last = index + 1 == names.len();
-            let value = match &line {
-                None => String::from(HOLE),
-                Some(_) if last => fields.by_ref().collect::<Vec<_>>().join(" "),
-                Some(_) => fields.next().unwrap_or_default().to_owned(),
-            };
-            self.assign(name.raw(), value, scope);
-        }
-    }
-}
-
-fn set(call: &Call, scope: &mut Scope) {
-    let words = call.words.get(1..).unwrap_or_default();
-    for (index, word) in words.iter().enumerate() {
-        match word.raw() {
-            "--" => {
-                let args = words
-                    .iter()
-                    .skip(index + 1)
-                    .map(|word| word.raw().to_owned());
-                scope.args = Rc::new(args.collect());
-                return;
-            }
-            "-a" | "allexport" => scope.export_all = true,
-            "+a" => scope.export_all = false,
-            _ => {}
-        }
-    }
-    if words
-        .first()
-        .is_some_and(|word| !word.starts_with("-") && !word.starts_with("+"))
-    {
-        scope.args = Rc::new(words.iter().map(|word| word.raw().to_owned()).collect());
-    }
 }
 
 /// The words after a program's options; `valued` are short options followed by a value.
@@ -573,19 +487,21 @@ fn joined(words: &[Word]) -> String {
     words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
 }
 
-/// What `find` puts for `{}`: below the start, or the start itself when a name is asked for.
+/// What `find` puts for `{}`: everything below the start, or what its name test lets through.
 fn found_path(start: &str, words: &[Word]) -> String {
-    let name = words
-        .iter()
-        .position(|word| matches!(word.raw(), "-name" | "-path" | "-wholename"))
-        .and_then(|at| Some((words.get(at)?.raw(), words.get(at + 1)?.raw())));
-    match name {
-        Some(("-name", name)) => format!("{start}/{HOLE}/{}", activate_glob(name)),
-        Some((_, path)) => activate_glob(path),
-        None => format!("{start}{HOLE}"),
+    let value = |option: &str| {
+        let at = words.iter().position(|word| word.raw() == option)?;
+        Some(words.get(at + 1)?.raw())
+    };
+    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
+    if value("-type") == Some("d") {
+        return format!("{start}{HOLE}");
     }
-}
-
-fn activate_glob(text: &str) -> String {
-    text.replace('*', HOLE.encode_utf8(&mut [0; 4]))
+    if let Some(name) = value("-name").or_else(|| value("-iname")) {
+        return format!("{start}/{every}{}", name.replace('*', &every));
+    }
+    match value("-path").or_else(|| value("-wholename")) {
+        Some(path) => path.replace('*', &every),
+        None => format!("{start}{every}"),
+    }
 }

@@ -14,6 +14,12 @@ pub(crate) const QUERY: char = '\u{FDD3}';
 /// An active `[`.
 pub(crate) const BRACKET: char = '\u{FDD4}';
 
+/// Any text at all, known to cover every name: what `find` looks through.
+pub(crate) const DEEP: char = '\u{FDD5}';
+
+/// Stands between the elements of an array's value.
+pub(crate) const BETWEEN: char = '\u{1F}';
+
 /// Commands separated by `;`, `&` or a newline.
 #[derive(Debug, Default)]
 pub(crate) struct List(pub(crate) Vec<AndOr>);

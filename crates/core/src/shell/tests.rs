@@ -164,6 +164,7 @@ fn what_cannot_be_seen_is_opaque() {
         ("eval \"$X\"", true),
         ("f() { f; f; }; f", true),
         ("git commit", false),
+        ("[ -n \"$x\" ] && git commit", false),
         ("ls $X", false),
     ] {
         assert_eq!(

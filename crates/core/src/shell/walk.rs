@@ -7,12 +7,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::files::is_stdout;
 use super::lex::Cursor;
-use super::syntax::{
-    AndOr, Assign, Command, HOLE, Join, Kind, List, Pipeline, Redirect as RawRedirect, RedirectOp,
-};
+use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
 use super::word::Word;
-use super::{Link, Mode, Redirect, Run, Start, Step, Survey, join};
+use super::{Link, Redirect, Run, Start, Step, Survey, join};
 
 /// What a walk may cost; a simple command costs one.
 const BUDGET: u32 = 100_000;
@@ -40,6 +39,8 @@ pub(crate) struct Scope {
     pub(crate) old_dir: Option<String>,
     pub(crate) stack: Vec<Option<String>>,
     pub(crate) export_all: bool,
+    /// `shopt -s expand_aliases`, and the aliases since then.
+    pub(crate) aliases: Option<Rc<BTreeMap<String, String>>>,
 }
 
 /// Standard input and output of a part of the script.
@@ -80,7 +81,7 @@ pub(crate) struct Walker<'a> {
     calls: u32,
     /// Texts of `<(…)`, and of files written earlier in the same command.
     pub(crate) files: Vec<(String, String)>,
-    streams: u32,
+    pub(crate) streams: u32,
 }
 
 /// Walks a whole command.
@@ -104,13 +105,13 @@ pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
     // The marks for unknown text, and NUL, cannot come from the outside.
     let clean;
     let command = if command
-        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD4}').contains(&letter))
+        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD5}').contains(&letter))
     {
         clean = command
             .chars()
             .filter(|letter| *letter != '\0')
             .map(|letter| {
-                if ('\u{FDD0}'..='\u{FDD4}').contains(&letter) {
+                if ('\u{FDD0}'..='\u{FDD5}').contains(&letter) {
                     '\u{FFFD}'
                 } else {
                     letter
@@ -157,19 +158,6 @@ impl Walker<'_> {
         let list = cursor.script();
         self.survey.opaque |= cursor.broken;
         self.list(&list, scope, io)
-    }
-
-    pub(crate) fn remember_stream(&mut self, text: String) -> String {
-        let path = format!("/dev/fd/{}", self.streams);
-        self.streams += 1;
-        self.remember_file(path.clone(), text);
-        path
-    }
-
-    pub(crate) fn remember_file(&mut self, path: String, text: String) {
-        if self.files.len() < 64 {
-            self.files.push((path, text));
-        }
     }
 
     pub(crate) fn enter(&mut self, link: Link) {
@@ -435,95 +423,6 @@ impl Walker<'_> {
         output
     }
 
-    /// Expands redirections: the files they open, and the text they supply.
-    fn redirects(&mut self, raw: &[RawRedirect], scope: &mut Scope, io: &mut Io) -> Vec<Redirect> {
-        let mut redirects = Vec::new();
-        for redirect in raw {
-            let stdin = redirect.fd.unwrap_or(0) == 0;
-            let mode = match redirect.op {
-                RedirectOp::HereString => {
-                    let mut text = self.text(&redirect.target, scope);
-                    text.push('\n');
-                    if stdin {
-                        io.input = Some(text.into());
-                    }
-                    continue;
-                }
-                RedirectOp::HereDoc => {
-                    let body = redirect.body.as_ref().map(|body| body.borrow().clone());
-                    let text = self.text(&body.unwrap_or_default(), scope);
-                    if stdin {
-                        io.input = Some(text.into());
-                    }
-                    continue;
-                }
-                RedirectOp::DupIn => continue,
-                RedirectOp::DupOut => {
-                    let target = self.target(&redirect.target, scope);
-                    // `>&2` and `>&-` name descriptors; `>&file` is `&>file`.
-                    let name = target.raw();
-                    let fd = name
-                        .trim_end_matches('-')
-                        .bytes()
-                        .all(|byte| byte.is_ascii_digit());
-                    if !fd && redirect.fd.is_none() && !target.has_holes() {
-                        redirects.push(Redirect {
-                            mode: Mode::Write,
-                            target,
-                        });
-                    }
-                    continue;
-                }
-                RedirectOp::Read => Mode::Read,
-                RedirectOp::Write
-                | RedirectOp::Append
-                | RedirectOp::ReadWrite
-                | RedirectOp::Both
-                | RedirectOp::BothAppend => Mode::Write,
-            };
-            let target = self.target(&redirect.target, scope);
-            if mode == Mode::Read && stdin {
-                io.input = target
-                    .literal()
-                    .filter(|name| *name != "/dev/stdin")
-                    .and_then(|name| self.file_text(name, scope.dir.as_deref()))
-                    .map(Into::into)
-                    .or_else(|| Some(String::from(HOLE).into()));
-            }
-            redirects.push(Redirect { mode, target });
-        }
-        redirects
-    }
-
-    /// The text of a file, when this very command wrote it.
-    pub(crate) fn file_text(&self, name: &str, dir: Option<&str>) -> Option<String> {
-        let path = if name.starts_with('/') {
-            join("/", name)
-        } else {
-            join(dir?, name)
-        };
-        self.files
-            .iter()
-            .rev()
-            .find(|(file, _)| *file == path)
-            .map(|(_, text)| text.clone())
-    }
-
-    fn note_written(&mut self, redirects: &[Redirect], output: &str, scope: &Scope) {
-        let written = redirects
-            .iter()
-            .find(|redirect| redirect.mode == Mode::Write);
-        if let Some(name) = written.and_then(|redirect| redirect.target.literal())
-            && let Some(dir) = scope.dir.as_deref()
-            && !name.starts_with("/dev/")
-        {
-            let path = join(dir, name);
-            let mut text = self.file_text(&path, None).unwrap_or_default();
-            text.push_str(output);
-            self.remember_file(path, text);
-        }
-    }
-
     pub(crate) fn assign(&mut self, name: &str, text: String, scope: &mut Scope) {
         let known = scope.vars.get(name);
         if known.is_none() && scope.vars.len() >= MAX_VARS || name.is_empty() {
@@ -545,19 +444,26 @@ impl Walker<'_> {
         let mut text = match &assign.array {
             Some(words) => {
                 let words = self.words(words, scope);
-                words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
+                words
+                    .iter()
+                    .map(Word::raw)
+                    .collect::<Vec<_>>()
+                    .join(&String::from(BETWEEN))
             }
             None => self.text(&assign.value, scope),
         };
         if assign.append {
-            let old = self
-                .lookup(&assign.name, scope)
-                .unwrap_or_else(|| String::from(HOLE));
-            let blank = if assign.array.is_some() { " " } else { "" };
-            text = format!("{old}{blank}{text}");
-            if text.len() > 64 * 1024 {
-                text = String::from(HOLE);
+            let old = scope.vars.get(&assign.name).map(|value| value.text.clone());
+            let mut old = old.unwrap_or_else(|| String::from(HOLE));
+            if assign.array.is_some() && !old.is_empty() {
+                old.push(BETWEEN);
             }
+            old.push_str(&text);
+            text = if old.len() > 64 * 1024 {
+                String::from(HOLE)
+            } else {
+                old
+            };
         }
         text
     }
@@ -617,19 +523,6 @@ impl Walker<'_> {
             input: io.input.map(|text| Word::new(&*text)),
             link: io.link.unwrap_or(Link::Then),
         }));
-    }
-}
-
-fn is_stdout(redirect: &RawRedirect) -> bool {
-    match redirect.op {
-        RedirectOp::Write | RedirectOp::Append => redirect.fd.unwrap_or(1) == 1,
-        RedirectOp::Both | RedirectOp::BothAppend => true,
-        RedirectOp::Read
-        | RedirectOp::ReadWrite
-        | RedirectOp::DupIn
-        | RedirectOp::DupOut
-        | RedirectOp::HereString
-        | RedirectOp::HereDoc => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A word of a command as far as it can be known, and matching such words against names.
 
-use super::syntax::{BRACKET, HOLE, LOOSE, QUERY, STAR};
+use super::syntax::{BRACKET, DEEP, HOLE, LOOSE, QUERY, STAR};
 
 /// One word of an expanded command: literal text, with marks where text is unknown or a glob is
 /// active.
@@ -19,7 +19,7 @@ pub enum Match {
 }
 
 pub(crate) fn is_mark(letter: char) -> bool {
-    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET)
+    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET | DEEP)
 }
 
 impl Word {
@@ -68,7 +68,7 @@ impl Word {
         self.0
             .chars()
             .map(|letter| match letter {
-                HOLE | LOOSE => '…',
+                HOLE | LOOSE | DEEP => '…',
                 STAR => '*',
                 QUERY => '?',
                 BRACKET => '[',
@@ -106,18 +106,19 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
         at += 1;
         let mut next = vec![Match::No; name.len() + 1];
         match mark {
-            HOLE | LOOSE | STAR => {
+            HOLE | LOOSE | STAR | DEEP => {
                 let mut best = Match::No;
                 for (index, (slot, before)) in next.iter_mut().zip(&row).enumerate() {
-                    let crossed = index > 0 && name.get(index - 1) == Some(&'/');
-                    if mark == STAR && crossed {
+                    let letter = index.checked_sub(1).and_then(|at| name.get(at));
+                    if mark == STAR && (letter == Some(&'/') || hidden(&name, index)) {
                         best = Match::No;
                     }
                     best = best.max(*before);
-                    *slot = if mark == STAR {
-                        best
-                    } else {
+                    let unknown = matches!(mark, HOLE | LOOSE);
+                    *slot = if unknown {
                         best.min(Match::Maybe)
+                    } else {
+                        best
                     };
                 }
             }
@@ -127,12 +128,14 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
                 } else {
                     None
                 };
-                for (letter, (before, slot)) in
-                    name.iter().zip(row.iter().zip(next.iter_mut().skip(1)))
+                for (index, (letter, (before, slot))) in name
+                    .iter()
+                    .zip(row.iter().zip(next.iter_mut().skip(1)))
+                    .enumerate()
                 {
                     let fits = match &class {
-                        Some(class) => class.holds(*letter),
-                        None if mark == QUERY => *letter != '/',
+                        Some(class) => class.holds(*letter) && !hidden(&name, index + 1),
+                        None if mark == QUERY => *letter != '/' && !hidden(&name, index + 1),
                         None => *letter == '[',
                     };
                     if fits {
@@ -153,6 +156,12 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
         row = next;
     }
     row.last().copied().unwrap_or(Match::No)
+}
+
+/// Whether the letter before `end` is the dot of a hidden file, which no glob covers.
+fn hidden(name: &[char], end: usize) -> bool {
+    let letter = |back: usize| end.checked_sub(back).and_then(|at| name.get(at));
+    letter(1) == Some(&'.') && matches!(letter(2), None | Some('/'))
 }
 
 /// The letters of a `[…]`.
@@ -224,6 +233,9 @@ mod tests {
             ("…/state.json", "a/b/state.json", Match::Maybe),
             ("…", "a", Match::Maybe),
             ("*", "a/b", Match::No),
+            ("*", ".isdlc", Match::No),
+            (".*", ".isdlc", Match::Yes),
+            ("*/state.json", ".isdlc/state.json", Match::No),
             ("[", "[", Match::Yes),
             ("", "", Match::Yes),
             ("a", "", Match::No),

@@ -112,6 +112,16 @@ impl Walker<'_> {
             let Some(name) = program_name(first) else {
                 break;
             };
+            let alias = scope
+                .aliases
+                .as_ref()
+                .and_then(|aliases| aliases.get(first));
+            if !unwrapped && let Some(text) = alias {
+                let words = split_words(text);
+                call.words.splice(..1, words);
+                unwrapped = true;
+                continue;
+            }
             if !unwrapped && let Some(body) = scope.functions.get(first).cloned() {
                 return self.call_function(&body, &call, scope);
             }
@@ -278,7 +288,7 @@ pub(crate) fn split_words(text: &str) -> Vec<Word> {
                 quote = Some(letter);
                 started = true;
             }
-            (_, None) if letter.is_whitespace() => {
+            (_, None) if letter.is_whitespace() || letter == '\0' => {
                 if started {
                     words.push(Word::new(std::mem::take(&mut current)));
                     started = false;

@@ -121,6 +121,12 @@ fn rotate(log: &Appender, path: &Path) -> io::Result<()> {
     if rustix::fs::flock(log.file(), operation).is_err() || !log.is_at(path) {
         return Ok(());
     }
+    let carried = shorten(log, path)?;
+    carry_late_lines(log, path, carried)
+}
+
+/// Puts a file with the last lines in place of the log. Says how much of the old one was read.
+fn shorten(log: &Appender, path: &Path) -> io::Result<u64> {
     let grown = log.read_from(0)?;
     let lines: Vec<_> = grown
         .split_inclusive(|b| *b == b'\n')
@@ -131,12 +137,16 @@ fn rotate(log: &Appender, path: &Path) -> io::Result<()> {
         .unwrap_or_default();
     fs::replace(path, &last.concat(), Durability::Lazy)
         .map_err(|fault| io::Error::other(fault.to_string()))?;
-    let late = log.read_from(grown.len() as u64)?;
-    if !late.is_empty() {
-        let new = Appender::open(path)?;
-        new.append(String::from_utf8_lossy(&late).trim_end())?;
+    Ok(grown.len() as u64)
+}
+
+/// Appends to the new log what came to the old one after it was read.
+fn carry_late_lines(log: &Appender, path: &Path, carried: u64) -> io::Result<()> {
+    let late = log.read_from(carried)?;
+    if late.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    Appender::open(path)?.append(String::from_utf8_lossy(&late).trim_end())
 }
 
 #[cfg(test)]
@@ -227,9 +237,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         let log = Appender::open(&path).unwrap();
+        let stranger = Appender::open(&path).unwrap();
         log.append("early").unwrap();
-        rotate(&log, &path).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "early\n");
-        assert!(!log.is_at(&path));
+        let carried = shorten(&log, &path).unwrap();
+        stranger.append("late").unwrap();
+        carry_late_lines(&log, &path, carried).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "early\nlate\n");
     }
 }

@@ -52,6 +52,8 @@ pub struct Document {
     ending: Ending,
     surrogates: Surrogates,
     changed: bool,
+    /// How long the text was, so that the next one is written without growing its buffer.
+    length: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,7 @@ impl Default for Document {
             ending: Ending::Nothing,
             surrogates: Surrogates::None,
             changed: false,
+            length: 0,
         }
     }
 }
@@ -112,12 +115,13 @@ impl Document {
             },
             surrogates,
             changed: false,
+            length: text.len(),
         })
     }
 
     /// The text, with two blanks per level.
     pub fn to_text(&self) -> String {
-        let mut bytes = Vec::with_capacity(4096);
+        let mut bytes = Vec::with_capacity(self.length + 4096);
         let mut serializer =
             Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
         // Writing a `Value` to a `Vec` has no way to fail: its keys are strings.

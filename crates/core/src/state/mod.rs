@@ -13,12 +13,15 @@ pub mod document;
 pub mod edit;
 pub mod journal;
 pub mod lock;
+pub mod once;
+mod outcome;
 mod record;
 pub mod redact;
 pub mod spool;
 pub mod store;
 pub mod timestamp;
 pub mod view;
+pub mod watch;
 
 #[cfg(test)]
 mod fault_tests;

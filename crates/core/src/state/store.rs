@@ -26,20 +26,21 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::document::{Document, Flaw, whole};
+use super::document::{Document, whole};
 use super::edit::{self, Edit, EditFault};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-use super::record::Record;
+pub use super::outcome::{Foreign, Refused, StoreError, Submitted, UpdateError, Updated, Written};
 pub use super::record::Seen;
+use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
-use crate::fs::{self, Contents, Durability, Identity, Mould, ReadFault, Staged, WriteFault};
+use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, WriteFault};
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
 pub const STATE_CAP: u64 = 16 << 20;
 
 /// How often a change is made again on top of a stranger's before the store gives up.
-const TRIES: u32 = 32;
+pub(super) const TRIES: u32 = 32;
 
 /// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
 const HALF_WRITTEN: Duration = Duration::from_millis(120);
@@ -53,143 +54,10 @@ pub struct Store {
     patience: Duration,
 }
 
-/// What an update did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Updated {
-    /// The version the file has now; 0 if it has none.
-    pub version: u64,
-    /// Whether the file was written.
-    pub outcome: Written,
-    /// How many waiting changes of others were made with it.
-    pub late: usize,
-    /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
-    pub refused: Vec<Refused>,
-    /// Set if the file found was not the one the store last wrote.
-    pub foreign: Option<Foreign>,
-}
-
-/// Whether an update wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// The file is new.
-    Yes,
-    /// The change changed nothing, so nothing was written.
-    Unchanged,
-}
-
-/// A waiting change that could not be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Its name in the spool.
-    pub name: String,
-    /// What was in the way.
-    pub reason: String,
-}
-
-/// Somebody else wrote the state file since the store did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// The version the store had written.
-    pub expected: u64,
-    /// The version that was found. If it is not larger, changes may have been overwritten.
-    pub found: u64,
-}
-
-/// What became of edits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Submitted {
-    /// They are in the state.
-    Applied(Updated),
-    /// They wait in the spool under this name; the next update makes them.
-    Spooled(String),
-}
-
-/// Why the state was not changed.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Somebody else held the lock longer than there was patience for.
-    #[error("{path}: another process is changing it (waited {} ms)", waited.as_millis())]
-    Busy {
-        /// The state file.
-        path: PathBuf,
-        /// How long was waited.
-        waited: Duration,
-    },
-    /// Others kept changing the file without the lock.
-    #[error("{path}: others kept changing it during {TRIES} tries")]
-    Contended {
-        /// The state file.
-        path: PathBuf,
-    },
-    /// There is no state to edit.
-    #[error("{path}: there is no state file")]
-    Absent {
-        /// The state file.
-        path: PathBuf,
-    },
-    /// The file is there and is no JSON object. It was left alone.
-    #[error("{path}: {flaw}; it was left as it is")]
-    Corrupt {
-        /// The state file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        flaw: Flaw,
-    },
-    /// The file is there and cannot be read.
-    #[error("{path}: {fault}")]
-    Unreadable {
-        /// The state file.
-        path: PathBuf,
-        /// Why.
-        fault: ReadFault,
-    },
-    /// The changed state would be larger than what can be read again.
-    #[error("{path}: the changed state would be larger than {STATE_CAP} bytes")]
-    TooLarge {
-        /// The state file.
-        path: PathBuf,
-    },
-    /// The file could not be written. The old state is still there.
-    #[error("{path}: {fault}; the old one is still there")]
-    Unwritten {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        fault: WriteFault,
-    },
-    /// The change is in the file, but may not survive the loss of power.
-    #[error("{path}: changed, but the disk did not confirm it: {source}")]
-    Unconfirmed {
-        /// The state file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The store's private files could not be used.
-    #[error("{path}: {source}")]
-    Home {
-        /// The private file or directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-/// Why an update did not happen: the store's reason, or the change's own.
-#[derive(Debug, thiserror::Error)]
-pub enum UpdateError<E> {
-    /// The store could not.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The change itself refused.
-    #[error("{0}")]
-    Refused(E),
-}
-
 /// The state file as it was found.
 struct Found {
     bytes: Vec<u8>,
-    identity: Identity,
+    seen: Seen,
 }
 
 /// One try to change the file.
@@ -225,6 +93,11 @@ impl Store {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The private directory that holds what is kept about the state file.
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// The state file.
@@ -354,7 +227,7 @@ impl Store {
         if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now)?;
-            let state = state.map(|(found, document)| (found.identity, version(&document)));
+            let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
             self.spool
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
@@ -387,11 +260,11 @@ impl Store {
             Some((found, document)) => (Some(found), document),
             None => (None, Document::default()),
         };
-        let old_version = version(&document);
+        let old_version = found.as_ref().map_or(0, |found| found.seen.version);
         let record = Record::read(guard.file());
         let foreign = found
             .as_ref()
-            .and_then(|found| strange(record.as_ref(), found.identity, old_version));
+            .and_then(|found| strange(record.as_ref(), &found.seen));
 
         let mut refused = Vec::new();
         let mut made = Vec::new();
@@ -448,13 +321,8 @@ impl Store {
                 .intend(made.clone(), &staged, updated.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
-        match self.commit(
-            guard,
-            staged,
-            found.as_ref(),
-            old_version,
-            (&updated, durability),
-        ) {
+        let after = (updated.version, digest(text.as_bytes()));
+        match self.commit(guard, staged, found.as_ref(), after, durability) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
                 let _settled_later = self.clear(&made, &updated.refused);
@@ -478,8 +346,8 @@ impl Store {
         guard: &Guard,
         staged: Staged,
         found: Option<&Found>,
-        old_version: u64,
-        (updated, durability): (&Updated, Durability),
+        (version, digest): (u64, u64),
+        durability: Durability,
     ) -> Result<Committed, WriteFault> {
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
@@ -492,13 +360,11 @@ impl Store {
         }
         let record = staged.identity().and_then(|identity| {
             Record {
-                before: found.map(|found| Seen {
-                    identity: found.identity,
-                    version: old_version,
-                }),
+                before: found.map(|found| found.seen),
                 after: Seen {
                     identity,
-                    version: updated.version,
+                    version,
+                    digest,
                 },
             }
             .write(guard.file())
@@ -522,7 +388,7 @@ impl Store {
         match (fs::read_own(&self.state, STATE_CAP), found) {
             (Ok(None), None) => true,
             (Ok(Some(now)), Some(then)) => {
-                now.identity.inode == then.identity.inode && now.bytes == then.bytes
+                now.identity.inode == then.seen.identity.inode && now.bytes == then.bytes
             }
             (Ok(_) | Err(_), _) => false,
         }
@@ -577,7 +443,12 @@ impl Store {
             };
             match Document::parse(&bytes) {
                 Ok(document) => {
-                    return Ok(Some((Found { bytes, identity }, document)));
+                    let seen = Seen {
+                        identity,
+                        version: version(&document),
+                        digest: digest(&bytes),
+                    };
+                    return Ok(Some((Found { bytes, seen }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -635,13 +506,17 @@ fn version(document: &Document) -> u64 {
     })
 }
 
-fn strange(record: Option<&Record>, identity: Identity, found: u64) -> Option<Foreign> {
+fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
     let record = record?;
-    match record.find(identity) {
-        Some(_) => None,
-        None => Some(Foreign {
-            expected: record.after.version,
-            found,
-        }),
+    if record.knows(found.identity, found.digest) {
+        return None;
     }
+    Some(Foreign {
+        expected: record.after.version,
+        found: found.version,
+    })
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

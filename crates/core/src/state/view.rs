@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Node, Object};
+use crate::json::{self, Node, Object};
 use crate::workflow::phases;
 
 /// A state file.
@@ -35,14 +35,14 @@ pub struct GitBranch<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum Malformed {
     /// It is no JSON object.
-    #[error("line {}, column {}: {}", .0.line(), .0.column(), reason(.0))]
-    Json(#[source] serde_json::Error),
+    #[error(transparent)]
+    Json(#[from] json::Malformed),
     /// It is empty.
     #[error("the file is empty")]
     Empty,
     /// `active_workflow` is there and is no object.
     #[error("`active_workflow` is {0}, not an object")]
-    Workflow(crate::json::Kind),
+    Workflow(json::Kind),
 }
 
 impl<'a> State<'a> {
@@ -51,7 +51,7 @@ impl<'a> State<'a> {
         if text.trim().is_empty() {
             return Err(Malformed::Empty);
         }
-        let root = Object::parse(text).map_err(Malformed::Json)?;
+        let root = Object::parse(text)?;
         let workflow = match root.get("active_workflow") {
             None => None,
             // The originals take every falsy value for "none".
@@ -93,6 +93,20 @@ impl<'a> State<'a> {
         phases::spellings(key).find_map(|key| filed.object(key))
     }
 
+    /// The name under which `phases` files the phase, or would: the one of today.
+    pub fn phase_key<'k>(&self, key: &'k str) -> &'k str {
+        let filed = self.root.object("phases").unwrap_or_default();
+        phases::spellings(key)
+            .find(|key| filed.object(key).is_some())
+            .unwrap_or_else(|| phases::canonical(key))
+    }
+
+    /// Whether the project wants its iterations enforced: yes, unless it says no.
+    pub fn enforces_iterations(&self) -> bool {
+        let setting = self.root.object("iteration_enforcement");
+        setting.and_then(|setting| setting.get("enabled")?.bool()) != Some(false)
+    }
+
     /// `phases[key].status`.
     pub fn phase_status(&self, key: &str) -> Option<Cow<'a, str>> {
         self.phase(key)?
@@ -126,6 +140,13 @@ impl<'a> Workflow<'a> {
             .collect()
     }
 
+    /// Where in [`Workflow::phases`] the workflow is, as far as it says so with a number that
+    /// can be a place.
+    pub fn phase_index(&self) -> Option<usize> {
+        let index = self.fields.get("current_phase_index")?.u64()?;
+        usize::try_from(index).ok()
+    }
+
     /// The workflow's branch, where it tracks one.
     pub fn git_branch(&self) -> Option<GitBranch<'a>> {
         let branch = self.fields.object("git_branch")?;
@@ -138,15 +159,6 @@ impl<'a> Workflow<'a> {
             name: text("name"),
             status: text("status"),
         })
-    }
-}
-
-/// A JSON error without the position that serde appends to it.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(at) => text.get(..at).unwrap_or(&text).to_owned(),
-        None => text,
     }
 }
 

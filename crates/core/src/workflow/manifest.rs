@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{agents, phases};
-use crate::json::Object;
+use crate::json::{Malformed, Object};
 
 /// What an agent is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Manifest<'a> {
 
 impl<'a> Manifest<'a> {
     /// Reads the text of a `skills-manifest.json`. Entries of another shape are passed over.
-    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+    pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let root = Object::parse(text)?;
         let ownership = root.object("ownership").unwrap_or_default();
         let owners = ownership

@@ -22,7 +22,7 @@ fn what_is_no_event_is_named() {
         ),
         (
             " \n\u{feff}",
-            "Invalid JSON in the event: expected value at line 1 column 1",
+            "Invalid JSON in the event: line 1, column 1: expected an object",
         ),
         ("[1]", "the event is an array, not a JSON object"),
         ("null", "the event is null, not a JSON object"),
@@ -30,15 +30,15 @@ fn what_is_no_event_is_named() {
         ("12", "the event is a number, not a JSON object"),
         (
             "{\"a\":",
-            "Invalid JSON in the event: EOF while parsing a value at line 1 column 5",
+            "Invalid JSON in the event: line 1, column 6: the text ends where a value should be",
         ),
         (
             "{} {}",
-            "Invalid JSON in the event: trailing characters at line 1 column 4",
+            "Invalid JSON in the event: line 1, column 4: the text goes on behind its end",
         ),
         (
             "hello",
-            "Invalid JSON in the event: expected value at line 1 column 1",
+            "Invalid JSON in the event: line 1, column 1: expected an object",
         ),
     ] {
         let error = parse(text, &Hints::default()).unwrap_err();
@@ -126,7 +126,7 @@ fn wrong_types_are_reported_and_the_rest_still_counts() {
         ),
         (
             r#"{"toolName":"bash","toolArgs":"{\"command\":"}"#,
-            "`toolArgs` is a string that is not JSON: EOF while parsing a value at line 1 column 11",
+            "`toolArgs` is a string that is not JSON: line 1, column 12: the text ends where a value should be",
         ),
         (
             r#"{"hook_event_name":7,"tool_name":"Bash","tool_input":{"command":"ls"}}"#,

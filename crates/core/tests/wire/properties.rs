@@ -167,6 +167,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             block,
             warnings,
             faults,
+            ..Outcome::default()
         })
 }
 

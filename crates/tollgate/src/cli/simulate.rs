@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use jiff::Timestamp;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, Wire};
@@ -27,6 +28,9 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Exit with 1 when the event is blocked
+    #[arg(long)]
+    exit_code: bool,
 }
 
 fn wire(name: &str) -> Result<Wire, String> {
@@ -56,12 +60,13 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         }
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
-    let sources = Sources::new(layout, env, cwd.map(Path::to_owned));
+    let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
+        .asking_changes(crate::changes::since);
     let scene = Scene::new(&event, &sources);
     let answers: Vec<(&str, Verdict)> = GUARDS
         .iter()
         .filter(|guard| guard.watches(&event))
-        .map(|guard| (guard.name, guard.check(&scene)))
+        .map(|guard| (guard.name, guard.check(&scene).verdict))
         .collect();
     let faults = scene.into_faults();
     let blocked = answers
@@ -72,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     } else {
         print(&event, sources.layout(), &answers, &faults);
     }
-    Ok(ExitCode::from(u8::from(blocked)))
+    Ok(ExitCode::from(u8::from(blocked && arguments.exit_code)))
 }
 
 fn no_project(place: &Path) -> Trouble {
@@ -91,7 +96,7 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
         "{BOLD}{}{tool}{BOLD:#} from {} {DIM}in {}{DIM:#}",
         event.name,
         event.wire.as_str(),
-        layout.root().display()
+        near(layout.root()).display()
     );
     for fault in faults {
         anstream::println!("  {WARN}could not tell{WARN:#}  {}", fault.text);
@@ -121,6 +126,19 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
         for line in finding.text.lines() {
             anstream::println!("  {line}");
         }
+    }
+}
+
+/// The path as a person would write it here.
+fn near(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    let inside = here
+        .as_deref()
+        .and_then(|here| path.strip_prefix(here).ok());
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => Path::new("."),
+        Some(inside) => inside,
+        None => path,
     }
 }
 

@@ -8,13 +8,13 @@
 
 mod consistency;
 mod fabrication;
-mod regression;
 
 use super::{Class, Guard};
 use crate::json::Object;
 use crate::protocol::{EventKind, Replacement, ToolCall};
 use crate::scene::Scene;
 use crate::verdict::{Finding, Verdict};
+use crate::workflow::regression;
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-write-validator",
@@ -43,7 +43,7 @@ pub(super) const GUARD: Guard = Guard {
             "fields of the state contradict each other (warning)",
         ),
     ],
-    check,
+    check: |scene| check(scene).into(),
 };
 
 fn check(scene: &Scene<'_>) -> Verdict {

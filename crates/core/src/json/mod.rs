@@ -8,20 +8,35 @@
 //! What this deliberately does not do: change documents. Writing goes through
 //! `state::document`, which keeps order and unknown keys.
 
+mod scan;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+use scan::{Flaw, Scanner};
 
 /// One value of a JSON text, not decoded yet.
 #[derive(Clone, Copy)]
-pub struct Node<'a>(&'a RawValue);
+pub struct Node<'a>(&'a str);
 
 /// The members of a JSON object in the order of the text, duplicates included.
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Node<'a>)>,
+}
+
+/// Where and how a text is no JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
+pub struct Malformed {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in bytes, counted from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub what: &'static str,
 }
 
 /// What a [`Node`] is, told from its first character.
@@ -54,20 +69,36 @@ impl fmt::Display for Kind {
     }
 }
 
+impl Malformed {
+    fn of(text: &str, flaw: Flaw) -> Self {
+        let before = text.as_bytes().get(..flaw.at).unwrap_or_default();
+        let line_start = before
+            .iter()
+            .rposition(|b| *b == b'\n')
+            .map_or(0, |at| at + 1);
+        Self {
+            line: memchr::memchr_iter(b'\n', before).count() + 1,
+            column: flaw.at - line_start + 1,
+            what: flaw.what,
+        }
+    }
+}
+
 impl<'a> Node<'a> {
     /// Reads a whole text as one value.
-    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text).map(Self)
+    pub fn parse(text: &'a str) -> Result<Self, Malformed> {
+        let value = Scanner::new(text).single();
+        value.map(Self).map_err(|flaw| Malformed::of(text, flaw))
     }
 
     /// The text of the value as it stands in the document.
     pub fn text(self) -> &'a str {
-        self.0.get()
+        self.0
     }
 
     /// What the value is.
     pub fn kind(self) -> Kind {
-        match self.text().as_bytes().first() {
+        match self.0.as_bytes().first() {
             Some(b'"') => Kind::String,
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -84,7 +115,7 @@ impl<'a> Node<'a> {
 
     /// Whether the value is literally `true`.
     pub fn is_true(self) -> bool {
-        self.text() == "true"
+        self.0 == "true"
     }
 
     /// What JavaScript calls truthy: the originals test most of their fields this way.
@@ -93,22 +124,19 @@ impl<'a> Node<'a> {
             Kind::Null => false,
             Kind::Bool => self.is_true(),
             Kind::Number => self.f64().is_some_and(|n| n != 0.0),
-            Kind::String => self.text() != "\"\"",
+            Kind::String => self.0 != "\"\"",
             Kind::Array | Kind::Object => true,
         }
     }
 
     /// The value if it is a string. Unpaired surrogates, which JavaScript writes, become U+FFFD.
     pub fn str(self) -> Option<Cow<'a, str>> {
-        if self.kind() != Kind::String {
-            return None;
-        }
-        serde_json::from_str(self.text()).ok().map(|Key(text)| text)
+        (self.kind() == Kind::String).then(|| unquote(self.0))?
     }
 
     /// The value if it is a boolean.
     pub fn bool(self) -> Option<bool> {
-        match self.text() {
+        match self.0 {
             "true" => Some(true),
             "false" => Some(false),
             _ => None,
@@ -118,7 +146,7 @@ impl<'a> Node<'a> {
     /// The value if it is a number.
     pub fn f64(self) -> Option<f64> {
         if self.kind() == Kind::Number {
-            self.text().parse().ok()
+            self.0.parse().ok()
         } else {
             None
         }
@@ -127,7 +155,7 @@ impl<'a> Node<'a> {
     /// The value if it is a whole number that is not negative.
     pub fn u64(self) -> Option<u64> {
         if self.kind() == Kind::Number {
-            self.text().parse().ok()
+            self.0.parse().ok()
         } else {
             None
         }
@@ -136,7 +164,7 @@ impl<'a> Node<'a> {
     /// The value if it is an object.
     pub fn object(self) -> Option<Object<'a>> {
         if self.kind() == Kind::Object {
-            serde_json::from_str(self.text()).ok()
+            Object::parse(self.0).ok()
         } else {
             None
         }
@@ -147,9 +175,8 @@ impl<'a> Node<'a> {
         if self.kind() != Kind::Array {
             return None;
         }
-        serde_json::from_str(self.text())
-            .ok()
-            .map(|Nodes(nodes)| nodes)
+        let items = Scanner::new(self.0).items().ok()?;
+        Some(items.into_iter().map(Self).collect())
     }
 
     /// The member `key`, if the value is an object that has it.
@@ -160,14 +187,22 @@ impl<'a> Node<'a> {
 
 impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        f.write_str(self.0)
     }
 }
 
 impl<'a> Object<'a> {
     /// Reads a whole text as one object.
-    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+    pub fn parse(text: &'a str) -> Result<Self, Malformed> {
+        let malformed = |flaw| Malformed::of(text, flaw);
+        let members = Scanner::new(text).members().map_err(malformed)?;
+        let members = members.into_iter().map(|(key, value)| {
+            let name = unquote(key).unwrap_or(Cow::Borrowed(key));
+            (name, Node(value))
+        });
+        Ok(Self {
+            members: members.collect(),
+        })
     }
 
     /// The member `key`; the last one, as every JSON parser has it, if it is there twice.
@@ -191,6 +226,16 @@ impl<'a> Object<'a> {
     /// The member `key` if it is an object.
     pub fn object(&self, key: &str) -> Option<Self> {
         self.get(key)?.object()
+    }
+
+    /// Whether the member `key` is the string `text`.
+    pub fn is(&self, key: &str, text: &str) -> bool {
+        self.str(key).is_some_and(|found| found == text)
+    }
+
+    /// Whether the member `key` is there and truthy.
+    pub fn truthy(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Node::truthy)
     }
 
     /// Whether there is a member `key`.
@@ -219,74 +264,41 @@ impl fmt::Debug for Object<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::with_capacity(16);
-                while let Some(Key(name)) = map.next_key()? {
-                    members.push((name, Node(map.next_value()?)));
-                }
-                Ok(Object { members })
-            }
-        }
-        deserializer.deserialize_map(Members)
+/// The text between quotes; borrowed unless it holds an escape.
+fn unquote(quoted: &str) -> Option<Cow<'_, str>> {
+    let inside = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inside));
     }
+    serde_json::from_str(quoted)
+        .ok()
+        .map(|Unescaped(text)| Cow::Owned(text))
 }
 
-/// A string that borrows from the text unless it holds an escape. It is asked for as bytes,
-/// because `serde_json` refuses unpaired surrogates in a `str`: one in a key would void the whole
-/// document.
-struct Key<'a>(Cow<'a, str>);
+/// A decoded string. It is asked for as bytes, because `serde_json` refuses unpaired surrogates
+/// in a `str`: one in a key would void the whole document.
+struct Unescaped(String);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+impl<'de> Deserialize<'de> for Unescaped {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
+        impl Visitor<'_> for Text {
+            type Value = Unescaped;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
-            fn visit_borrowed_bytes<E: de::Error>(self, v: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Key(String::from_utf8_lossy(v)))
-            }
             fn visit_bytes<E: de::Error>(self, v: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(String::from_utf8_lossy(v).into_owned())))
+                Ok(Unescaped(String::from_utf8_lossy(v).into_owned()))
             }
         }
         deserializer.deserialize_bytes(Text)
     }
 }
 
-struct Nodes<'a>(Vec<Node<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Nodes<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Items;
-        impl<'de> Visitor<'de> for Items {
-            type Value = Nodes<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut nodes = Vec::new();
-                while let Some(raw) = seq.next_element()? {
-                    nodes.push(Node(raw));
-                }
-                Ok(Nodes(nodes))
-            }
-        }
-        deserializer.deserialize_seq(Items)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -310,10 +322,10 @@ mod tests {
 
     #[test]
     fn strings_are_decoded_on_demand() {
-        let object = Object::parse(r#"{"a":"one\ntwo","b":"\ud800x"}"#).unwrap();
+        let object = Object::parse(r#"{"a":"one\ntwo","b":"\ud800x","c":"plain"}"#).unwrap();
         assert_eq!(object.str("a").unwrap(), "one\ntwo");
         assert!(object.str("b").unwrap().ends_with('x'));
-        assert!(matches!(object.str("a"), Some(Cow::Owned(_))));
+        assert!(matches!(object.str("c"), Some(Cow::Borrowed("plain"))));
     }
 
     #[test]
@@ -335,6 +347,30 @@ mod tests {
     }
 
     #[test]
+    fn flaws_say_where() {
+        for (text, line, column, what) in [
+            ("", 1, 1, "expected an object"),
+            ("[1]", 1, 1, "expected an object"),
+            ("{\n  \"a\": }", 2, 8, "expected a value"),
+            ("{\"a\":1", 1, 7, "expected `,` or `}`"),
+            ("{\"a\":[1}", 1, 8, "a bracket closes another one"),
+            ("{\"a\":\"x", 1, 8, "the text ends inside a string"),
+            ("{} {}", 1, 4, "the text goes on behind its end"),
+            ("{\"a\":tru}", 1, 6, "expected a value"),
+            ("{\"a\":1,}", 1, 8, "expected a key"),
+            (
+                "{\"a\":\"x\ny\"}",
+                2,
+                3,
+                "a control character stands inside a string",
+            ),
+        ] {
+            let found = Object::parse(text).unwrap_err();
+            assert_eq!(found, Malformed { line, column, what }, "{text}");
+        }
+    }
+
+    #[test]
     fn truthiness_is_that_of_the_originals() {
         for (text, expected) in [
             ("null", false),
@@ -348,6 +384,76 @@ mod tests {
             ("{}", true),
         ] {
             assert_eq!(Node::parse(text).unwrap().truthy(), expected, "{text}");
+        }
+    }
+
+    fn documents() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<f32>().prop_map(|n| serde_json::json!(n)),
+            any::<String>().prop_map(Into::into),
+        ];
+        let nested = leaf.prop_recursive(4, 64, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                prop::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|map| map.into_iter().collect()),
+            ]
+        });
+        prop::collection::btree_map(any::<String>(), nested, 0..6)
+            .prop_map(|map| map.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_what_serde_json_reads(document in documents(), pretty in any::<bool>()) {
+            let text = if pretty { format!("{document:#}") } else { document.to_string() };
+            let object = Object::parse(&text).unwrap();
+            let expected = document.as_object().unwrap();
+            prop_assert_eq!(object.iter().count(), expected.len());
+            for (key, value) in expected {
+                let node = object.get(key).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
+                let text = node.str();
+                prop_assert_eq!(text.as_deref(), value.as_str());
+                prop_assert_eq!(node.array().map(|a| a.len()), value.as_array().map(Vec::len));
+            }
+        }
+
+        #[test]
+        fn printed_in_lines_or_not_a_large_text_has_the_same_members(
+            document in documents(), indent in 0..4_usize, close in "[]}{\n ,\"]{0,6}",
+        ) {
+            // Large enough for the way by lines, and printed with every indentation.
+            let mut document = document;
+            document["filler"] = "x".repeat(5000).into();
+            document["nested"] = serde_json::json!([[1], {"a": [2], "b": {}}, [], close]);
+            let mut text = format!("{document:#}");
+            text = text.replace("\n  ", &format!("\n{}", " ".repeat(indent)));
+            let object = Object::parse(&text).unwrap();
+            prop_assert_eq!(object.iter().count(), document.as_object().unwrap().len());
+            for (key, value) in document.as_object().unwrap() {
+                let node = object.get(key).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
+            }
+        }
+
+        #[test]
+        fn a_text_that_was_cut_off_is_malformed(document in documents(), part in 0.0..1.0_f64) {
+            let text = document.to_string();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
+            let end = (text.len() as f64 * part) as usize;
+            if let Some(cut) = text.get(..end) {
+                prop_assert!(Object::parse(cut).is_err());
+            }
+        }
+
+        #[test]
+        fn no_text_is_too_strange(text in any::<String>()) {
+            drop(Object::parse(&text));
+            drop(Node::parse(&text).map(|node| (node.str(), node.array(), node.object())));
         }
     }
 }

@@ -1,4 +1,7 @@
-//! V7 and V8: what a write may not take back.
+//! V7 and V8: what a write of the state may not take back.
+//!
+//! The same rules judge an agent's Write before it lands and a change of the file that is found
+//! afterwards, by whatever route it came.
 
 use crate::json::{Kind, Node, Object};
 use crate::verdict::Finding;
@@ -17,7 +20,7 @@ fn rank(status: &str) -> Option<u8> {
 const MAX_REDOS: u64 = 3;
 
 /// The first thing that `incoming` takes back from `disk`.
-pub(super) fn find(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+pub fn find(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
     version(disk, incoming).or_else(|| workflow(disk, incoming))
 }
 

@@ -1,0 +1,263 @@
+//! State is guarded by effect: a change of the state file that Tollgate did not make is found at
+//! the next event, whatever route it took, and treated as a request.
+//!
+//! A legal step is adopted and journalled as the agent's. An illegal one is set aside, the last
+//! good version is put back, and the agent is told what was wrong and how to do it properly. A
+//! change between sessions is a person's: it is adopted, with a notice.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::json::{Node, Object};
+use crate::project::Layout;
+use crate::protocol::EventKind;
+use crate::state::lock::{self, Acquired, HOOK_PATIENCE};
+use crate::state::store::Store;
+use crate::state::timestamp::iso;
+use crate::state::watch::{Changed, Look, Now, Watch};
+use crate::verdict::{Fault, Finding, Report};
+use crate::workflow::regression;
+
+/// The name that findings are reported under.
+pub const NAME: &str = "state-watch";
+
+/// What it does, in one line.
+pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
+
+/// The codes of its findings, with what each means.
+pub const CODES: &[(&str, &str)] = &[
+    ("SW-001", "an illegal change of the state was undone"),
+    (
+        "SW-002",
+        "a legal change by the agent was adopted (journal only)",
+    ),
+    ("SW-003", "a change between sessions was adopted"),
+];
+
+/// What came of a look at the state file.
+#[derive(Debug, Default)]
+pub struct Reconciled {
+    /// What the agent and the person are told.
+    pub told: Option<Report>,
+    /// A step of the agent's that was adopted, for the journal.
+    pub adopted: Option<Finding>,
+    /// What could not be done.
+    pub fault: Option<Fault>,
+    /// Whether files were put back, so that the project must be looked at again.
+    pub restored: bool,
+}
+
+/// Looks at a state file and deals with a foreign change. `state` is where the layout expects
+/// it, `store` what writes it.
+pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp) -> Reconciled {
+    let watch = Watch::new(layout.root(), store.home().to_owned());
+    // The usual case costs a line and a `stat`, and no lock.
+    if !matches!(watch.look(), Look::Changed(_)) {
+        return Reconciled::default();
+    }
+    let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
+    let Ok(Acquired::Held(_lock)) = held else {
+        // Whoever holds the lock is writing; the next event looks again.
+        return Reconciled::default();
+    };
+    // Somebody else may have dealt with it meanwhile.
+    let Look::Changed(changed) = watch.look() else {
+        return Reconciled::default();
+    };
+    let done = deal(&watch, &changed, store, kind, now);
+    done.unwrap_or_else(|error| Reconciled {
+        fault: Some(Fault::new(
+            "state-watch",
+            format!("{} cannot be guarded: {error}", changed.path.display()),
+        )),
+        ..Reconciled::default()
+    })
+}
+
+/// Remembers a state file that nothing is remembered about yet, from now on.
+pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
+    let watch = Watch::new(layout.root(), store.home().to_owned());
+    if watch.has_baseline() {
+        return None;
+    }
+    refresh(&watch, store.path())
+}
+
+/// Remembers a state file that Tollgate has just written.
+pub fn wrote(layout: &Layout, store: &Store) -> Option<Fault> {
+    refresh(
+        &Watch::new(layout.root(), store.home().to_owned()),
+        store.path(),
+    )
+}
+
+fn refresh(watch: &Watch, state: &Path) -> Option<Fault> {
+    let error = watch.remember(state).err()?;
+    let text = format!(
+        "{} cannot be guarded by its effect: {error}",
+        state.display()
+    );
+    Some(Fault::new("state-watch", text))
+}
+
+fn deal(
+    watch: &Watch,
+    changed: &Changed,
+    store: &Store,
+    kind: EventKind,
+    now: Timestamp,
+) -> std::io::Result<Reconciled> {
+    let text = match &changed.now {
+        Now::Same => {
+            watch.restore_mode(changed)?;
+            watch.remember(&changed.path)?;
+            return Ok(Reconciled::default());
+        }
+        Now::Text { text, digest } => {
+            if store
+                .last_written()
+                .is_some_and(|seen| seen.digest == *digest)
+            {
+                watch.remember(&changed.path)?;
+                return Ok(Reconciled::default());
+            }
+            Ok(text)
+        }
+        Now::Gone => Err("the file was removed".to_owned()),
+        Now::Unreadable(why) => Err(why.clone()),
+    };
+    let flaw = match text {
+        Ok(text) => illegal(&changed.good, text),
+        Err(why) => Some(why),
+    };
+    match flaw {
+        None => {
+            watch.remember(&changed.path)?;
+            Ok(adopted(changed, kind))
+        }
+        // A person who edits or removes the file between sessions knows what they do, as long
+        // as what they leave behind can be read.
+        Some(_) if kind == EventKind::SessionStart && readable(changed) => {
+            watch.remember(&changed.path)?;
+            Ok(adopted(changed, kind))
+        }
+        Some(why) => restored(watch, changed, &why, now),
+    }
+}
+
+fn readable(changed: &Changed) -> bool {
+    matches!(&changed.now, Now::Text { text, .. } if Object::parse(text).is_ok())
+}
+
+/// Why a change is no legal step, if it is none.
+fn illegal(good: &str, text: &str) -> Option<String> {
+    let incoming = match Object::parse(text) {
+        Ok(object) => object,
+        Err(error) => return Some(format!("the new content is no JSON object ({error})")),
+    };
+    // What was there before the watch began may have been broken too; then nothing is lost.
+    let disk = Object::parse(good).ok()?;
+    if let Some(finding) = regression::find(&disk, &incoming) {
+        return Some(finding.text);
+    }
+    let index = |state: &Object<'_>| {
+        state
+            .object("active_workflow")?
+            .get("current_phase_index")
+            .and_then(Node::u64)
+    };
+    match (index(&disk), index(&incoming)) {
+        (Some(was), Some(is)) if is > was + 1 => Some(format!(
+            "current_phase_index went from {was} to {is}: a workflow advances one phase at a time"
+        )),
+        _ => None,
+    }
+}
+
+fn adopted(changed: &Changed, kind: EventKind) -> Reconciled {
+    let path = changed.path.display();
+    if kind == EventKind::SessionStart {
+        let text = format!(
+            "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
+        );
+        let reason = "State changed between sessions, adopted";
+        let finding = Finding::new("SW-003", text, reason);
+        return Reconciled {
+            told: Some(Report {
+                guard: NAME,
+                finding,
+            }),
+            ..Reconciled::default()
+        };
+    }
+    let reason = "State changed by the agent, adopted";
+    Reconciled {
+        adopted: Some(Finding::new("SW-002", format!("{path}: {reason}"), reason)),
+        ..Reconciled::default()
+    }
+}
+
+fn restored(
+    watch: &Watch,
+    changed: &Changed,
+    why: &str,
+    now: Timestamp,
+) -> std::io::Result<Reconciled> {
+    let name = format!("rejected-{}.json", iso(now).replace([':', '.'], "-"));
+    let kept = watch.restore(changed, &name)?;
+    let path = changed.path.display();
+    let aside = kept.map_or_else(String::new, |kept| {
+        format!("The rejected version is kept at {}.\n", kept.display())
+    });
+    let text = format!(
+        "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
+         last good version was put back.\n\n\
+         What was wrong: {why}\n{aside}\n\
+         To move the workflow use its commands: `tollgate phase begin`, `tollgate phase \
+         complete`, `tollgate workflow status`. To change other fields, re-read the file and \
+         write it as a whole with its state_version."
+    );
+    let reason = format!(
+        "Illegal change of the state undone: {}",
+        first_sentence(why)
+    );
+    Ok(Reconciled {
+        told: Some(Report {
+            guard: NAME,
+            finding: Finding::new("SW-001", text, reason),
+        }),
+        restored: true,
+        ..Reconciled::default()
+    })
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::illegal;
+
+    #[test]
+    fn a_step_forward_is_legal_and_nothing_else() {
+        let at = |version: u64, index: u64| {
+            format!(
+                r#"{{"state_version":{version},"active_workflow":{{"current_phase_index":{index}}}}}"#
+            )
+        };
+        assert_eq!(illegal(&at(1, 5), &at(1, 5)), None);
+        assert_eq!(illegal(&at(1, 5), &at(2, 6)), None);
+        for bad in [
+            at(1, 4),
+            at(0, 5),
+            at(1, 7),
+            "{}".to_owned(),
+            String::new(),
+            "[]".to_owned(),
+        ] {
+            assert!(illegal(&at(1, 5), &bad).is_some(), "{bad}");
+        }
+    }
+}

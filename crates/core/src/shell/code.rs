@@ -1,0 +1,437 @@
+//! Inline code of other languages (`python3 -c`, `node -e` …): does it write a certain file?
+//!
+//! No language is parsed. The code is cut into names, strings and signs, which is enough to see
+//! that a string names the file, that a variable holds that string, and that one of the well-known
+//! calls which write is made with it. Strings that are given to a shell are handed back to the
+//! caller.
+
+/// A name, a string or a sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Name(String),
+    Text(String),
+    Sign(char),
+}
+
+/// What the code does, as far as the caller's question goes.
+#[derive(Debug, Default)]
+pub(crate) struct Deeds {
+    /// It writes, moves or removes the file, or a directory above it.
+    pub(crate) writes: bool,
+    /// Commands it gives to a shell.
+    pub(crate) commands: Vec<String>,
+}
+
+/// What a string in the code names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// The file itself.
+    File,
+    /// A directory above the file.
+    Above,
+    /// The file's own name without its directory.
+    Base,
+    /// Something else.
+    Other,
+}
+
+/// Calls whose first argument is written or removed.
+const WRITERS: [&str; 38] = [
+    "writeFile",
+    "writeFileSync",
+    "appendFile",
+    "appendFileSync",
+    "truncate",
+    "truncateSync",
+    "ftruncate",
+    "unlink",
+    "unlinkSync",
+    "rm",
+    "rmSync",
+    "rmdirSync",
+    "createWriteStream",
+    "outputFile",
+    "outputFileSync",
+    "outputJson",
+    "outputJsonSync",
+    "writeJson",
+    "writeJsonSync",
+    "writeJSON",
+    "writeJSONSync",
+    "writeTextFile",
+    "writeTextFileSync",
+    "remove",
+    "removeSync",
+    "rmtree",
+    "chmod",
+    "chmodSync",
+    "write",
+    "binwrite",
+    "delete",
+    "rm_f",
+    "rm_rf",
+    "file_put_contents",
+    "spew",
+    "write_file",
+    "utimesSync",
+    "emptyDirSync",
+];
+
+/// Calls in which any argument may be what is changed.
+const MOVERS: [&str; 16] = [
+    "copyFile",
+    "copyFileSync",
+    "cpSync",
+    "cp",
+    "copy",
+    "copy2",
+    "copyfile",
+    "copytree",
+    "move",
+    "moveSync",
+    "rename",
+    "renameSync",
+    "renames",
+    "replace",
+    "mv",
+    "cp_r",
+];
+
+/// Methods of a path that change it.
+const METHODS: [&str; 9] = [
+    "write_text",
+    "write_bytes",
+    "unlink",
+    "rename",
+    "replace",
+    "touch",
+    "chmod",
+    "rmdir",
+    "delete",
+];
+
+/// Calls that give a text to a shell.
+const SHELLS: [&str; 15] = [
+    "system",
+    "exec",
+    "execSync",
+    "execFileSync",
+    "execFile",
+    "spawn",
+    "spawnSync",
+    "popen",
+    "Popen",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "shell_exec",
+    "getoutput",
+];
+
+/// Names that mean the content of a file rather than the file.
+const READERS: [&str; 13] = [
+    "read",
+    "load",
+    "loads",
+    "readFileSync",
+    "readFile",
+    "read_text",
+    "read_bytes",
+    "parse",
+    "readlines",
+    "readlink",
+    "slurp",
+    "file_get_contents",
+    "require",
+];
+
+/// Looks for writes; `named` says what a string in the code stands for.
+pub(crate) fn deeds(code: &str, named: &dyn Fn(&str) -> Named) -> Deeds {
+    let tokens = tokens(code);
+    let kinds: Vec<Named> = tokens
+        .iter()
+        .map(|token| match token {
+            Token::Text(text) => named(text.trim_start_matches(['>', '+', '<', ' '])),
+            Token::Name(_) | Token::Sign(_) => Named::Other,
+        })
+        .collect();
+    let code = Code {
+        base: kinds.contains(&Named::Above),
+        tokens,
+        kinds,
+        held: Vec::new(),
+    };
+    code.look()
+}
+
+struct Code {
+    tokens: Vec<Token>,
+    kinds: Vec<Named>,
+    /// Whether a directory above the file is named somewhere, so that its own name is enough.
+    base: bool,
+    /// Variables that hold the file's path.
+    held: Vec<String>,
+}
+
+impl Code {
+    fn look(mut self) -> Deeds {
+        self.follow_variables();
+        let mut deeds = Deeds::default();
+        for at in 0..self.tokens.len() {
+            let Some(Token::Name(name)) = self.tokens.get(at) else {
+                continue;
+            };
+            let end = self.call_end(at);
+            let args = at + 1..end;
+            if SHELLS.contains(&name.as_str()) {
+                deeds.commands.extend(self.command(args.clone()));
+            }
+            deeds.writes |= self.writes(name, at, end);
+        }
+        deeds
+    }
+
+    fn writes(&self, name: &str, at: usize, end: usize) -> bool {
+        let args = at + 1..end;
+        let first = at + 1..self.first_argument_end(at, end);
+        let tree = matches!(
+            name,
+            "rmtree"
+                | "rm"
+                | "rmSync"
+                | "rm_rf"
+                | "rename"
+                | "renameSync"
+                | "move"
+                | "mv"
+                | "remove"
+                | "replace"
+                | "removeSync"
+        );
+        if WRITERS.contains(&name)
+            && !self.reads(first.clone())
+            && self.mentions(first.clone(), tree)
+        {
+            return true;
+        }
+        // Copying the file out is no write: only what comes last is the goal, unless it is moved.
+        if MOVERS.contains(&name) {
+            let copies = name.starts_with("co") || name.starts_with("cp");
+            let range = if copies { first.end..end } else { args.clone() };
+            if !self.reads(range.clone()) && self.mentions(range, tree) {
+                return true;
+            }
+        }
+        if METHODS.contains(&name) && self.receiver_mentions(at) {
+            return true;
+        }
+        let opens = matches!(
+            name,
+            "open" | "openSync" | "fopen" | "sysopen" | "new" | "File"
+        );
+        opens
+            && (self.mentions(args.clone(), false) || self.receiver_mentions(at))
+            && self.opens_to_write(args)
+    }
+
+    /// Whether a range of the code names the file.
+    fn mentions(&self, range: std::ops::Range<usize>, tree: bool) -> bool {
+        let (mut base, mut above) = (false, false);
+        for index in range {
+            match self.kinds.get(index) {
+                Some(Named::File) => return true,
+                Some(Named::Above) => above = true,
+                Some(Named::Base) => base = true,
+                Some(Named::Other) | None => {}
+            }
+            if let Some(Token::Name(name)) = self.tokens.get(index)
+                && self.held.contains(name)
+            {
+                return true;
+            }
+        }
+        base && self.base || above && tree
+    }
+
+    /// Whether the file's content is taken in a range of the code.
+    fn reads(&self, range: std::ops::Range<usize>) -> bool {
+        range.into_iter().any(|index| match self.tokens.get(index) {
+            Some(Token::Name(name)) => READERS.contains(&name.as_str()),
+            Some(Token::Text(_) | Token::Sign(_)) | None => false,
+        })
+    }
+
+    /// `name = …path…`: the variable holds the path, unless the file is read there.
+    fn follow_variables(&mut self) {
+        for at in 0..self.tokens.len() {
+            let Some(Token::Name(name)) = self.tokens.get(at) else {
+                continue;
+            };
+            let assigned = self.tokens.get(at + 1) == Some(&Token::Sign('='))
+                && !matches!(self.tokens.get(at + 2), Some(Token::Sign('=' | '>')));
+            if !assigned {
+                continue;
+            }
+            let name = name.clone();
+            let end = (at + 2..self.tokens.len())
+                .find(|index| matches!(self.tokens.get(*index), Some(Token::Sign(';' | '\n'))))
+                .unwrap_or(self.tokens.len());
+            let reads = self.reads(at + 2..end);
+            if !reads && self.held.len() < 64 && self.mentions(at + 2..end, false) {
+                self.held.push(name);
+            }
+        }
+    }
+
+    /// The end of the call's arguments: the closing parenthesis, or the statement's end for the
+    /// languages that need none.
+    fn call_end(&self, at: usize) -> usize {
+        let mut depth = 0_u32;
+        let limit = self.tokens.len().min(at + 400);
+        for index in at + 1..limit {
+            match self.tokens.get(index) {
+                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
+                Some(Token::Sign(')' | ']' | '}')) => {
+                    if depth <= 1 {
+                        return index;
+                    }
+                    depth -= 1;
+                }
+                Some(Token::Sign(';' | '\n')) if depth == 0 => return index,
+                Some(Token::Sign('=' | '.' | ':')) if depth == 0 && index == at + 1 => {
+                    return index;
+                }
+                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            }
+        }
+        limit
+    }
+
+    fn first_argument_end(&self, at: usize, end: usize) -> usize {
+        let mut depth = 0_u32;
+        for index in at + 1..end {
+            match self.tokens.get(index) {
+                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
+                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
+                Some(Token::Sign(',')) if depth <= 1 => return index,
+                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            }
+        }
+        end
+    }
+
+    /// Whether what stands before `.name` names the file: `Path('f').write_text`, `p.unlink`.
+    fn receiver_mentions(&self, at: usize) -> bool {
+        let Some(dot) = at.checked_sub(1) else {
+            return false;
+        };
+        if self.tokens.get(dot) != Some(&Token::Sign('.')) {
+            return false;
+        }
+        let mut depth = 0_u32;
+        let mut start = dot;
+        while let Some(index) = start.checked_sub(1).filter(|index| dot - index < 60) {
+            match self.tokens.get(index) {
+                Some(Token::Sign(')' | ']')) => depth += 1,
+                Some(Token::Sign('(' | '[')) if depth > 0 => depth -= 1,
+                Some(Token::Sign('.')) => {}
+                Some(Token::Sign(_)) if depth == 0 => break,
+                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            }
+            start = index;
+        }
+        self.mentions(start..dot, false)
+    }
+
+    fn opens_to_write(&self, args: std::ops::Range<usize>) -> bool {
+        args.into_iter().any(|index| match self.tokens.get(index) {
+            Some(Token::Text(text)) => {
+                text.starts_with('>')
+                    || text.starts_with("+<")
+                    || text.len() <= 4
+                        && !text.is_empty()
+                        && text.chars().all(|letter| "rwaxbt+U".contains(letter))
+                        && text.contains(['w', 'a', 'x', '+'])
+            }
+            Some(Token::Name(name)) => {
+                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"].contains(&name.as_str())
+            }
+            Some(Token::Sign(_)) | None => false,
+        })
+    }
+
+    /// The command in a call's arguments: one text, or a list of words.
+    fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
+        let texts: Vec<&str> = args
+            .filter_map(|index| match self.tokens.get(index) {
+                Some(Token::Text(text)) => Some(text.as_str()),
+                Some(Token::Name(_) | Token::Sign(_)) | None => None,
+            })
+            .collect();
+        match texts.as_slice() {
+            [] => None,
+            [first, ..] if first.contains(' ') => Some((*first).to_owned()),
+            words => Some(
+                words
+                    .iter()
+                    .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
+        }
+    }
+}
+
+fn tokens(code: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut letters = code.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' | '"' | '`' => {
+                let mut text = String::new();
+                while let Some(inner) = letters.next() {
+                    if inner == letter {
+                        break;
+                    }
+                    if inner == '\\' {
+                        match letters.next() {
+                            Some('n') => text.push('\n'),
+                            Some(other) => text.push(other),
+                            None => {}
+                        }
+                    } else {
+                        text.push(inner);
+                    }
+                }
+                tokens.push(Token::Text(text));
+            }
+            '/' if letters.peek() == Some(&'/') => {
+                while letters.peek().is_some_and(|inner| *inner != '\n') {
+                    letters.next();
+                }
+            }
+            '#' => {
+                while letters.peek().is_some_and(|inner| *inner != '\n') {
+                    letters.next();
+                }
+            }
+            _ if letter.is_alphanumeric() || letter == '_' || letter == '$' || letter == '@' => {
+                let mut name = String::from(letter);
+                while let Some(inner) = letters
+                    .peek()
+                    .copied()
+                    .filter(|inner| inner.is_alphanumeric() || *inner == '_')
+                {
+                    name.push(inner);
+                    letters.next();
+                }
+                tokens.push(Token::Name(name));
+            }
+            '\n' => tokens.push(Token::Sign('\n')),
+            _ if letter.is_whitespace() => {}
+            _ => tokens.push(Token::Sign(letter)),
+        }
+    }
+    tokens
+}

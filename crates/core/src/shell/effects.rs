@@ -1,0 +1,465 @@
+//! Which files a simple command changes, told from its program and its arguments.
+//!
+//! One function per family of programs. A program that is not known here changes nothing but what
+//! it is told to write with an option such as `-o` or `--output`.
+
+use super::effects_git::git;
+use super::nested::operands;
+use super::syntax::DEEP;
+use super::word::Word;
+use super::{Mode, Run};
+
+/// A change to the file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Effect {
+    pub(crate) path: Word,
+    pub(crate) reach: Reach,
+}
+
+/// How far a change goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The path itself.
+    File,
+    /// The path and all below it.
+    Tree,
+    /// Perhaps anything below the path.
+    Perhaps,
+}
+
+/// Everything a command changes.
+pub(crate) fn effects(run: &Run) -> Vec<Effect> {
+    let mut found = Effects {
+        list: Vec::new(),
+        run,
+    };
+    for redirect in &run.redirects {
+        if redirect.mode == Mode::Write {
+            found.file(redirect.target.clone());
+        }
+    }
+    found.program();
+    found.list
+}
+
+pub(crate) struct Effects<'r> {
+    pub(crate) list: Vec<Effect>,
+    pub(crate) run: &'r Run,
+}
+
+/// The operands and options of a command, by one table of options that take a value.
+pub(crate) struct Args<'r> {
+    /// Short options without their values, such as `r` and `f`.
+    pub(crate) flags: String,
+    /// Options with values: the name without dashes, and the value.
+    pub(crate) values: Vec<(String, Word)>,
+    /// Long options without a value.
+    pub(crate) long: Vec<&'r str>,
+    pub(crate) operands: Vec<Word>,
+}
+
+impl<'r> Args<'r> {
+    /// Reads the words after a program. `short` lists letters that take a value, `long` names.
+    pub(crate) fn read(words: &'r [Word], short: &str, long: &[&str]) -> Self {
+        let mut args = Self {
+            flags: String::new(),
+            values: Vec::new(),
+            long: Vec::new(),
+            operands: Vec::new(),
+        };
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let text = word.raw();
+            if text == "--" {
+                args.operands
+                    .extend(words.get(at..).unwrap_or_default().iter().cloned());
+                break;
+            }
+            if let Some(option) = text.strip_prefix("--") {
+                if let Some((name, value)) = option.split_once('=') {
+                    args.values.push((name.to_owned(), Word::new(value)));
+                } else if long.contains(&option) {
+                    let value = words.get(at).cloned().unwrap_or_default();
+                    args.values.push((option.to_owned(), value));
+                    at += 1;
+                } else {
+                    args.long.push(option);
+                }
+                continue;
+            }
+            let Some(cluster) = text.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
+                args.operands.push(word.clone());
+                continue;
+            };
+            match cluster.find(|letter| short.contains(letter)) {
+                Some(index) => {
+                    let (flags, tail) = cluster.split_at(index);
+                    args.flags.push_str(flags);
+                    let mut tail = tail.chars();
+                    let name = tail.next().map(String::from).unwrap_or_default();
+                    let joined = tail.as_str();
+                    let value = if joined.is_empty() {
+                        at += 1;
+                        words.get(at - 1).cloned().unwrap_or_default()
+                    } else {
+                        Word::new(joined)
+                    };
+                    args.values.push((name, value));
+                }
+                None => args.flags.push_str(cluster),
+            }
+        }
+        args
+    }
+
+    pub(crate) fn has(&self, short: char, long: &str) -> bool {
+        self.flags.contains(short) || self.long.contains(&long)
+    }
+
+    pub(crate) fn value(&self, names: &[&str]) -> Option<&Word> {
+        self.values
+            .iter()
+            .rev()
+            .find(|(name, _)| names.contains(&name.as_str()))
+            .map(|(_, value)| value)
+    }
+}
+
+impl Effects<'_> {
+    pub(crate) fn add(&mut self, path: Word, reach: Reach) {
+        self.list.push(Effect { path, reach });
+    }
+
+    pub(crate) fn file(&mut self, path: Word) {
+        self.add(path, Reach::File);
+    }
+
+    pub(crate) fn files(&mut self, paths: impl IntoIterator<Item = Word>) {
+        for path in paths {
+            self.file(path);
+        }
+    }
+
+    fn program(&mut self) {
+        let Some(name) = self.run.program() else {
+            return;
+        };
+        let words = self.run.args();
+        let plain = |short: &str, long: &[&str]| Args::read(words, short, long);
+        match name {
+            "tee" | "sponge" | "touch" | "unlink" | "mkfifo" | "dos2unix" | "unix2dos" => {
+                self.files(plain("dtr", &[]).operands);
+            }
+            "rm" | "shred" | "trash" | "trash-put" | "grm" => {
+                let args = plain("ns", &[]);
+                let tree = args.flags.contains(['r', 'R'])
+                    || args.has('r', "recursive")
+                    || name.starts_with("trash");
+                let reach = if tree { Reach::Tree } else { Reach::File };
+                for path in args.operands {
+                    self.add(path, reach);
+                }
+            }
+            "truncate" | "fallocate" => self.files(plain("srlo", &["size", "reference"]).operands),
+            "dd" => {
+                for word in words {
+                    if let Some(path) = word.raw().strip_prefix("of=") {
+                        self.file(Word::new(path));
+                    }
+                }
+            }
+            "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => self.modes(name),
+            "sed" | "gsed" => self.sed(),
+            "perl" | "ruby" => self.in_place_interpreter(),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
+            "cp" | "gcp" | "install" | "ginstall" | "scp" | "rsync" | "ln" | "mv" | "gmv" => {
+                self.copy(name);
+            }
+            "sort" | "gsort" => {
+                self.files(plain("oktST", &["output"]).value(&["o", "output"]).cloned());
+            }
+            "curl" => self.download(
+                &plain("oHdXuAebwTFmK", &["output", "data", "header", "request"]),
+                &["o", "output"],
+                'O',
+            ),
+            "wget" => self.download(
+                &plain("OoPUtT", &["output-document", "header"]),
+                &["O", "output-document"],
+                ' ',
+            ),
+            "patch" => self.patch(),
+            "tar" | "gtar" | "bsdtar" => self.tar(),
+            "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
+            "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "lzma" | "compress" => {
+                let args = plain("S", &["suffix"]);
+                if !args.has('c', "stdout")
+                    && !args.has('k', "keep")
+                    && !args.has('l', "list")
+                    && !args.has('t', "test")
+                {
+                    self.files(args.operands);
+                }
+            }
+            "yq" | "prettier" | "gofmt" | "json" | "dasel" | "biome" | "black" | "xmlstarlet" => {
+                let args = plain("", &[]);
+                let writes = args.flags.contains(['i', 'w', 'I', 'L'])
+                    || args
+                        .long
+                        .iter()
+                        .any(|long| matches!(*long, "write" | "in-place" | "inplace" | "fix"));
+                if writes {
+                    self.files(args.operands);
+                }
+            }
+            "ed" | "ex" | "vi" | "vim" | "nvim" | "red" => self.editor(),
+            "find" | "gfind" => self.find(),
+            "git" => git(self),
+            "grep" | "egrep" | "fgrep" | "rg" | "ls" | "ps" | "ssh" | "jq" | "cat" | "head"
+            | "tail" | "diff" | "echo" | "printf" | "test" | "[" | "wc" | "stat" | "cmp"
+            | "file" | "less" | "cd" => {}
+            _ => self.output_options(),
+        }
+    }
+
+    /// `-o FILE`, `--output=FILE` and the like of programs not known here.
+    fn output_options(&mut self) {
+        let words = self.run.args();
+        for (index, word) in words.iter().enumerate() {
+            let text = word.raw();
+            if matches!(
+                text,
+                "-o" | "--output"
+                    | "--out"
+                    | "-out"
+                    | "--outfile"
+                    | "--output-file"
+                    | "--write-out"
+                    | "--log-file"
+            ) {
+                self.files(words.get(index + 1).cloned());
+            } else if let Some((name, value)) = text.split_once('=')
+                && matches!(
+                    name,
+                    "--output" | "--out" | "--outfile" | "--output-file" | "--log-file" | "of"
+                )
+            {
+                self.file(Word::new(value));
+            }
+        }
+    }
+
+    fn modes(&mut self, name: &str) {
+        let args = Args::read(self.run.args(), "mxM", &["reference", "from"]);
+        // `chmod -w file` reads as a flag; the first operand is the mode unless one was given so.
+        let given = args.value(&["reference", "m", "x"]).is_some()
+            || name == "chmod" && args.flags.contains(['w', 'x', 'r', 's'])
+            || name == "chattr" && !args.flags.is_empty();
+        let reach = if args.flags.contains('R') || args.has('R', "recursive") {
+            Reach::Tree
+        } else {
+            Reach::File
+        };
+        for path in args.operands.into_iter().skip(usize::from(!given)) {
+            self.add(path, reach);
+        }
+    }
+
+    fn sed(&mut self) {
+        let mut in_place = false;
+        let mut scripted = false;
+        let mut operands = Vec::new();
+        let mut scripts = Vec::new();
+        let words = self.run.args();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let text = word.raw();
+            if let Some(option) = text.strip_prefix("--") {
+                in_place |= option.starts_with("in-place");
+                if option.starts_with("expression") || option.starts_with("file") {
+                    scripted = true;
+                    scripts.push(word.clone());
+                    at += usize::from(!option.contains('='));
+                }
+                continue;
+            }
+            let Some(cluster) = text.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
+                operands.push(word.clone());
+                continue;
+            };
+            // After `i` comes a suffix, after `e` and `f` a value.
+            if let Some(index) = cluster.find(['i', 'e', 'f', 'l']) {
+                let (_, tail) = cluster.split_at(index);
+                let last = tail.len() == 1;
+                if tail.starts_with('i') {
+                    in_place = true;
+                } else if !tail.starts_with('l') {
+                    scripted = true;
+                    scripts.extend(if last {
+                        words.get(at).cloned()
+                    } else {
+                        Some(Word::new(tail))
+                    });
+                    at += usize::from(last);
+                }
+            }
+        }
+        if !scripted && !operands.is_empty() {
+            scripts.push(operands.remove(0));
+        }
+        for script in &scripts {
+            // The `w file` command and flag.
+            for part in script.raw().split(['\n', ';']) {
+                let before = part.rfind("w ").map(|index| part.split_at(index));
+                if let Some((head, tail)) = before
+                    && (head.is_empty()
+                        || head.ends_with(|letter: char| {
+                            !letter.is_alphanumeric() || letter == 'g' || letter == 'p'
+                        }))
+                {
+                    self.file(Word::new(
+                        tail.trim_start_matches("w ").trim_end_matches('}').trim(),
+                    ));
+                }
+            }
+        }
+        if in_place {
+            self.files(operands);
+        }
+    }
+
+    fn in_place_interpreter(&mut self) {
+        let mut in_place = false;
+        let mut coded = false;
+        let mut operands = Vec::new();
+        let words = self.run.args();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let Some(cluster) = word
+                .raw()
+                .strip_prefix('-')
+                .filter(|cluster| !cluster.is_empty())
+            else {
+                operands.push(word.clone());
+                continue;
+            };
+            let Some(index) = cluster.find(['i', 'e', 'E', 'M', 'm', 'I', 'F', 'r']) else {
+                continue;
+            };
+            let (_, tail) = cluster.split_at(index);
+            if tail.starts_with('i') {
+                in_place = true;
+            } else if tail.starts_with(['e', 'E']) {
+                coded = true;
+                at += usize::from(tail.len() == 1);
+            }
+        }
+        if in_place {
+            self.files(operands.into_iter().skip(usize::from(!coded)));
+        }
+    }
+
+    fn awk(&mut self) {
+        let args = Args::read(self.run.args(), "ifvF", &["include", "file", "assign"]);
+        let in_place = args
+            .values
+            .iter()
+            .any(|(_, value)| value.raw() == "inplace");
+        let scripted = args.value(&["f", "file"]).is_some();
+        if in_place {
+            self.files(args.operands.into_iter().skip(usize::from(!scripted)));
+        } else if let Some(code) = args.operands.first() {
+            // print > "file"
+            for part in code.raw().split('>').skip(1) {
+                let name = part.trim_start_matches('>').trim_start();
+                if let Some(name) = name
+                    .strip_prefix('"')
+                    .and_then(|name| name.split('"').next())
+                {
+                    self.file(Word::new(name));
+                }
+            }
+        }
+    }
+
+    fn download(&mut self, args: &Args<'_>, output: &[&str], by_name: char) {
+        self.files(args.value(output).cloned());
+        if args.flags.contains(by_name) {
+            let names: Vec<Word> = args.operands.iter().map(Word::file_name).collect();
+            self.files(names);
+        }
+    }
+
+    /// Editors write the files they are given, if the script they are given says so.
+    fn editor(&mut self) {
+        let words = self.run.args();
+        let saves = |text: &str| {
+            text.split(['\n', '|', ';']).any(|part| {
+                let part = part.trim().trim_start_matches([':', '+']);
+                part.starts_with('w')
+                    || part.starts_with('x')
+                    || part.starts_with("up")
+                    || part.contains("writefile")
+            })
+        };
+        let told = words
+            .iter()
+            .any(|word| saves(word.raw()) && (word.starts_with("+") || !word.raw().contains('/')))
+            || self
+                .run
+                .input
+                .as_ref()
+                .is_some_and(|input| saves(input.raw()));
+        let files = operands_without(words);
+        if told {
+            self.files(files);
+        }
+    }
+
+    fn find(&mut self) {
+        let words = self.run.args();
+        let start = words
+            .first()
+            .filter(|word| !word.starts_with("-"))
+            .map_or(".", Word::raw);
+        let value = |option: &str| {
+            let at = words.iter().position(|word| word.raw() == option)?;
+            words.get(at + 1).cloned()
+        };
+        let every = DEEP.to_string();
+        if words.iter().any(|word| word.raw() == "-delete") {
+            let path = match (value("-name"), value("-path")) {
+                (Some(name), _) => format!("{start}/{every}{}", name.raw().replace('*', &every)),
+                (None, Some(path)) => path.raw().replace('*', &every),
+                (None, None) => format!("{start}{every}"),
+            };
+            let dirs = value("-type").is_some_and(|kind| kind.raw() == "d");
+            self.add(
+                Word::new(path),
+                if dirs { Reach::Perhaps } else { Reach::File },
+            );
+        }
+        self.files(
+            value("-fprint")
+                .into_iter()
+                .chain(value("-fprintf"))
+                .chain(value("-fls")),
+        );
+    }
+}
+
+fn operands_without(words: &[Word]) -> Vec<Word> {
+    let mut files = Vec::new();
+    let mut words = operands(words, "", 0).iter();
+    while let Some(word) = words.next() {
+        if matches!(word.raw(), "-c" | "-s" | "-S" | "--cmd") {
+            words.next();
+        } else if !word.starts_with("-") && !word.starts_with("+") {
+            files.push(word.clone());
+        }
+    }
+    files
+}

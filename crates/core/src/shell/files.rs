@@ -1,0 +1,128 @@
+//! Files opened by redirections, and the texts of files that the command itself writes.
+
+use super::syntax::{HOLE, Redirect as RawRedirect, RedirectOp};
+use super::walk::{Io, Scope, Walker};
+use super::{Mode, Redirect, join};
+
+impl Walker<'_> {
+    pub(crate) fn remember_stream(&mut self, text: String) -> String {
+        let path = format!("/dev/fd/{}", self.streams);
+        self.streams += 1;
+        self.remember_file(path.clone(), text);
+        path
+    }
+
+    pub(crate) fn remember_file(&mut self, path: String, text: String) {
+        if self.files.len() < 64 {
+            self.files.push((path, text));
+        }
+    }
+
+    /// Expands redirections: the files they open, and the text they supply.
+    pub(crate) fn redirects(
+        &mut self,
+        raw: &[RawRedirect],
+        scope: &mut Scope,
+        io: &mut Io,
+    ) -> Vec<Redirect> {
+        let mut redirects = Vec::new();
+        for redirect in raw {
+            let stdin = redirect.fd.unwrap_or(0) == 0;
+            let mode = match redirect.op {
+                RedirectOp::HereString => {
+                    let mut text = self.text(&redirect.target, scope);
+                    text.push('\n');
+                    if stdin {
+                        io.input = Some(text.into());
+                    }
+                    continue;
+                }
+                RedirectOp::HereDoc => {
+                    let body = redirect.body.as_ref().map(|body| body.borrow().clone());
+                    let text = self.text(&body.unwrap_or_default(), scope);
+                    if stdin {
+                        io.input = Some(text.into());
+                    }
+                    continue;
+                }
+                RedirectOp::DupIn => continue,
+                RedirectOp::DupOut => {
+                    let target = self.target(&redirect.target, scope);
+                    // `>&2` and `>&-` name descriptors; `>&file` is `&>file`.
+                    let name = target.raw();
+                    let fd = name
+                        .trim_end_matches('-')
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit());
+                    if !fd && redirect.fd.is_none() && !target.has_holes() {
+                        redirects.push(Redirect {
+                            mode: Mode::Write,
+                            target,
+                        });
+                    }
+                    continue;
+                }
+                RedirectOp::Read => Mode::Read,
+                RedirectOp::Write
+                | RedirectOp::Append
+                | RedirectOp::ReadWrite
+                | RedirectOp::Both
+                | RedirectOp::BothAppend => Mode::Write,
+            };
+            let target = self.target(&redirect.target, scope);
+            if mode == Mode::Read && stdin {
+                io.input = target
+                    .literal()
+                    .filter(|name| *name != "/dev/stdin")
+                    .and_then(|name| self.file_text(name, scope.dir.as_deref()))
+                    .map(Into::into)
+                    .or_else(|| Some(String::from(HOLE).into()));
+            }
+            redirects.push(Redirect { mode, target });
+        }
+        redirects
+    }
+
+    /// The text of a file, when this very command wrote it.
+    pub(crate) fn file_text(&self, name: &str, dir: Option<&str>) -> Option<String> {
+        let path = if name.starts_with('/') {
+            join("/", name)
+        } else {
+            join(dir?, name)
+        };
+        self.files
+            .iter()
+            .rev()
+            .find(|(file, _)| *file == path)
+            .map(|(_, text)| text.clone())
+    }
+
+    pub(crate) fn note_written(&mut self, redirects: &[Redirect], output: &str, scope: &Scope) {
+        let written = redirects
+            .iter()
+            .find(|redirect| redirect.mode == Mode::Write);
+        if let Some(name) = written.and_then(|redirect| redirect.target.literal())
+            && let Some(dir) = scope.dir.as_deref()
+            && !name.starts_with("/dev/")
+        {
+            let path = join(dir, name);
+            let mut text = self.file_text(&path, None).unwrap_or_default();
+            text.push_str(output);
+            self.remember_file(path, text);
+        }
+    }
+}
+
+/// Whether a redirection takes standard output elsewhere.
+pub(crate) fn is_stdout(redirect: &RawRedirect) -> bool {
+    match redirect.op {
+        RedirectOp::Write | RedirectOp::Append => redirect.fd.unwrap_or(1) == 1,
+        RedirectOp::Both | RedirectOp::BothAppend => true,
+        RedirectOp::Read
+        | RedirectOp::ReadWrite
+        | RedirectOp::DupIn
+        | RedirectOp::DupOut
+        | RedirectOp::HereString
+        | RedirectOp::HereDoc => false,
+    }
+}

@@ -1,0 +1,367 @@
+//! Would a command change one of these files?
+//!
+//! Paths are compared as text after cleaning, with globs and unknown parts in mind, and through
+//! symbolic links where the files exist. Reading, copying out and mentioning a file are no
+//! changes. The answer is a help given early; what finally counts is what happened to the file.
+
+use std::path::Path;
+
+use super::code::{Named, deeds};
+use super::effects::{Args, Effect, Reach, effects};
+use super::syntax::HOLE;
+use super::word::{Match, Word, is_mark, matches};
+use super::{Run, Start, Survey, join, survey};
+
+/// What a command does to the files asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touch {
+    /// Nothing, or it only reads.
+    None,
+    /// It may change one: a part of the path, or what a program would unpack, is unknown.
+    Unknown,
+    /// It changes, replaces, moves or removes one.
+    Writes,
+}
+
+/// Texts in code that lead to further code, at most so deep.
+const MAX_CODE: u32 = 3;
+
+/// Whether the command changes files at all, as far as can be told. Most do not, and finding
+/// out what stands behind the targets costs more than this.
+pub fn changes_files(survey: &Survey) -> bool {
+    survey
+        .runs()
+        .any(|run| !effects(run).is_empty() || !inline_code(run).is_empty())
+}
+
+/// Whether the command would change one of `targets`, given absolute or relative to
+/// `project_root`. A target that ends with a slash is a directory with all that is in it.
+pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
+    let goals: Vec<Goal> = targets
+        .iter()
+        .filter_map(|target| Goal::new(target, project_root))
+        .collect();
+    inspect(survey, &goals, 0)
+}
+
+/// A protected file, or a directory with all that is in it.
+struct Goal {
+    /// Its cleaned path, and the same through symbolic links where that differs.
+    paths: Vec<String>,
+    kind: GoalKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GoalKind {
+    File,
+    Tree,
+}
+
+impl Goal {
+    fn new(target: &Path, root: &Path) -> Option<Self> {
+        let target = target.to_str()?;
+        let kind = if target.ends_with('/') {
+            GoalKind::Tree
+        } else {
+            GoalKind::File
+        };
+        let path = join(root.to_str()?, target);
+        let mut paths = vec![path.clone()];
+        let real = real_path(&path);
+        paths.extend(real.filter(|real| *real != path));
+        // The file behind a link is the file, too.
+        let file = Path::new(&path).canonicalize().ok();
+        let file = file.and_then(|file| file.to_str().map(str::to_owned));
+        paths.extend(file.filter(|file| !paths.contains(file)));
+        Some(Self { paths, kind })
+    }
+
+    fn base(&self) -> &str {
+        self.paths
+            .first()
+            .and_then(|path| path.rsplit('/').next())
+            .unwrap_or_default()
+    }
+}
+
+/// A path with the links of its directories followed; nothing when they do not exist.
+fn real_path(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let parent = path.parent()?.canonicalize().ok()?;
+    parent.join(path.file_name()?).to_str().map(str::to_owned)
+}
+
+fn inspect(survey: &Survey, goals: &[Goal], depth: u32) -> Touch {
+    let mut worst = Touch::None;
+    let mut links = Links::default();
+    // Members packed earlier in the same command, which an extraction brings back.
+    let mut packed: Vec<Word> = Vec::new();
+    for run in survey.runs() {
+        for effect in effects(run) {
+            worst = worst.max(hits(&effect, run, goals, &links));
+            if effect.reach == Reach::Perhaps {
+                for member in &packed {
+                    let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
+                    worst = worst.max(hits(
+                        &Effect {
+                            path,
+                            reach: Reach::Tree,
+                        },
+                        run,
+                        goals,
+                        &links,
+                    ));
+                }
+            }
+        }
+        links.note(run);
+        packed.extend(packed_members(run));
+        for code in inline_code(run) {
+            worst = worst.max(code_touches(&code, run, goals, depth));
+        }
+        if worst == Touch::Writes {
+            break;
+        }
+    }
+    worst
+}
+
+/// Links that the command itself makes.
+#[derive(Default)]
+struct Links(Vec<(String, String)>);
+
+impl Links {
+    fn note(&mut self, run: &Run) {
+        if run.program() != Some("ln") || self.0.len() >= 32 {
+            return;
+        }
+        let args = Args::read(run.args(), "tS", &["target-directory"]);
+        let ([source, rest @ ..], Some(dir)) = (args.operands.as_slice(), run.dir.as_deref())
+        else {
+            return;
+        };
+        let (Some(source), Some(base)) = (
+            source.literal(),
+            source.file_name().literal().map(str::to_owned),
+        ) else {
+            return;
+        };
+        let link = rest.first().and_then(Word::literal).unwrap_or(".");
+        let symbolic = args.has('s', "symbolic");
+        for link in [join(dir, link), join(dir, &format!("{link}/{base}"))] {
+            let parent = link.rsplit_once('/').map_or("/", |(parent, _)| parent);
+            let target = join(if symbolic { parent } else { dir }, source);
+            self.0.push((link, target));
+        }
+    }
+
+    /// The path behind a link made earlier, if the path goes through one.
+    fn resolve(&self, path: &str) -> Option<String> {
+        self.0.iter().find_map(|(link, target)| {
+            let rest = path.strip_prefix(link.as_str())?;
+            (rest.is_empty() || rest.starts_with('/'))
+                .then(|| join(target, rest.trim_start_matches('/')))
+        })
+    }
+}
+
+fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
+    let raw = effect.path.raw();
+    if raw.is_empty() || raw.starts_with("/dev/") {
+        return Touch::None;
+    }
+    // A word of which next to nothing is known says nothing.
+    let known = raw
+        .chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .count();
+    if effect.path.has_holes() && known < 3 {
+        return Touch::None;
+    }
+    let path = match &run.dir {
+        Some(dir) => join(dir, raw),
+        None if raw.starts_with('/') || raw.starts_with(HOLE) => join("/", raw),
+        None => join("/", &format!("{HOLE}/{raw}")),
+    };
+    let mut candidates = vec![path];
+    if let Some(path) = candidates.first().filter(|path| !path.contains(is_mark)) {
+        let real = real_path(path);
+        let behind = links.resolve(path).filter(|_| !removes(run));
+        // Opening a link opens what is behind it; removing it does not.
+        let opened = Path::new(path).canonicalize().ok();
+        let opened = opened.and_then(|path| path.to_str().map(str::to_owned));
+        let opened = opened.filter(|_| effect.reach == Reach::File && !removes(run));
+        candidates.extend(real.into_iter().chain(behind).chain(opened));
+    }
+    let mut worst = Touch::None;
+    for goal in goals {
+        for name in &goal.paths {
+            for path in &candidates {
+                worst = worst.max(compare(path, name, effect.reach));
+                if goal.kind == GoalKind::Tree {
+                    worst = worst.max(within(path, name));
+                }
+            }
+        }
+    }
+    worst
+}
+
+fn removes(run: &Run) -> bool {
+    matches!(run.program(), Some("rm" | "unlink" | "mv" | "ln"))
+}
+
+fn compare(path: &str, name: &str, reach: Reach) -> Touch {
+    let found = match reach {
+        Reach::File => matches(path, name),
+        Reach::Tree | Reach::Perhaps => Path::new(name)
+            .ancestors()
+            .filter_map(Path::to_str)
+            .map(|above| matches(path, above))
+            .max()
+            .unwrap_or(Match::No),
+    };
+    match (found, reach) {
+        (Match::No, _) => Touch::None,
+        (Match::Maybe, _) | (Match::Yes, Reach::Perhaps) => Touch::Unknown,
+        (Match::Yes, Reach::File | Reach::Tree) => Touch::Writes,
+    }
+}
+
+/// Whether a path lies in a directory.
+fn within(path: &str, directory: &str) -> Touch {
+    let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
+    match above.map(|above| matches(above, directory)).max() {
+        Some(Match::Yes) => Touch::Writes,
+        Some(Match::Maybe) => Touch::Unknown,
+        Some(Match::No) | None => Touch::None,
+    }
+}
+
+/// What `tar -c` packs.
+fn packed_members(run: &Run) -> Vec<Word> {
+    if !matches!(run.program(), Some("tar" | "gtar" | "bsdtar")) {
+        return Vec::new();
+    }
+    let args = Args::read(run.args(), "fCTXIgb", &["file", "directory", "exclude"]);
+    let first = run.args().first().map(Word::raw).unwrap_or_default();
+    let bare = !first.starts_with('-') && first.contains('c');
+    if !bare && !args.has('c', "create") {
+        return Vec::new();
+    }
+    args.operands
+        .into_iter()
+        .skip(if bare { 2 } else { 0 })
+        .collect()
+}
+
+/// The code an interpreter is given on its command line or on standard input.
+pub(crate) fn inline_code(run: &Run) -> Vec<String> {
+    let Some(program) = run.program() else {
+        return Vec::new();
+    };
+    let is = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
+    if !is(&[
+        "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php",
+    ]) {
+        return Vec::new();
+    }
+    let takes_code = |text: &str| match text.strip_prefix('-') {
+        Some("-eval" | "-print" | "-command") => true,
+        Some(cluster) if cluster.starts_with('-') || cluster.is_empty() => false,
+        Some(cluster) => {
+            let letters = if is(&["python", "pypy"]) {
+                "c"
+            } else if is(&["php"]) {
+                "r"
+            } else {
+                "eEp"
+            };
+            let perl_loop = is(&["perl", "ruby"]) && !cluster.contains(['e', 'E']);
+            cluster.ends_with(|letter: char| letters.contains(letter)) && !perl_loop
+        }
+        None => is(&["deno"]) && text == "eval",
+    };
+    let mut codes = Vec::new();
+    let mut script = false;
+    let mut words = run.args().iter();
+    while let Some(word) = words.next() {
+        let text = word.raw();
+        if takes_code(text) {
+            codes.extend(words.next().map(|code| code.raw().to_owned()));
+            script = true;
+        } else if let Some(code) = text.strip_prefix("--eval=") {
+            codes.push(code.to_owned());
+            script = true;
+        } else if !text.starts_with('-') {
+            script = true;
+            break;
+        }
+    }
+    if !script && let Some(input) = &run.input {
+        codes.push(input.raw().to_owned());
+    }
+    codes
+}
+
+fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
+    let dir = run.dir.as_deref();
+    let mut worst = Touch::None;
+    for goal in goals {
+        let named = |text: &str| -> Named {
+            let path = match dir {
+                Some(dir) => join(dir, text),
+                None => join("/", text),
+            };
+            if text.is_empty() || text.contains('\n') {
+                return Named::Other;
+            }
+            let relative = text.trim_start_matches("./");
+            let suffix = goal
+                .paths
+                .iter()
+                .any(|goal| relative.contains('/') && goal.ends_with(&format!("/{relative}")));
+            let inside = goal.kind == GoalKind::Tree
+                && goal
+                    .paths
+                    .iter()
+                    .any(|goal| within(&path, goal) != Touch::None);
+            if suffix
+                || inside
+                || goal
+                    .paths
+                    .iter()
+                    .any(|goal| matches(&path, goal) != Match::No)
+            {
+                Named::File
+            } else if goal
+                .paths
+                .iter()
+                .any(|goal| Path::new(goal).starts_with(&path))
+                && text != "."
+                && text != "/"
+            {
+                Named::Above
+            } else if relative.rsplit('/').next() == Some(goal.base()) {
+                Named::Base
+            } else {
+                Named::Other
+            }
+        };
+        let found = deeds(code, &named);
+        if found.writes {
+            return Touch::Writes;
+        }
+        if depth >= MAX_CODE {
+            continue;
+        }
+        for command in found.commands.iter().take(16) {
+            let start = Start {
+                dir: dir.map(Path::new),
+                home: None,
+            };
+            worst = worst.max(inspect(&survey(command, start), goals, depth + 1));
+        }
+    }
+    worst
+}

@@ -1,0 +1,142 @@
+//! What the store answers: what an update did, or why it did nothing.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::document::Flaw;
+use super::store::{STATE_CAP, TRIES};
+use crate::fs::{ReadFault, WriteFault};
+
+/// What an update did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Updated {
+    /// The version the file has now; 0 if it has none.
+    pub version: u64,
+    /// Whether the file was written.
+    pub outcome: Written,
+    /// How many waiting changes of others were made with it.
+    pub late: usize,
+    /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
+    pub refused: Vec<Refused>,
+    /// Set if the file found was not the one the store last wrote.
+    pub foreign: Option<Foreign>,
+}
+
+/// Whether an update wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The file is new.
+    Yes,
+    /// The change changed nothing, so nothing was written.
+    Unchanged,
+}
+
+/// A waiting change that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its name in the spool.
+    pub name: String,
+    /// What was in the way.
+    pub reason: String,
+}
+
+/// Somebody else wrote the state file since the store did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The version the store had written.
+    pub expected: u64,
+    /// The version that was found. If it is not larger, changes may have been overwritten.
+    pub found: u64,
+}
+
+/// What became of edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// They are in the state.
+    Applied(Updated),
+    /// They wait in the spool under this name; the next update makes them.
+    Spooled(String),
+}
+
+/// Why the state was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Somebody else held the lock longer than there was patience for.
+    #[error("{path}: another process is changing it (waited {} ms)", waited.as_millis())]
+    Busy {
+        /// The state file.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// Others kept changing the file without the lock.
+    #[error("{path}: others kept changing it during {TRIES} tries")]
+    Contended {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// There is no state to edit.
+    #[error("{path}: there is no state file")]
+    Absent {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// The file is there and is no JSON object. It was left alone.
+    #[error("{path}: {flaw}; it was left as it is")]
+    Corrupt {
+        /// The state file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        flaw: Flaw,
+    },
+    /// The file is there and cannot be read.
+    #[error("{path}: {fault}")]
+    Unreadable {
+        /// The state file.
+        path: PathBuf,
+        /// Why.
+        fault: ReadFault,
+    },
+    /// The changed state would be larger than what can be read again.
+    #[error("{path}: the changed state would be larger than {STATE_CAP} bytes")]
+    TooLarge {
+        /// The state file.
+        path: PathBuf,
+    },
+    /// The file could not be written. The old state is still there.
+    #[error("{path}: {fault}; the old one is still there")]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        fault: WriteFault,
+    },
+    /// The change is in the file, but may not survive the loss of power.
+    #[error("{path}: changed, but the disk did not confirm it: {source}")]
+    Unconfirmed {
+        /// The state file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The store's private files could not be used.
+    #[error("{path}: {source}")]
+    Home {
+        /// The private file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why an update did not happen: the store's reason, or the change's own.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError<E> {
+    /// The store could not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The change itself refused.
+    #[error("{0}")]
+    Refused(E),
+}

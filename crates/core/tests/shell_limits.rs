@@ -1,0 +1,217 @@
+//! Whatever text arrives, the survey ends, soon, and without a panic.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use tollgate_core::git::commits;
+use tollgate_core::shell::writes::touches;
+use tollgate_core::shell::{MAX_COMMAND, Start, Survey, may_mention, survey};
+
+/// A debug build on a loaded machine stays far below this; a quadratic scan does not.
+const BOUND: Duration = Duration::from_secs(6);
+
+fn read(command: &str) -> Survey {
+    let start = Start {
+        dir: Some(Path::new("/nowhere/project")),
+        home: Some(Path::new("/nowhere")),
+    };
+    let found = survey(command, start);
+    commits(&found, Path::new("/nowhere/project"), None);
+    touches(
+        &found,
+        &[Path::new(".isdlc/state.json")],
+        Path::new("/nowhere/project"),
+    );
+    found
+}
+
+/// Pieces that mean something to a shell, so that random texts reach deep into the parser.
+fn shellish() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "git ",
+        "commit ",
+        "'",
+        "\"",
+        "`",
+        "$(",
+        ")",
+        "((",
+        "))",
+        "${",
+        "}",
+        "{",
+        "<<EOF\n",
+        "EOF\n",
+        "<<<",
+        ">",
+        "<(",
+        "|",
+        "||",
+        "&&",
+        "&",
+        ";",
+        ";;",
+        "\n",
+        "\\",
+        "#",
+        "if ",
+        "then ",
+        "else ",
+        "fi ",
+        "for x in ",
+        "do ",
+        "done ",
+        "case x in ",
+        "esac ",
+        "f() ",
+        "function g ",
+        "[[ ",
+        "]] ",
+        "a=",
+        "$a",
+        "$'\\x",
+        "eval ",
+        "sh -c ",
+        "xargs ",
+        "env -S ",
+        "find . -exec ",
+        "cd ",
+        "..",
+        "/",
+        "~",
+        "*",
+        "[",
+        "{a,b}",
+        "{1..9}",
+        "!",
+        "time ",
+        "coproc ",
+        "é",
+        "\u{FDD0}",
+        "\0",
+        "-",
+        " ",
+        "$((",
+        "$@",
+        "python3 -c ",
+        "sed -i ",
+        "tar x ",
+        "mv ",
+        "@",
+    ]);
+    prop::collection::vec(pieces, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_without_a_panic(command in ".{0,300}") {
+        read(&command);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        read(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_shell_like_text_is_read_without_a_panic(command in shellish()) {
+        read(&command);
+    }
+
+    /// The cheap check never hides what the survey would have found.
+    #[test]
+    fn what_is_skipped_holds_no_git(command in shellish()) {
+        if !may_mention(&command, "git") {
+            let found = survey(&command, Start::default());
+            prop_assert!(found.runs().all(|run| run.program() != Some("git")), "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    let full = |piece: &str| piece.repeat(MAX_COMMAND / piece.len());
+    let doubling = (0..40).map(|_| "a=$a$a;").collect::<String>();
+    let calls = (1..20)
+        .map(|n| format!("f{n}() {{ f{0}; f{0}; f{0}; }};", n - 1))
+        .collect::<Vec<_>>()
+        .concat();
+    for (name, command) in [
+        ("heredoc markers", full("<<EOF ")),
+        ("heredoc markers on lines", full("<<A\n")),
+        ("heredocs", full("cat <<E\nx\nE\n")),
+        ("substitutions", full("$(")),
+        ("closed substitutions", full("$(a)")),
+        ("quotes", full("\"")),
+        ("single quotes", full("'")),
+        ("backticks", full("`")),
+        ("escaped backticks", full("\\`")),
+        ("braces", full("{a,")),
+        ("brace pairs", full("{a,b}")),
+        ("parameter braces", full("${a:-")),
+        ("arithmetic", full("$((")),
+        (
+            "closed arithmetic",
+            format!("{}{}", "$((".repeat(40_000), "))".repeat(40_000)),
+        ),
+        ("subshells", full("(")),
+        ("double parentheses", full("((a ")),
+        ("groups", full("{ ")),
+        ("conditions", full("if ")),
+        ("cases", full("case x in x) ")),
+        ("pipes", full("a|")),
+        ("commands", full("a;")),
+        ("git commands", full("git checkout x;")),
+        ("git chains", full("git checkout -b x&&")),
+        ("assignments", full("a=$a;")),
+        ("subshell assignments", full("(b=1);")),
+        (
+            "doubling",
+            format!("a=xxxxxxxx;{doubling}{}", "echo $a;".repeat(1000)),
+        ),
+        ("calls", format!("f0() {{ :; }};{calls} f19")),
+        (
+            "loops",
+            "for a in 1 2 3 4 5 6 7 8; do ".repeat(20) + ":" + &";done".repeat(20),
+        ),
+        ("eval of itself", "x='eval \"$x\"'; eval \"$x\"".to_owned()),
+        ("globs", format!("rm {}", full("*").split_at(200_000).0)),
+        ("writes", full("echo x > .isdlc/a*b*c*d*e;")),
+        (
+            "code",
+            format!("python3 -c '{}'", "a = open(x".repeat(20_000)),
+        ),
+        (
+            "names in code",
+            format!("python3 -c '{}'", "rm ".repeat(60_000)),
+        ),
+        ("links", full("ln -s a b;")),
+        ("process substitutions", full("<(")),
+        ("functions", full("f() ")),
+        ("tests", full("[[ ")),
+        ("comments", full("#")),
+        ("continuations", full("\\\n")),
+        ("worktrees", full("git worktree add ../a;")),
+        ("directories", full("cd a;git add b;")),
+    ] {
+        let started = Instant::now();
+        read(
+            command
+                .get(..MAX_COMMAND.min(command.len()))
+                .unwrap_or(&command),
+        );
+        let took = started.elapsed();
+        assert!(took < BOUND, "{name}: {took:?}");
+        if took > Duration::from_millis(400) {
+            println!("{name}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn a_longer_command_is_opaque() {
+    assert!(read(&"a".repeat(MAX_COMMAND + 1)).opaque);
+}

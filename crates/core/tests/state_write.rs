@@ -1,0 +1,89 @@
+//! Would this command change `.isdlc/state.json`? Every row of the corpus was labelled by running
+//! it.
+
+use std::path::Path;
+
+use tollgate_core::shell::writes::{Touch, touches};
+use tollgate_core::shell::{Start, survey};
+
+const CORPUS: &str = include_str!("corpus/state-write.jsonl");
+
+/// Rows in which what is unpacked or copied cannot be told: "unknown" is right for them.
+const UNKNOWN: [&str; 1] = ["own-copy-16"];
+
+#[test]
+fn every_row_of_the_corpus_is_told_right() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join(".isdlc")).unwrap();
+    std::fs::File::create(root.join(".isdlc/state.json")).unwrap();
+    let mut wrong = Vec::new();
+    let mut rows = 0;
+    for line in CORPUS.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| row[key].as_str().unwrap();
+        let (id, command) = (text("id"), text("command"));
+        rows += 1;
+        let expected = match (
+            row["writes_state"].as_bool().unwrap(),
+            UNKNOWN.contains(&id),
+        ) {
+            (true, true) => Touch::Unknown,
+            (true, false) => Touch::Writes,
+            (false, _) => Touch::None,
+        };
+        let survey = survey(
+            command,
+            Start {
+                dir: Some(&root),
+                home: None,
+            },
+        );
+        let found = touches(&survey, &[Path::new(".isdlc/state.json")], &root);
+        if found != expected {
+            wrong.push(format!("{id}: {found:?}, not {expected:?}: {command:?}"));
+        }
+    }
+    assert!(rows >= 90, "only {rows} rows");
+    assert!(
+        wrong.is_empty(),
+        "{} of {rows}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_protected_file_counts() {
+    let root = Path::new("/nowhere/p");
+    let targets = [
+        Path::new(".isdlc/monorepo.json"),
+        Path::new(".isdlc/projects/a/state.json"),
+    ];
+    for (command, expected) in [
+        ("echo x > .isdlc/monorepo.json", Touch::Writes),
+        ("echo x > .isdlc/projects/a/state.json", Touch::Writes),
+        ("echo x > .isdlc/projects/b/state.json", Touch::None),
+        ("rm -rf .isdlc/projects", Touch::Writes),
+        (
+            "for p in a b; do echo > .isdlc/projects/$p/state.json; done",
+            Touch::Writes,
+        ),
+        ("echo > .isdlc/projects/$P/state.json", Touch::Unknown),
+        ("cd \"$X\" && rm .isdlc/monorepo.json", Touch::Unknown),
+        ("rm .isdlc/projects/*/state.json", Touch::Writes),
+        ("cat .isdlc/monorepo.json", Touch::None),
+        ("tar xf a.tar", Touch::Unknown),
+        ("git reset --hard", Touch::Unknown),
+        ("echo x > \"$OUT\"", Touch::None),
+    ] {
+        let survey = survey(
+            command,
+            Start {
+                dir: Some(root),
+                home: None,
+            },
+        );
+        assert_eq!(touches(&survey, &targets, root), expected, "{command}");
+    }
+}

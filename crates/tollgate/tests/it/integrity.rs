@@ -1,0 +1,247 @@
+//! State is guarded by effect: whatever route a change takes, the next event finds it.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run};
+
+const STATE: &str = "{\"state_version\":1,\"active_workflow\":{\"current_phase_index\":5}}\n";
+
+fn event(project: &Project, name: &str, tool: &Value) -> Value {
+    let mut event = json!({
+        "hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
+    });
+    if let (Some(event), Some(tool)) = (event.as_object_mut(), tool.as_object()) {
+        event.extend(tool.clone());
+    }
+    event
+}
+
+fn watched() -> Project {
+    let project = Project::new();
+    project.file(".isdlc/state.json", STATE);
+    project
+        .hook(&event(
+            &project,
+            "SessionStart",
+            &json!({ "source": "startup" }),
+        ))
+        .says_nothing();
+    project
+}
+
+/// The next event after something happened: a harmless one.
+fn next(project: &Project) -> Run {
+    let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } });
+    project.hook(&event(project, "PostToolUse", &tool))
+}
+
+#[track_caller]
+fn undone(project: &Project, why: &str) {
+    let run = next(project);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    let context = answer["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert!(context.starts_with("STATE RESTORED: "), "{context}");
+    assert!(context.contains(why), "{context}");
+    assert!(context.contains("tollgate phase"), "{context}");
+    assert!(
+        answer["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("STATE RESTORED"),
+        "{answer}"
+    );
+    assert_eq!(project.read(".isdlc/state.json"), STATE);
+    assert_eq!(project.codes().last().unwrap(), "SW-001");
+    next(project).says_nothing();
+}
+
+#[test]
+fn an_illegal_change_is_undone_and_kept_aside() {
+    for (text, why) in [
+        ("{}", "Unversioned write rejected"),
+        (
+            "{\"state_version\":0,\"active_workflow\":{\"current_phase_index\":5}}",
+            "Version mismatch",
+        ),
+        (
+            "{\"state_version\":1,\"active_workflow\":{\"current_phase_index\":2}}",
+            "Phase index regression",
+        ),
+        (
+            "{\"state_version\":2,\"active_workflow\":{\"current_phase_index\":9}}",
+            "one phase at a time",
+        ),
+        (
+            "{\"state_version\":2,\"active_workflow\":null}",
+            "Workflow removed",
+        ),
+        ("", "no JSON object"),
+        ("not json", "no JSON object"),
+    ] {
+        let project = watched();
+        project.file(".isdlc/state.json", text);
+        undone(&project, why);
+        let kept = std::fs::read_dir(project.path(".tollgate/local/state")).unwrap();
+        let kept = kept
+            .flatten()
+            .find(|entry| entry.file_name().to_string_lossy().starts_with("rejected-"));
+        assert_eq!(std::fs::read_to_string(kept.unwrap().path()).unwrap(), text);
+    }
+}
+
+#[test]
+fn what_vanishes_comes_back() {
+    let project = watched();
+    std::fs::remove_file(project.path(".isdlc/state.json")).unwrap();
+    undone(&project, "removed");
+    std::fs::remove_dir_all(project.path(".isdlc")).unwrap();
+    undone(&project, "removed");
+}
+
+#[test]
+fn a_legal_step_is_adopted_and_journalled_as_the_agents() {
+    let project = watched();
+    let step = "{\"state_version\":2,\"active_workflow\":{\"current_phase_index\":6}}";
+    project.file(".isdlc/state.json", step);
+    next(&project).says_nothing();
+    assert_eq!(project.read(".isdlc/state.json"), step);
+    let line = project.journal().pop().unwrap();
+    assert_eq!(
+        (line["verdict"].as_str(), line["code"].as_str()),
+        (Some("change"), Some("SW-002"))
+    );
+    // From now on this is the good version.
+    project.file(".isdlc/state.json", STATE);
+    next(&project);
+    assert_eq!(project.read(".isdlc/state.json"), step);
+}
+
+#[test]
+fn a_persons_change_between_sessions_is_adopted_with_a_notice() {
+    let project = watched();
+    project.file(".isdlc/state.json", "{\"mine\": true}");
+    let run = project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(
+        answer["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("changed since the last session")
+    );
+    assert_eq!(project.read(".isdlc/state.json"), "{\"mine\": true}");
+    assert_eq!(project.codes(), ["SW-003"]);
+}
+
+#[test]
+fn a_mode_that_hides_the_state_is_put_back() {
+    let project = watched();
+    let path = project.path(".isdlc/state.json");
+    let before = std::fs::metadata(&path).unwrap().mode();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    next(&project);
+    assert_eq!(std::fs::metadata(&path).unwrap().mode(), before);
+}
+
+#[test]
+fn before_a_command_that_names_the_state_it_is_remembered() {
+    let project = Project::new();
+    project.file(".isdlc/state.json", STATE);
+    let tool = |command: &str| json!({ "tool_name": "Bash", "tool_input": { "command": command } });
+    project
+        .hook(&event(&project, "PreToolUse", &tool("ls -la")))
+        .says_nothing();
+    assert!(!project.path(".tollgate").exists());
+    project.hook(&event(
+        &project,
+        "PreToolUse",
+        &tool("sed -i s/5/1/ .isdlc/state.json"),
+    ));
+    project.file(".isdlc/state.json", "{}");
+    undone(&project, "Unversioned");
+}
+
+/// Every row of the corpus, really run, with no guard looking at its text. What counts is what
+/// it did, not what its label says.
+#[test]
+fn every_route_of_the_corpus_is_caught_by_its_effect() {
+    let corpus = include_str!("../../../core/tests/corpus/state-write.jsonl");
+    let (mut changed, mut untouched, mut wrong) = (0, 0, Vec::new());
+    for line in corpus.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let command = row["command"].as_str().unwrap();
+        let project = watched();
+        project.file("s.txt", "x\n");
+        project.git(&["init", "-q", "-b", "main"]);
+        project.git(&["add", "-A"]);
+        project.git(&["commit", "-q", "-m", "init"]);
+        next(&project).says_nothing();
+        let before = look(&project);
+        run_bash(&project, command);
+        let is_changed = look(&project) != before;
+        let run = next(&project);
+        let restored = look(&project).map(|(text, mode, _)| (text, mode))
+            == before.map(|(text, mode, _)| (text, mode));
+        let adopted = project.codes().iter().any(|code| code == "SW-002");
+        if is_changed {
+            changed += 1;
+        } else {
+            untouched += 1;
+        }
+        let right = if is_changed {
+            restored || adopted
+        } else {
+            run.stdout.is_empty()
+        };
+        if !right {
+            wrong.push(format!("{row}\n   changed: {is_changed}, {run:?}"));
+        }
+    }
+    println!("{changed} changed the state, {untouched} did not");
+    assert!(
+        changed > 100,
+        "only {changed} rows changed the state: is bash there?"
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// The state's content, mode and inode.
+fn look(project: &Project) -> Option<(String, u32, u64)> {
+    let path = project.path(".isdlc/state.json");
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    Some((
+        std::fs::read_to_string(&path).unwrap_or_default(),
+        meta.mode(),
+        meta.ino(),
+    ))
+}
+
+/// Runs a command as an agent's shell would, for two seconds at most, without a network.
+fn run_bash(project: &Project, command: &str) {
+    let _status = Command::new("timeout")
+        .args(["-k", "1", "2", "bash", "-c", command])
+        .current_dir(project.root())
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", project.root())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("http_proxy", "http://127.0.0.1:9")
+        .env("https_proxy", "http://127.0.0.1:9")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}

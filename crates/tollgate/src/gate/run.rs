@@ -289,9 +289,13 @@ impl Run<'_> {
             || self.request.scope.is_narrowed()
     }
 
+    fn site(&self) -> Site {
+        if self.env.ci { Site::Ci } else { Site::Local }
+    }
+
     /// What the changes call for, and what failed last time.
     fn jobs(&self, record: &Record, changed: &[String]) -> Vec<Job<'_>> {
-        let site = if self.env.ci { Site::Ci } else { Site::Local };
+        let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
             .last
@@ -508,11 +512,21 @@ impl Run<'_> {
         let now = Timestamp::now();
         let mut failed: Vec<Failure> = Vec::new();
         if let Some(last) = &record.last {
-            // What was not run again is still failing.
-            let still = last.failed.iter().filter(|failure| {
-                !results
+            // What was not run again is still failing, unless the gate is gone.
+            let ids = last
+                .failed
+                .iter()
+                .map(|failure| failure.id.clone())
+                .collect();
+            let known = jobs::again(self.config, &ids, Which::All, self.site());
+            let ran = |id: &str| {
+                let ended = |result: &GateResult| result.outcome != Outcome::NotRun;
+                results
                     .iter()
-                    .any(|result| result.id == failure.id && result.outcome != Outcome::NotRun)
+                    .any(|result| result.id == id && ended(result))
+            };
+            let still = last.failed.iter().filter(|failure| {
+                known.iter().any(|job| job.id == failure.id) && !ran(&failure.id)
             });
             failed.extend(still.cloned());
         }
@@ -541,6 +555,9 @@ impl Run<'_> {
             status,
             attempts: if status.is_pass() && failed.is_empty() {
                 0
+            } else if status == Status::Error {
+                // Nobody's fault, so nobody's attempt.
+                attempt - 1
             } else {
                 attempt
             },

@@ -133,7 +133,7 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
         let committed = changes::committed_pair(&git, &self.request.scope, self.env, &base)?;
-        let snapshot = Snapshot::begin(&git, &self.config.log_dir)?;
+        let snapshot = Snapshot::begin(&git, self.config)?;
         let ground = Ground::survey(&git, &base);
         let taken = snapshot.taken()?;
         let mut record = Record::load(self.layout, self.config);

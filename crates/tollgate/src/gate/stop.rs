@@ -355,8 +355,7 @@ impl Case<'_> {
             return Some(plain());
         };
         let failed = record.last.as_ref().map(|last| last.failed.as_slice());
-        let tree = Git::at(&self.config.root)
-            .and_then(|git| changes::snapshot(&git, &self.config.log_dir));
+        let tree = Git::at(&self.config.root).and_then(|git| changes::snapshot(&git, self.config));
         let mark = mark(tree.ok().as_deref(), failed.unwrap_or_default());
         (mark == last.mark).then(|| {
             let message = format!(

@@ -222,6 +222,49 @@ impl Layout {
             .then(|| self.workflow_home().join("hook-activity.log"))
     }
 
+    /// The gates' home: `.gauntlet` where it exists, else `.tollgate`.
+    pub fn gates_home(&self) -> PathBuf {
+        self.root.join(self.gates_home_name())
+    }
+
+    /// The name of the gates' home, as messages say it.
+    pub fn gates_home_name(&self) -> &'static str {
+        if self.is_gauntlet() {
+            ".gauntlet"
+        } else {
+            ".tollgate"
+        }
+    }
+
+    /// Asked only where gates are concerned: most events are not about them.
+    fn is_gauntlet(&self) -> bool {
+        self.root.join(".gauntlet").is_dir()
+    }
+
+    /// The gates' configuration. A project has gates if this file exists.
+    pub fn gates_config(&self) -> PathBuf {
+        self.gates_home().join("config.yml")
+    }
+
+    /// Where the gates' logs go unless the configuration says otherwise.
+    pub fn default_log_dir(&self) -> &'static str {
+        if self.is_gauntlet() {
+            "gauntlet_logs"
+        } else {
+            ".tollgate/logs"
+        }
+    }
+
+    /// A person's own configuration of the gates: that of the original where it exists.
+    pub fn global_gates_config(home: &Path) -> PathBuf {
+        let original = home.join(".config/agent-gauntlet/config.yml");
+        if original.exists() {
+            original
+        } else {
+            home.join(".config/tollgate/config.yml")
+        }
+    }
+
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
     pub fn local(&self) -> PathBuf {
         self.root.join(".tollgate/local")

@@ -119,10 +119,19 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
             .faults
             .extend(integrity::remember(sources.layout(), &sources.store()));
     }
+    let mut own_words = None;
+    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
+        && outcome.block.is_none()
+        && matches!(options.guards, Guards::All)
+        && let Some(answer) = crate::stop::decide(event, sources.layout(), env)
+    {
+        own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
+        crate::stop::add(answer, &mut outcome);
+    }
     if !outcome.is_silent() {
         Record::of(event).write(sources.layout(), &mut outcome, now);
     }
-    give(&protocol::answer(event, &outcome))
+    give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

@@ -5,10 +5,12 @@
 
 mod changes;
 mod cli;
+mod gate;
 mod hook;
-#[expect(dead_code, reason = "its first user, the gate runner, comes next")]
+mod ledger;
 mod process;
 mod stdin;
+mod stop;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
 mod doctor;
+mod gates;
 mod guards;
 mod phase;
 mod simulate;
@@ -31,6 +32,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    #[command(flatten)]
+    Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
     /// Start, watch, check and end a workflow
@@ -95,6 +98,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),

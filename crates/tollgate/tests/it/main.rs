@@ -12,6 +12,8 @@ mod documents;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod guards;
 #[cfg(test)]
 mod integrity;

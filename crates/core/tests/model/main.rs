@@ -123,6 +123,8 @@ struct World {
 
 struct Model {
     bounds: Bounds,
+    /// Documents that were shown to the guards, without what no guard looks at.
+    plain: HashSet<String>,
     /// Documents that were checked before they were simplified.
     raw: HashSet<u64>,
     definitions: Definitions,
@@ -173,6 +175,17 @@ fn forget(document: &mut Document) {
     ]);
 }
 
+/// A document without what no guard looks at: how often a phase was run, its artifacts, what
+/// waits for a person. Showing every document to them took a third longer (89 s against 57 s).
+fn plain(document: &Document) -> String {
+    let mut document = document.clone();
+    let current = document.str(&["current_phase"]).unwrap().to_owned();
+    document.remove(&["phases", current.as_str(), "timing"]);
+    document.remove(&["phases", current.as_str(), "artifacts"]);
+    document.remove(&["pending_escalations"]);
+    document.to_text()
+}
+
 fn now() -> Timestamp {
     "2026-02-08T20:00:00Z".parse().unwrap()
 }
@@ -198,6 +211,7 @@ impl Model {
         let layout = Layout::at(root.path()).unwrap();
         Self {
             bounds,
+            plain: HashSet::new(),
             raw: HashSet::new(),
             definitions: Definitions::with(&own.to_string()).unwrap(),
             requirements: Requirements::built_in(),
@@ -239,7 +253,9 @@ impl Model {
         }
         let number = u32::try_from(self.documents.len()).unwrap();
         if running(&document).is_some() {
-            self.check_guards(&document, &text);
+            if self.plain.insert(plain(&document)) {
+                self.check_guards(&document, &text);
+            }
             self.check_ways_out(&document);
         }
         self.documents.push(document);

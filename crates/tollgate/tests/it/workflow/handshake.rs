@@ -221,3 +221,48 @@ fn ts_007_a_failed_write_leaves_the_phase_pending_and_can_be_retried() {
     bench.project.hook(&event).allows();
     bench.clean();
 }
+
+#[test]
+fn a_killed_command_leaves_the_old_state_or_the_new_one() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.begin();
+    let mut killed = 0;
+    for n in 0..40_u64 {
+        let before = bench.state();
+        let mut child = bench
+            .project
+            .command(&["phase", "begin"])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(n * 150));
+        child.kill().unwrap();
+        killed += i32::from(!child.wait().unwrap().success());
+        let after = bench.state();
+        let retries = |state: &Value| {
+            state["phases"]["01-requirements"]["timing"]["retries"]
+                .as_u64()
+                .unwrap()
+        };
+        let version = |state: &Value| state["state_version"].as_u64().unwrap();
+        let step = version(&after) - version(&before);
+        assert!(
+            step <= 1 && retries(&after) - retries(&before) == step,
+            "{before:#}\n{after:#}"
+        );
+        bench.clean();
+    }
+    assert!(killed > 0);
+    bench.complete();
+    bench.clean();
+    let left = std::fs::read_dir(bench.project.path(".tollgate/local/state")).unwrap();
+    let temporary = left.filter(|entry| {
+        entry
+            .as_ref()
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with(".tollgate-tmp-")
+    });
+    assert_eq!(temporary.count(), 0, "what the killed left was swept");
+}

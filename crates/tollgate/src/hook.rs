@@ -36,6 +36,15 @@ struct Options {
     faults: Vec<Fault>,
 }
 
+/// The original's dispatchers: each ran all guards of one event.
+const DISPATCHERS: &[(&str, &str)] = &[
+    ("pre-task-dispatcher", "PreToolUse"),
+    ("pre-skill-dispatcher", "PreToolUse"),
+    ("post-task-dispatcher", "PostToolUse"),
+    ("post-bash-dispatcher", "PostToolUse"),
+    ("post-write-edit-dispatcher", "PostToolUse"),
+];
+
 /// Which guards a registration asks for.
 #[derive(Clone, Copy, Debug, Default)]
 enum Guards {
@@ -272,16 +281,7 @@ impl Options {
             };
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
-                "--guard" => {
-                    if let Some(guard) = Guard::named(&value) {
-                        options.guards = Guards::One(guard);
-                    } else {
-                        options.guards = Guards::Unknown;
-                        options.complain(&format!(
-                            "--guard {value}: there is no such guard; `tollgate guards` lists them"
-                        ));
-                    }
-                }
+                "--guard" => options.select(&value),
                 "--wire" => match Wire::from_name(&value) {
                     Some(wire) => options.wire = Some(wire),
                     None => options.complain(&format!("--wire {value}: there is no such wire")),
@@ -291,6 +291,21 @@ impl Options {
             }
         }
         options
+    }
+
+    fn select(&mut self, name: &str) {
+        let bare = name.strip_suffix(".cjs").unwrap_or(name);
+        let event = DISPATCHERS.iter().find(|(known, _)| *known == bare);
+        if let Some((_, event)) = event {
+            self.event.get_or_insert_with(|| (*event).to_owned());
+        } else if let Some(guard) = Guard::named(name) {
+            self.guards = Guards::One(guard);
+        } else {
+            self.guards = Guards::Unknown;
+            self.complain(&format!(
+                "--guard {name}: there is no such guard; `tollgate guards` lists them"
+            ));
+        }
     }
 
     fn complain(&mut self, text: &str) {

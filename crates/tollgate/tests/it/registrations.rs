@@ -66,3 +66,81 @@ fn event_supplies_a_missing_name_and_wire_decides_the_dialect() {
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["permissionDecision"], json!("deny"));
 }
+
+/// The twenty registrations of specification 000 §5.
+const REGISTRATIONS: &[(&str, &str, &[&str])] = &[
+    (
+        "PreToolUse",
+        "Task",
+        &[
+            "iteration-corridor",
+            "skill-validator",
+            "phase-loop-controller",
+            "plan-surfacer",
+            "phase-sequence-guard",
+            "gate-blocker",
+            "constitution-validator",
+        ],
+    ),
+    (
+        "PreToolUse",
+        "Skill",
+        &["iteration-corridor", "gate-blocker"],
+    ),
+    ("PreToolUse", "Bash", &["branch-guard"]),
+    (
+        "PostToolUse",
+        "Task",
+        &[
+            "log-skill-usage",
+            "menu-tracker",
+            "walkthrough-tracker",
+            "discover-menu-guard",
+        ],
+    ),
+    ("PostToolUse", "Skill", &["skill-delegation-enforcer"]),
+    ("PostToolUse", "Bash", &["test-watcher", "review-reminder"]),
+    ("PostToolUse", "Write", &["state-write-validator"]),
+    ("PostToolUse", "Edit", &["state-write-validator"]),
+    ("Stop", "", &["delegation-gate"]),
+];
+
+#[test]
+fn the_twenty_registrations_of_specification_000_work() {
+    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let mut count = 0;
+    for (event, tool, guards) in REGISTRATIONS {
+        for guard in *guards {
+            count += 1;
+            let input = json!({ "hook_event_name": event, "session_id": "s", "tool_name": tool,
+                "tool_input": { "subagent_type": "software-developer", "command": "ls", "skill": "isdlc",
+                    "file_path": "x", "content": "x", "old_string": "a", "new_string": "b" },
+                "tool_response": "ok" });
+            let run = project.guard(guard, &input);
+            assert_eq!(run.code, 0, "{guard} {run:?}");
+            assert!(!run.stdout.contains("no such guard"), "{guard} {run:?}");
+        }
+    }
+    assert_eq!(count, 20);
+}
+
+#[test]
+fn the_dispatchers_of_the_original_stand_for_their_events() {
+    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let event = task("software-developer", "x");
+    project
+        .guard("pre-task-dispatcher", &event)
+        .blocks("OUT-OF-ORDER");
+    project
+        .guard("pre-task-dispatcher.cjs", &event)
+        .blocks("OUT-OF-ORDER");
+    for name in [
+        "post-task-dispatcher",
+        "post-bash-dispatcher",
+        "post-write-edit-dispatcher",
+    ] {
+        assert_eq!(project.guard(name, &event).stdout, "", "{name}");
+    }
+    let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "x" } });
+    project.guard("pre-skill-dispatcher", &skill).says_nothing();
+}

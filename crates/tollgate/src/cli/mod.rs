@@ -4,6 +4,7 @@
 
 mod guards;
 mod simulate;
+mod try_review;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
+    TryReview(try_review::Arguments),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -83,6 +86,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

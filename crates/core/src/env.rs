@@ -27,6 +27,16 @@ pub struct Env {
     pub gemini: bool,
     /// `SKILL_VALIDATOR_DEBUG=true`
     pub debug: bool,
+    /// `GAUNTLET_STOP_HOOK_ENABLED`: goes before the gates' configuration.
+    pub stop_hook_enabled: Option<String>,
+    /// `GAUNTLET_STOP_HOOK_INTERVAL_MINUTES`: goes before the gates' configuration.
+    pub stop_hook_interval: Option<String>,
+    /// `CI=true` or `GITHUB_ACTIONS=true`
+    pub ci: bool,
+    /// `GITHUB_BASE_REF`: what a pull request goes into.
+    pub github_base_ref: Option<String>,
+    /// `GITHUB_SHA`: what is being tested.
+    pub github_sha: Option<String>,
 }
 
 /// Set for every child that Tollgate starts.
@@ -49,6 +59,13 @@ impl Env {
             claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
+            stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
+            stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
+            ci: ["CI", "GITHUB_ACTIONS"]
+                .into_iter()
+                .any(|name| text(name).is_some_and(|v| v == "true")),
+            github_base_ref: text("GITHUB_BASE_REF").filter(|v| !v.is_empty()),
+            github_sha: text("GITHUB_SHA").filter(|v| !v.is_empty()),
         }
     }
 

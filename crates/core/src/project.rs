@@ -16,6 +16,8 @@ pub struct Layout {
     root: PathBuf,
     /// The workflow's home is `.isdlc`.
     isdlc: bool,
+    /// The gates' home is `.gauntlet`.
+    gauntlet: bool,
 }
 
 /// The directories that make a project, that of the workflow's original first.
@@ -64,12 +66,11 @@ impl Layout {
 
     /// The layout of exactly this directory, if it has a home.
     pub fn at(root: &Path) -> Option<Self> {
-        let [isdlc, others @ ..] = HOMES;
-        let has = |name: &str| root.join(name).is_dir();
-        let isdlc = has(isdlc);
-        (isdlc || others.into_iter().any(has)).then(|| Self {
+        let [isdlc, tollgate, gauntlet, taskie] = HOMES.map(|name| root.join(name).is_dir());
+        (isdlc || tollgate || gauntlet || taskie).then(|| Self {
             root: root.to_owned(),
             isdlc,
+            gauntlet,
         })
     }
 
@@ -154,6 +155,44 @@ impl Layout {
     pub fn activity_log(&self) -> Option<PathBuf> {
         self.isdlc
             .then(|| self.workflow_home().join("hook-activity.log"))
+    }
+
+    /// The gates' home: `.gauntlet` where it exists, else `.tollgate`.
+    pub fn gates_home(&self) -> PathBuf {
+        self.root.join(self.gates_home_name())
+    }
+
+    /// The name of the gates' home, as messages say it.
+    pub fn gates_home_name(&self) -> &'static str {
+        if self.gauntlet {
+            ".gauntlet"
+        } else {
+            ".tollgate"
+        }
+    }
+
+    /// The gates' configuration. A project has gates if this file exists.
+    pub fn gates_config(&self) -> PathBuf {
+        self.gates_home().join("config.yml")
+    }
+
+    /// Where the gates' logs go unless the configuration says otherwise.
+    pub fn default_log_dir(&self) -> &'static str {
+        if self.gauntlet {
+            "gauntlet_logs"
+        } else {
+            ".tollgate/logs"
+        }
+    }
+
+    /// A person's own configuration of the gates: that of the original where it exists.
+    pub fn global_gates_config(home: &Path) -> PathBuf {
+        let original = home.join(".config/agent-gauntlet/config.yml");
+        if original.exists() {
+            original
+        } else {
+            home.join(".config/tollgate/config.yml")
+        }
     }
 
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.

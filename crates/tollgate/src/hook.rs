@@ -106,6 +106,16 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
             .faults
             .extend(integrity::remember(sources.layout(), &sources.store()));
     }
+    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
+        && outcome.block.is_none()
+        && matches!(options.guards, Guards::All)
+        && let Some(answer) = crate::stop::decide(event, sources.layout(), env)
+    {
+        if event.wire == Wire::Gauntlet {
+            return give(&answer.in_its_own_words());
+        }
+        crate::stop::add(answer, &mut outcome);
+    }
     if !outcome.is_silent() {
         Record::of(event).write(sources.layout(), &mut outcome, now);
     }

@@ -4,11 +4,13 @@
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
 mod cli;
+mod gate;
 mod hook;
-#[expect(dead_code, reason = "the gate runner uses the rest")]
+mod ledger;
 mod process;
 mod review;
 mod stdin;
+mod stop;
 
 use std::process::ExitCode;
 

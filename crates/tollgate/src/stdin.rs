@@ -22,6 +22,16 @@ const PIECE: usize = 1 << 20;
 /// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
 /// stray byte in a commit message does not hide the commit.
 pub(crate) fn read() -> Result<String, Fault> {
+    read_until(|_| false)
+}
+
+/// The same, but not beyond the end of the first JSON value: some callers of a stop hook keep
+/// standard input open.
+pub(crate) fn read_value() -> Result<String, Fault> {
+    read_until(|bytes| serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok())
+}
+
+fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
     loop {
@@ -39,6 +49,7 @@ pub(crate) fn read() -> Result<String, Fault> {
                 let text = format!("the event is larger than {} MB", MAX_EVENT >> 20);
                 return Err(Fault::new("event-too-large", text));
             }
+            Ok(_) if complete(&bytes) => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
                 let text = format!("the event cannot be read from standard input: {error}");

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod gates;
 mod guards;
 mod simulate;
 mod try_review;
@@ -28,6 +29,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    #[command(flatten)]
+    Gates(gates::Command),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
 }
@@ -86,6 +89,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Gates(command) => gates::run(&command),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {

@@ -141,6 +141,7 @@ impl Children {
     }
 
     /// Ends all running children soon, and starts no more.
+    #[cfg(test)]
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }

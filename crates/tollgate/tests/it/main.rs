@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod registrations;

@@ -45,7 +45,6 @@ pub(crate) enum GateFile {
     /// A log.
     Log(PathBuf),
     /// The JSON of a review, which the agent edits.
-    #[expect(dead_code, reason = "for reviews, which come next")]
     Review(PathBuf),
 }
 
@@ -67,8 +66,17 @@ pub(crate) struct Findings {
     pub(crate) fixed: Vec<String>,
     /// The same, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
+    /// Those that nobody has to answer.
+    pub(crate) advisory: Vec<String>,
     /// Those still open.
     pub(crate) open: usize,
+}
+
+impl Findings {
+    /// Whether a pass with them is one with warnings.
+    pub(crate) fn are_warnings(&self) -> bool {
+        !self.skipped.is_empty() || !self.advisory.is_empty()
+    }
 }
 
 impl Outcome {
@@ -171,7 +179,7 @@ impl GateResult {
                 "seconds": slot.took.as_secs_f64(), "file": slot.file.as_ref().map(GateFile::path),
             })).collect::<Vec<_>>(),
             "fixed": self.findings.fixed, "open": self.findings.open,
-            "skipped": self.findings.skipped,
+            "skipped": self.findings.skipped, "advisory": self.findings.advisory,
         })
     }
 }

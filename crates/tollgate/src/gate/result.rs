@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::jobs::Job;
 use super::logs::Logs;
+use crate::review::cli::Usage;
 
 /// What one gate came to.
 #[derive(Clone, Debug)]
@@ -57,6 +58,7 @@ pub(crate) struct Slot {
     pub(crate) message: String,
     pub(crate) took: Duration,
     pub(crate) file: Option<GateFile>,
+    pub(crate) usage: Usage,
 }
 
 /// What became of the findings of a review gate.
@@ -177,6 +179,8 @@ impl GateResult {
             "slots": self.slots.iter().map(|slot| serde_json::json!({
                 "reviewer": slot.label, "result": slot.outcome.as_str(), "message": slot.message,
                 "seconds": slot.took.as_secs_f64(), "file": slot.file.as_ref().map(GateFile::path),
+                "cost_usd": slot.usage.cost_usd, "input_tokens": slot.usage.input_tokens,
+                "output_tokens": slot.usage.output_tokens,
             })).collect::<Vec<_>>(),
             "fixed": self.findings.fixed, "open": self.findings.open,
             "skipped": self.findings.skipped, "advisory": self.findings.advisory,

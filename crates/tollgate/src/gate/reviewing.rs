@@ -109,6 +109,7 @@ fn result(job: &Job<'_>, outcome: review::gate::Outcome) -> GateResult {
             outcome: judged(slot.verdict),
             message: slot.message,
             took: slot.took,
+            usage: slot.usage,
             file: match (slot.verdict, slot.file, slot.log) {
                 // There is nothing to answer in the file of a review that was not made.
                 (Verdict::Inconclusive, _, Some(log)) => Some(GateFile::Log(log)),

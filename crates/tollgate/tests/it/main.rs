@@ -16,6 +16,8 @@ mod integrity;
 #[cfg(test)]
 mod registrations;
 #[cfg(test)]
+mod reviews;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;

@@ -1,13 +1,12 @@
 //! Gemini: `gemini -p` with JSON around free text.
+//!
+//! Its hooks cannot be switched off from outside: there is no flag, and settings that are named by
+//! a variable must belong to root in every directory above them (tried with 0.61.0). So hooks do
+//! run inside it; Tollgate's own approve at once because of the marks in the environment.
 
 use serde_json::Value;
 
 use super::{Channel, Heard, Invocation, Kind, Printed, Question, Usage};
-
-/// There is no flag that switches hooks off, only a setting. The system's settings go before all
-/// others; where an administrator has some, they stay, and the marks in the environment must do.
-const SETTINGS: &str = r#"{"hooksConfig":{"enabled":false}}"#;
-const SYSTEM_SETTINGS: &str = "/etc/gemini-cli/settings.json";
 
 /// What goes behind the question: the flag is what keeps it from opening its screen.
 const LAST_WORD: &str = "Answer as the beginning of this text says: one JSON object.";
@@ -25,11 +24,6 @@ const CODES: [(i32, &str); 3] = [
 /// The folder's trust is left to the person: `--skip-trust` would load the project's own settings
 /// and `.env`, which can name another endpoint.
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
-    if !std::path::Path::new(SYSTEM_SETTINGS).exists() {
-        let settings = invocation.file(SETTINGS);
-        let command = &mut invocation.command;
-        command.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", settings);
-    }
     let command = &mut invocation.command;
     command.args(["--output-format", "json", "--approval-mode", "plan"]);
     if let Some(model) = question.model {

@@ -3,9 +3,9 @@
 //!
 //! Every reviewer is started the same way: found in an absolute directory of `PATH`, in the
 //! project's root, in a process group of its own, with the marks that make hooks inside it
-//! approve at once *and* with its own hooks switched off, standard output and standard error
-//! apart, within a time. What differs between them (flags, the shape of what they print, how a
-//! used-up quota sounds) is one file and one row of [`CLIS`] each.
+//! approve at once *and* with its own hooks switched off where it can be told to, standard output
+//! and standard error apart, within a time. What differs between them (flags, the shape of what
+//! they print, how a used-up quota sounds) is one file and one row of [`CLIS`] each.
 //!
 //! [`ask`] says what the reviewer answered, or why there is no answer. It does not know what the
 //! answer means: gates and plans have their own questions and read the answer with
@@ -172,7 +172,7 @@ struct Invocation {
     command: Command,
     input: Option<String>,
     /// Files that it reads, removed when it ended.
-    files: Vec<tempfile::NamedTempFile>,
+    files: Vec<tempfile::TempDir>,
     /// Why one of them could not be written.
     trouble: Option<io::Error>,
 }
@@ -413,16 +413,15 @@ impl Invocation {
     fn file(&mut self, text: &str) -> PathBuf {
         let written = tempfile::Builder::new()
             .prefix("tollgate-review-")
-            .suffix(".json")
-            .tempfile()
-            .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                Ok(file)
+            .tempdir()
+            .and_then(|directory| {
+                let path = directory.path().join("file.json");
+                File::create_new(&path)?.write_all(text.as_bytes())?;
+                Ok((directory, path))
             });
         match written {
-            Ok(file) => {
-                let path = file.path().to_owned();
-                self.files.push(file);
+            Ok((directory, path)) => {
+                self.files.push(directory);
                 path
             }
             Err(error) => {

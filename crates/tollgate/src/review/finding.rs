@@ -272,15 +272,16 @@ pub(crate) fn settle(
     }
     let is_pass = answer.is_some_and(|answer| answer.status == Status::Pass);
     // A fail whose findings all lie elsewhere is still a fail: then they all count.
-    let all_elsewhere = said
-        .iter()
-        .all(|finding| finding.weight == Weight::Advisory);
+    let all_elsewhere = settled.open.is_empty()
+        && said
+            .iter()
+            .all(|finding| finding.weight == Weight::Advisory);
     for mut finding in said {
         let counts = if is_pass {
             // It says pass and lists something grave: the stricter word counts.
             finding.priority >= Some(grave)
         } else {
-            finding.weight == Weight::Blocking || (all_elsewhere && settled.open.is_empty())
+            finding.weight == Weight::Blocking || all_elsewhere
         };
         if counts {
             finding.weight = Weight::Blocking;

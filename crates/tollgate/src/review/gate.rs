@@ -262,7 +262,14 @@ impl Gate<'_> {
             .map(|earlier| earlier.findings.clone())
             .unwrap_or_default();
         let turn = usize::try_from(slot - 1).unwrap_or_default() % healthy.len().max(1);
-        let round = healthy.iter().cycle().skip(turn).take(healthy.len());
+        let mut round: Vec<&&Reviewer> = healthy
+            .iter()
+            .cycle()
+            .skip(turn)
+            .take(healthy.len())
+            .collect();
+        let exhausted = self.lock_exhausted().clone();
+        round.sort_by_key(|reviewer| exhausted.contains(reviewer.name()));
         let text = prompt::compose(
             self.request.prompt,
             &findings,
@@ -271,10 +278,6 @@ impl Gate<'_> {
         );
         let mut last = None;
         for reviewer in round {
-            let is_exhausted = self.lock_exhausted().contains(reviewer.name());
-            if is_exhausted && last.is_some() {
-                continue;
-            }
             let (reply, log) = self.ask(reviewer, slot, &text);
             let is_over = match &reply.answer {
                 Err(why) if why.kind.is_about_the_reviewer() => {
@@ -315,7 +318,7 @@ impl Gate<'_> {
             Err(error) => {
                 let why = format!("its log cannot be written: {error}");
                 let reply = Reply {
-                    answer: Err(Kind::Cancelled.because(why)),
+                    answer: Err(Kind::NotStarted.because(why)),
                     usage: Usage::default(),
                     took: Duration::ZERO,
                     raw: String::new(),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::answer::{self, Answer, Status};
@@ -172,9 +173,12 @@ fn a_fail_is_never_filtered_into_a_pass() {
         { "file": "other.rs", "line": 9, "issue": "there" },
     ]));
     assert_eq!((settled.open.len(), settled.advisory.len()), (1, 1));
-    // Alone, it counts.
-    let settled = first(&json!([{ "file": "other.rs", "line": 9, "issue": "there" }]));
-    assert_eq!((settled.open.len(), settled.advisory.len()), (1, 0));
+    // Alone, they all count.
+    let settled = first(&json!([
+        { "file": "other.rs", "line": 9, "issue": "there" },
+        { "file": "other.rs", "line": 9, "issue": "and there" },
+    ]));
+    assert_eq!((settled.open.len(), settled.advisory.len()), (2, 0));
 }
 
 #[test]
@@ -525,5 +529,45 @@ fn assert_strict(schema: &Value) {
     }
     if schema["items"].is_object() {
         assert_strict(&schema["items"]);
+    }
+}
+
+/// An earlier finding, and what the agent says about it.
+fn earlier() -> impl Strategy<Value = Finding> {
+    let state = prop::sample::select(vec![State::New, State::Fixed, State::Skipped]);
+    let result = prop::option::of(prop::sample::select(vec!["", " ", "because"]));
+    let issue = prop::sample::select(vec!["one", "two", "three"]);
+    (issue, state, result).prop_map(|(issue, state, result)| finding(issue, state, result))
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_no_fail_is_talked_away(
+        mut earlier in prop::collection::vec(earlier(), 0..4),
+        said in prop::collection::vec(
+            (prop::sample::select(vec!["one", "two", "four"]), prop::sample::select(vec!["src/a.rs", "far.rs"]), prop::option::of(0..60_u64)),
+            0..4,
+        ),
+        touched in any::<bool>(),
+    ) {
+        earlier.dedup_by_key(|one| one.id.clone());
+        let violations: Vec<Value> = said.iter().map(|(issue, file, line)| json!({ "file": file, "line": line, "issue": issue })).collect();
+        let answer = fail(&json!(violations));
+        let print = |_: &str| if touched { "after" } else { "before" }.to_owned();
+        let settled = settle(earlier.clone(), Some(&answer), &scope(), Priority::High, &print);
+        for one in &earlier {
+            let lists = [&settled.open, &settled.pending, &settled.fixed, &settled.skipped];
+            let places = lists.iter().filter(|list| list.iter().any(|other| other.id == one.id)).count();
+            prop_assert!(places >= 1, "{one:?}");
+        }
+        if settled.open.is_empty() && !settled.is_refused {
+            // Then all that it said was skipped before, with a reason.
+            prop_assert!(!answer.violations.is_empty());
+            for violation in &answer.violations {
+                let id = identity(violation.file.as_deref(), &violation.issue);
+                let excuse = settled.skipped.iter().find(|one| one.id == id);
+                prop_assert!(excuse.is_some_and(|one| one.result.as_deref() == Some("because")));
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Heard, Invocation, Printed, Question};
 
-/// Programs that only read.
-const MAY_RUN: [&str; 6] = ["cat", "grep", "ls", "find", "head", "tail"];
+/// Programs that only read. (The original also allowed `find`, which can delete and run.)
+const MAY_RUN: [&str; 5] = ["cat", "grep", "ls", "head", "tail"];
 
 /// With either of these the repository's hooks run inside it.
 const LETS_HOOKS_RUN: [&str; 2] = ["COPILOT_ALLOW_ALL", "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS"];
@@ -18,8 +18,7 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     for program in MAY_RUN {
         command.arg(format!("--allow-tool=shell({program})"));
     }
-    // `find` can delete and run, and an allowed program's redirection can write.
-    command.args(["--deny-tool=write", "--deny-tool=shell(rm)"]);
+    command.arg("--deny-tool=write");
     if let Some(model) = question.model {
         command.args(["--model", model]);
     }

@@ -3,6 +3,7 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+mod changes;
 mod cli;
 mod gate;
 mod hook;

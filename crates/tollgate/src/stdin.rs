@@ -42,6 +42,7 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
             let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, PIECE);
             // Memory that is not touched costs nothing, and growing would touch it twice.
             bytes.reserve(MAX_EVENT);
+            ask_for_large_pages(&mut bytes);
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
@@ -66,6 +67,32 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         None => text,
     })
 }
+
+/// Asks for memory in large pages: 12 MB are six page faults then, not three thousand, which in a
+/// virtual machine is most of what such an event costs.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pages(bytes: &mut Vec<u8>) {
+    const PAGE: usize = 4096;
+    let spare = bytes.spare_capacity_mut();
+    let skipped = spare.as_ptr().align_offset(PAGE);
+    let Some(pages) = spare.get_mut(skipped..) else {
+        return;
+    };
+    let length = pages.len() / PAGE * PAGE;
+    #[expect(unsafe_code, reason = "madvise has no safe form")]
+    // SAFETY: the range lies inside memory that `bytes` owns exclusively, and the advice changes
+    // how it is backed, never what is in it.
+    let _as_before = unsafe {
+        rustix::mm::madvise(
+            pages.as_mut_ptr().cast(),
+            length,
+            rustix::mm::Advice::LinuxHugepage,
+        )
+    };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pages(_bytes: &mut Vec<u8>) {}
 
 fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
     let timeout = Timespec::try_from(PATIENCE).ok();

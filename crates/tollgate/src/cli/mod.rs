@@ -2,10 +2,14 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod doctor;
 mod gates;
 mod guards;
+mod phase;
 mod simulate;
+mod site;
 mod try_review;
+mod workflow;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +35,14 @@ enum Command {
     Guards(guards::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
+    /// Show every guard an event that it must stop, and name those that let it pass
+    Doctor,
+    /// Start, watch, check and end a workflow
+    #[command(subcommand)]
+    Workflow(workflow::Command),
+    /// Make the steps of a workflow's phases
+    #[command(subcommand)]
+    Phase(phase::Command),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
 }
@@ -90,6 +102,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Gates(command) => gates::run(&command),
+        Command::Doctor => Ok(doctor::run()),
+        Command::Workflow(command) => workflow::run(&command),
+        Command::Phase(command) => phase::run(&command),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {

@@ -7,8 +7,12 @@
 use std::path::Path;
 
 use super::config::Config;
-use super::git::{Git, GitError};
+use super::git::{Asked, Git, GitError};
 use tollgate_core::env::Env;
+use tollgate_core::fs;
+
+/// What the directories of temporary indexes begin with; the process follows.
+const INDEX: &str = "index-";
 
 /// What the work is compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,6 +97,28 @@ impl Ground {
     }
 }
 
+impl Ground {
+    /// The older side of what a scope compares the work tree with, and how it came about.
+    pub(crate) fn base(
+        &self,
+        git: &Git,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<(String, String), GitError> {
+        Ok(match (&self.base, &self.commit) {
+            (_, None) | (Base::Nothing, _) => {
+                (empty_tree(git)?, "nothing: no commit yet".to_owned())
+            }
+            (_, Some(commit)) if scope.uncommitted => {
+                (commit.clone(), "the last commit".to_owned())
+            }
+            (Base::Common(commit), _) => (commit.clone(), name.to_owned()),
+            (Base::Itself(commit), _) => (commit.clone(), format!("{name} (no common commit)")),
+            (Base::Unknown(error), _) => return Err(GitError::new(error.to_string())),
+        })
+    }
+}
+
 /// A commit by its name. In continuous integration a branch often exists as `origin/…` only.
 fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
     for candidate in [name.to_owned(), format!("origin/{name}")] {
@@ -113,86 +139,141 @@ fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
     )))
 }
 
-/// The pair of trees that a scope asks for.
-pub(crate) fn pair(
+/// The pair of trees where both are commits: `-c`, or the commit that continuous integration
+/// tests. None if the newer one is the work tree.
+pub(crate) fn committed_pair(
     git: &Git,
-    ground: &Ground,
     scope: &Scope,
     env: &Env,
-    config: &Config,
-) -> Result<Pair, GitError> {
+    name: &str,
+) -> Result<Option<Pair>, GitError> {
     if let Some(commit) = &scope.commit {
         let commit = resolve(git, commit)?;
         let parent = git
             .ask(["rev-parse", "--verify", "--quiet", &format!("{commit}^")])
             .line();
-        return Ok(Pair {
+        return Ok(Some(Pair {
             base: parent.or_else(|_| empty_tree(git))?,
             label: format!("the parent of {commit}"),
             head: commit,
-        });
+        }));
     }
-    let mut pair = Pair {
-        base: String::new(),
-        head: String::new(),
-        label: String::new(),
+    let tested = env
+        .github_sha
+        .as_ref()
+        .filter(|_| env.ci && !scope.uncommitted);
+    let Some(head) = tested.and_then(|sha| resolve(git, sha).ok()) else {
+        return Ok(None);
     };
-    if scope.uncommitted {
-        let head = ground.commit.clone();
-        pair.base = head.map_or_else(|| empty_tree(git), Ok)?;
-        "the last commit".clone_into(&mut pair.label);
-    } else {
-        let name = scope.base_name(config, env);
-        (pair.base, pair.label) = match &ground.base {
-            Base::Common(commit) => (commit.clone(), name),
-            Base::Itself(commit) => (commit.clone(), format!("{name} (no common commit)")),
-            Base::Nothing => (empty_tree(git)?, "nothing: no commit yet".to_owned()),
-            Base::Unknown(error) => return Err(GitError::new(error.to_string())),
-        };
-    }
-    pair.head = match (&env.github_sha, &ground.commit) {
-        (Some(sha), Some(_)) if env.ci && !scope.uncommitted => {
-            resolve(git, sha).or_else(|_| snapshot(git, &config.log_dir))?
-        }
-        (Some(_) | None, Some(_) | None) => snapshot(git, &config.log_dir)?,
-    };
-    Ok(pair)
+    let (base, label) = Ground::survey(git, name).base(git, scope, name)?;
+    Ok(Some(Pair { base, head, label }))
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
-pub(crate) fn snapshot(git: &Git, log_dir: &Path) -> Result<String, GitError> {
-    let trouble = |error: std::io::Error| {
-        GitError::new(format!("a temporary index cannot be written: {error}"))
-    };
-    let directory = tempfile::Builder::new()
-        .prefix("tollgate-index-")
-        .tempdir()
-        .map_err(trouble)?;
-    let index = directory.path().join("index");
-    // What the person's index knows about unchanged files need not be found out again. A copy
-    // keeps the time of writing, which git compares with the files' times.
-    if let Ok(mut from) = std::fs::File::open(git.index()) {
-        let mut to = std::fs::File::create(&index).map_err(trouble)?;
-        std::io::copy(&mut from, &mut to).map_err(trouble)?;
-        if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
-            let _best_effort = to.set_modified(modified);
+pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
+    Snapshot::begin(git, config)?.taken()?.tree(git).line()
+}
+
+/// The work tree on its way into an index of its own.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    directory: tempfile::TempDir,
+    adding: Asked,
+}
+
+/// The work tree in an index of its own.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    directory: tempfile::TempDir,
+}
+
+impl Snapshot {
+    /// Begins; git works on it while other things are asked.
+    pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
+        let trouble = |error: std::io::Error| {
+            GitError::new(format!("a temporary index cannot be written: {error}"))
+        };
+        fs::private_directory(&config.local).map_err(trouble)?;
+        sweep(&config.local);
+        let directory = tempfile::Builder::new()
+            .prefix(&format!("{INDEX}{}-", std::process::id()))
+            .tempdir_in(&config.local)
+            .map_err(trouble)?;
+        let index = index_in(&directory);
+        // What the person's index knows about unchanged files need not be found out again. A
+        // copy keeps the time of writing, which git compares with the files' times.
+        if let Ok(mut from) = std::fs::File::open(git.index()) {
+            let mut to = std::fs::File::create(&index).map_err(trouble)?;
+            std::io::copy(&mut from, &mut to).map_err(trouble)?;
+            if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
+                let _best_effort = to.set_modified(modified);
+            }
+        }
+        let mut args = vec![
+            "add".to_owned(),
+            "--all".to_owned(),
+            "--ignore-errors".to_owned(),
+        ];
+        if let Ok(logs) = config.log_dir.strip_prefix(git.top()) {
+            args.extend([
+                "--".to_owned(),
+                ":/".to_owned(),
+                format!(":(top,exclude,literal){}", logs.display()),
+            ]);
+        }
+        Ok(Self {
+            adding: git.ask_with_index(&index, &args),
+            directory,
+        })
+    }
+
+    /// Waits. A file that cannot be read is not part of the tree; the others are.
+    pub(crate) fn taken(self) -> Result<Taken, GitError> {
+        self.adding.mostly()?;
+        Ok(Taken {
+            directory: self.directory,
+        })
+    }
+}
+
+impl Taken {
+    /// Asks for the tree's name.
+    pub(crate) fn tree(&self, git: &Git) -> Asked {
+        git.ask_with_index(&index_in(&self.directory), ["write-tree"])
+    }
+
+    /// Asks for the paths that differ from a tree or commit.
+    pub(crate) fn since(&self, git: &Git, base: &str) -> Asked {
+        let args = [
+            "diff-index",
+            "--cached",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--relative",
+            "--end-of-options",
+            base,
+        ];
+        git.ask_with_index(&index_in(&self.directory), args)
+    }
+}
+
+/// Removes what killed processes left.
+fn sweep(local: &Path) {
+    for entry in std::fs::read_dir(local).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok())
+            .and_then(rustix::process::Pid::from_raw);
+        if owner.is_some_and(|pid| rustix::process::test_kill_process(pid).is_err()) {
+            let _kept = std::fs::remove_dir_all(entry.path());
         }
     }
-    let mut args = vec![
-        "add".to_owned(),
-        "--all".to_owned(),
-        "--ignore-errors".to_owned(),
-    ];
-    if let Ok(logs) = log_dir.strip_prefix(git.top()) {
-        args.extend([
-            "--".to_owned(),
-            ":/".to_owned(),
-            format!(":(top,exclude,literal){}", logs.display()),
-        ]);
-    }
-    // A file that cannot be read is not part of the tree; the others are.
-    git.ask_with_index(&index, &args).mostly()?;
-    git.ask_with_index(&index, ["write-tree"]).line()
+}
+
+fn index_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
+    directory.path().join("index")
 }
 
 /// The paths, relative to the project's root and sorted, that differ between two trees.
@@ -213,7 +294,7 @@ pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<Str
     Ok(paths)
 }
 
-/// The same as [`pair`] and [`between`] for a question that nothing depends on: git compares
+/// What changed, for a question that nothing depends on: git compares
 /// with the work tree directly and in parallel, and no tree is written.
 pub(crate) fn glance(
     git: &Git,
@@ -221,20 +302,12 @@ pub(crate) fn glance(
     env: &Env,
     config: &Config,
 ) -> Result<Vec<String>, GitError> {
-    let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
-    let base = scope.base_name(config, env);
-    let ground = Ground::survey(git, &base);
-    if scope.commit.is_some() || (env.ci && env.github_sha.is_some()) {
-        let _unneeded = others.mostly();
-        let pair = pair(git, &ground, scope, env, config)?;
+    let name = scope.base_name(config, env);
+    if let Some(pair) = committed_pair(git, scope, env, &name)? {
         return between(git, &pair, config);
     }
-    let from = match (&ground.base, &ground.commit) {
-        (_, None) | (Base::Nothing, _) => empty_tree(git)?,
-        (_, Some(commit)) if scope.uncommitted => commit.clone(),
-        (Base::Common(commit) | Base::Itself(commit), _) => commit.clone(),
-        (Base::Unknown(error), _) => return Err(GitError::new(error.to_string())),
-    };
+    let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
+    let (from, _) = Ground::survey(git, &name).base(git, scope, &name)?;
     let tracked = git.ask([
         "diff",
         "--name-only",
@@ -253,7 +326,7 @@ pub(crate) fn glance(
 }
 
 /// Sorted, once each, without Tollgate's own files.
-fn tidy(paths: &mut Vec<String>, config: &Config) {
+pub(crate) fn tidy(paths: &mut Vec<String>, config: &Config) {
     let logs = config.log_dir.strip_prefix(&config.root).ok();
     paths.retain(|path| {
         let path = Path::new(path);
@@ -278,11 +351,6 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> bool {
         of,
     ])
     .yes()
-}
-
-/// Whether a tree or commit is still there; git removes what nothing points to after a while.
-pub(crate) fn exists(git: &Git, name: &str) -> bool {
-    git.ask(["cat-file", "-e", name]).yes()
 }
 
 /// The tree of a commit.

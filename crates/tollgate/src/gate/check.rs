@@ -45,7 +45,13 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str
     if result.outcome.is_failure() {
         let text = end_of(&log, head.length).unwrap_or_default();
         result.print = print_of(&result.message, &text);
-        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        // A check may print anything; what people and agents are shown is only text.
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let shown = |c: &char| !c.is_control() || *c == '\t';
+        let lines: Vec<String> = text
+            .lines()
+            .map(|line| line.chars().filter(shown).collect())
+            .collect();
         let skip = lines.len().saturating_sub(TAIL);
         result.tail = lines.into_iter().skip(skip).collect();
     }

@@ -16,6 +16,7 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 mod reason;
 mod record;
+mod request;
 pub(crate) mod result;
 mod reviewing;
 pub(crate) mod run;

@@ -4,7 +4,6 @@
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -12,93 +11,21 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Ground, Pair, Scope};
+use super::changes::{self, Ground, Pair, Snapshot, Taken};
 use super::config::Config;
 use super::console::Console;
 use super::definitions::Definitions;
-use super::git::{Git, GitError};
+use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
 use super::logs::{Locking, Logs, Waited};
 use super::record::{Failure, Last, Record, Verified};
+pub(crate) use super::request::{Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
 use super::summary::{self, fixed, verdict};
 use super::{Event, Observer};
 use crate::process::Children;
-
-/// What is asked for.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) scope: Scope,
-    pub(crate) which: Which,
-    /// `-g`: only gates with this name.
-    pub(crate) gate: Option<String>,
-    pub(crate) purpose: Purpose,
-    /// When no gate may run any more.
-    pub(crate) cut_off: Option<Instant>,
-}
-
-/// Why gates run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Somebody asked for it.
-    Command,
-    /// An agent wants to stop. It waits for a run that is going on, and shares its verdict.
-    Stop,
-}
-
-/// What a run came to.
-#[derive(Clone, Debug)]
-pub(crate) struct RunResult {
-    pub(crate) status: Status,
-    /// What happened, for a person.
-    pub(crate) message: String,
-    pub(crate) console_log: Option<PathBuf>,
-    /// What went wrong, for [`Status::Error`] and [`Status::LockConflict`].
-    pub(crate) error: Option<String>,
-    /// Those that ran.
-    pub(crate) gates: Vec<GateResult>,
-    /// Those that failed, also when another run found out.
-    pub(crate) failures: Vec<Failure>,
-    pub(crate) changed_files: usize,
-    pub(crate) run_number: Option<u64>,
-    /// The tree that the answer is about.
-    pub(crate) tree: Option<String>,
-}
-
-impl RunResult {
-    /// A result without gates.
-    pub(crate) fn of(status: Status) -> Self {
-        Self {
-            status,
-            message: status.message().to_owned(),
-            console_log: None,
-            error: None,
-            gates: Vec::new(),
-            failures: Vec::new(),
-            changed_files: 0,
-            run_number: None,
-            tree: None,
-        }
-    }
-
-    /// A run that could not be made.
-    pub(crate) fn error(what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self {
-            message: format!("⚠ The gates could not be run: {what}"),
-            error: Some(what),
-            ..Self::of(Status::Error)
-        }
-    }
-}
-
-impl From<GitError> for Box<RunResult> {
-    fn from(error: GitError) -> Self {
-        Self::new(RunResult::error(error.to_string()))
-    }
-}
 
 /// Runs the gates that the changes call for.
 pub(crate) fn execute(
@@ -182,6 +109,14 @@ struct Run<'r> {
     definitions: String,
 }
 
+/// Where to look for changes.
+struct Look<'l> {
+    git: &'l Git,
+    ground: &'l Ground,
+    taken: &'l Taken,
+    base: &'l str,
+}
+
 /// What a run is about.
 struct Subject<'c> {
     git: Git,
@@ -197,15 +132,28 @@ impl Run<'_> {
     fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
+        let committed = changes::committed_pair(&git, &self.request.scope, self.env, &base)?;
+        let snapshot = Snapshot::begin(&git, self.config)?;
         let ground = Ground::survey(&git, &base);
+        let taken = snapshot.taken()?;
         let mut record = Record::load(self.layout, self.config);
-        let mut pair = changes::pair(&git, &ground, &self.request.scope, self.env, self.config)?;
+        let look = Look {
+            git: &git,
+            ground: &ground,
+            taken: &taken,
+            base: &base,
+        };
+        let (pair, changed, narrowed) = match committed {
+            Some(pair) => {
+                let changed = changes::between(&git, &pair, self.config)?;
+                (pair, changed, false)
+            }
+            None => self.compare(&look, &record)?,
+        };
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &pair)) {
             return Ok(result);
         }
         self.start_afresh(&git, &ground, &base, &pair, &mut record)?;
-        let narrowed = self.narrow(&git, &record, &base, &mut pair);
-        let changed = changes::between(&git, &pair, self.config)?;
         let jobs = self.jobs(&record, &changed);
         if jobs.is_empty() {
             return Ok(self.nothing_to_run(&record, &pair, &changed, narrowed));
@@ -291,22 +239,47 @@ impl Run<'_> {
         })
     }
 
-    /// Compares with the last verified tree instead of the base, if these very gates saw it.
-    fn narrow(&self, git: &Git, record: &Record, base: &str, pair: &mut Pair) -> bool {
-        if self.is_partial() || self.env.ci {
-            return false;
-        }
-        let Some(verified) = &record.verified else {
-            return false;
+    /// The pair of trees and the paths that differ: since the last verified tree, if these very
+    /// gates saw it (then the last is true), else since the base.
+    fn compare(
+        &self,
+        look: &Look<'_>,
+        record: &Record,
+    ) -> Result<(Pair, Vec<String>, bool), Box<RunResult>> {
+        let Look {
+            git,
+            ground,
+            taken,
+            base,
+        } = *look;
+        let writing = taken.tree(git);
+        let verified = record.verified.as_ref().filter(|verified| {
+            !self.is_partial()
+                && !self.env.ci
+                && verified.definitions == self.definitions
+                && verified.base == base
+        });
+        // git removes a tree that nothing points to after some weeks; then the base it is.
+        let since = verified.and_then(|verified| {
+            let paths = taken.since(git, &verified.tree).paths().ok()?;
+            let label = format!("the tree verified at {}", verified.at);
+            Some((verified.tree.clone(), label, paths))
+        });
+        let narrowed = since.is_some();
+        let (older, label, mut paths) = if let Some(since) = since {
+            since
+        } else {
+            let (older, label) = ground.base(git, &self.request.scope, base)?;
+            let paths = taken.since(git, &older).paths()?;
+            (older, label, paths)
         };
-        let holds = verified.definitions == self.definitions
-            && verified.base == base
-            && (verified.tree == pair.head || changes::exists(git, &verified.tree));
-        if holds {
-            pair.base.clone_from(&verified.tree);
-            pair.label = format!("the tree verified at {}", verified.at);
-        }
-        holds
+        changes::tidy(&mut paths, self.config);
+        let pair = Pair {
+            base: older,
+            head: writing.line()?,
+            label,
+        };
+        Ok((pair, paths, narrowed))
     }
 
     /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
@@ -316,9 +289,13 @@ impl Run<'_> {
             || self.request.scope.is_narrowed()
     }
 
+    fn site(&self) -> Site {
+        if self.env.ci { Site::Ci } else { Site::Local }
+    }
+
     /// What the changes call for, and what failed last time.
     fn jobs(&self, record: &Record, changed: &[String]) -> Vec<Job<'_>> {
-        let site = if self.env.ci { Site::Ci } else { Site::Local };
+        let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
             .last
@@ -537,11 +514,21 @@ impl Run<'_> {
         let now = Timestamp::now();
         let mut failed: Vec<Failure> = Vec::new();
         if let Some(last) = &record.last {
-            // What was not run again is still failing.
-            let still = last.failed.iter().filter(|failure| {
-                !results
+            // What was not run again is still failing, unless the gate is gone.
+            let ids = last
+                .failed
+                .iter()
+                .map(|failure| failure.id.clone())
+                .collect();
+            let known = jobs::again(self.config, &ids, Which::All, self.site());
+            let ran = |id: &str| {
+                let ended = |result: &GateResult| result.outcome != Outcome::NotRun;
+                results
                     .iter()
-                    .any(|result| result.id == failure.id && result.outcome != Outcome::NotRun)
+                    .any(|result| result.id == id && ended(result))
+            };
+            let still = last.failed.iter().filter(|failure| {
+                known.iter().any(|job| job.id == failure.id) && !ran(&failure.id)
             });
             failed.extend(still.cloned());
         }
@@ -570,6 +557,9 @@ impl Run<'_> {
             status,
             attempts: if status.is_pass() && failed.is_empty() {
                 0
+            } else if status == Status::Error {
+                // Nobody's fault, so nobody's attempt.
+                attempt - 1
             } else {
                 attempt
             },

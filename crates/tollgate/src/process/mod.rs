@@ -405,12 +405,9 @@ impl Ended {
     /// The end in a few words, as logs and summaries show it.
     pub(crate) fn describe(&self) -> String {
         match &self.end {
-            End::Exited(126) => {
-                "Exited with code 126 (the command was found but cannot be executed)".to_owned()
-            }
+            End::Exited(126) => "Exited with code 126 (found, but cannot be executed)".to_owned(),
             End::Exited(127) => {
-                "Exited with code 127 (a command was not found; is it installed and in PATH?)"
-                    .to_owned()
+                "Exited with code 127 (command not found: is it in PATH?)".to_owned()
             }
             End::Exited(code) => format!("Exited with code {code}"),
             End::Signalled(signal) => format!("Killed by signal {}", signal_name(*signal)),

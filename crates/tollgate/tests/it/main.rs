@@ -8,11 +8,19 @@ mod context;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
+mod guards;
+#[cfg(test)]
 mod integrity;
+#[cfg(test)]
+mod reads;
+#[cfg(test)]
+mod recorders;
 #[cfg(test)]
 mod registrations;
 #[cfg(test)]
@@ -25,3 +33,5 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod wires;
+#[cfg(test)]
+mod workflow;

@@ -2,13 +2,13 @@
 //! elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::super::{BOLD, DIM, ERROR, GOOD, WARN};
+use super::super::{DIM, ERROR, GOOD, WARN};
 use crate::gate::Event;
 use crate::gate::console::plain;
 use crate::gate::jobs::Which;
@@ -63,7 +63,11 @@ impl<'l> Progress<'l> {
         match &self.live {
             Some(live) => live.show(event, lines),
             None if lines.is_empty() => {}
-            None => anstream::eprintln!("{}", lines.join("\n")),
+            // One plain write: nobody's colours have to be asked for.
+            None => {
+                let text = lines.join("\n") + "\n";
+                let _gone = std::io::stderr().write_all(text.as_bytes());
+            }
         }
     }
 
@@ -109,12 +113,17 @@ impl Live {
                 self.print(tail.map(|line| format!("      {DIM}│ {line}{DIM:#}")));
             }
             Event::Summary(_) => {
-                let bold = lines
-                    .into_iter()
-                    .map(|line| match line.strip_prefix("Status: ") {
-                        Some(status) => format!("Status: {BOLD}{status}{BOLD:#}"),
-                        None => line,
-                    });
+                let bold = lines.into_iter().map(|line| {
+                    let Some(status) = line.strip_prefix("Status: ") else {
+                        return line;
+                    };
+                    let style = if status.starts_with("Passed") {
+                        GOOD
+                    } else {
+                        ERROR
+                    };
+                    format!("Status: {style}{status}{style:#}")
+                });
                 self.print(bold);
             }
             Event::Note(_) | Event::Planned(..) => self.print(lines.into_iter()),

@@ -239,7 +239,7 @@ fn p24_the_shell_decides_what_a_command_is() {
     gates
         .tollgate(&["run"])
         .exits(1)
-        .says("Exited with code 127 (a command was not found");
+        .says("Exited with code 127 (command not found");
 }
 
 #[test]
@@ -593,6 +593,17 @@ fn fix_instructions_are_added_to_the_log_of_a_failure() {
         gates.check("helped", &format!("command: x\nfix_instructions: {path}"));
         gates.tollgate(&["validate"]).exits(1).says(message);
     }
+}
+
+#[test]
+fn what_a_check_prints_cannot_paint_the_screen() {
+    let gates = Gates::new(&[(
+        "paints",
+        "command: \"printf '\\\\033[31mred\\\\033[0m \\\\033]0;title\\\\007 x\\\\r\\\\n'; false\"",
+    )]);
+    let answer = gates.stop();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("  | red  x\n"), "{reason:?}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct Env {
     pub monorepo_project: Option<String>,
     /// `HOME`
     pub home: Option<PathBuf>,
+    /// `PATH`: where reviewers are looked for.
+    pub path: Option<OsString>,
     /// The directory of the process.
     pub cwd: Option<PathBuf>,
     /// A child of Tollgate's own is asking: see [`Env::is_nested`].
@@ -49,6 +51,7 @@ impl Env {
             project_dir: path("CLAUDE_PROJECT_DIR"),
             monorepo_project: text("ISDLC_PROJECT").filter(|v| !v.is_empty()),
             home: path("HOME"),
+            path: get("PATH"),
             cwd,
             nested: get(DEPTH).is_some_and(|v| !v.is_empty() && v != "0")
                 || text("TASKIE_HOOK_SKIP").is_some_and(|v| v == "true")

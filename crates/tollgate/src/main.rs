@@ -9,6 +9,7 @@ mod gate;
 mod hook;
 mod ledger;
 mod process;
+mod review;
 mod stdin;
 mod stop;
 

@@ -417,6 +417,8 @@ impl Run<'_> {
             run: number,
             base: &subject.base,
             pair: &subject.pair,
+            git: &subject.git,
+            search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
         drop(children);
@@ -493,7 +495,7 @@ impl Run<'_> {
             }
         } else if any(|result| result.outcome != Outcome::Pass) {
             Status::Error
-        } else if any(|result| !result.findings.skipped.is_empty()) {
+        } else if any(|result| result.findings.are_warnings()) {
             Status::PassedWithWarnings
         } else {
             Status::Passed

@@ -24,6 +24,8 @@ mod recorders;
 #[cfg(test)]
 mod registrations;
 #[cfg(test)]
+mod reviews;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;

@@ -22,12 +22,9 @@ fn event(project: &Project, name: &str, tool: &Value) -> Value {
 fn watched() -> Project {
     let project = Project::new();
     project.file(".isdlc/state.json", STATE);
+    let prompt = json!({ "prompt": "go on" });
     project
-        .hook(&event(
-            &project,
-            "SessionStart",
-            &json!({ "source": "startup" }),
-        ))
+        .hook(&event(&project, "UserPromptSubmit", &prompt))
         .says_nothing();
     project
 }

@@ -20,6 +20,8 @@ mod integrity;
 #[cfg(test)]
 mod reads;
 #[cfg(test)]
+mod recorders;
+#[cfg(test)]
 mod registrations;
 #[cfg(test)]
 mod simulate;
@@ -29,3 +31,5 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod wires;
+#[cfg(test)]
+mod workflow;

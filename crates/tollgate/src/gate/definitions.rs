@@ -48,9 +48,13 @@ impl Definitions {
 
     /// One word for all of it.
     pub(crate) fn digest(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.to_json().to_string().hash(&mut hasher);
-        format!("{:016x}", hasher.finish())
+        digest(self.0.iter())
+    }
+
+    /// One word for what a pass depends on: not when gates run, but what they are.
+    pub(crate) fn evidence(&self) -> String {
+        let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
+        digest(self.0.iter().filter(|(name, _)| !is_when(name)))
     }
 
     /// What changed since `earlier`, in words: `check lint: command`, `review q: removed`. What
@@ -88,6 +92,14 @@ impl Definitions {
                 .collect(),
         ))
     }
+}
+
+fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d Value)>) -> String {
+    let mut hasher = DefaultHasher::new();
+    for (name, value) in members {
+        (name, value.to_string()).hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
 }
 
 fn of_entry(entry: &EntryPoint) -> Value {

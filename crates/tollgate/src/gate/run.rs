@@ -56,7 +56,7 @@ pub(crate) fn execute(
         request,
         logs,
         observer,
-        definitions: Definitions::of(config).digest(),
+        definitions: Definitions::of(config).evidence(),
     };
     let asked = (waited == Waited::Yes).then_some(asked);
     let result = run.locked(asked).unwrap_or_else(|early| *early);

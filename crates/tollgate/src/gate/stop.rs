@@ -370,7 +370,7 @@ impl Case<'_> {
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
-        let definitions = Definitions::of(self.config).digest();
+        let definitions = Definitions::of(self.config).evidence();
         let passed_at = match &record.verified {
             Some(verified)
                 if last.status.is_pass()

@@ -3,10 +3,12 @@
 mod changes;
 mod configuration;
 mod defects;
+mod defects_of_commands;
 mod faults;
 mod killing;
 mod sessions;
 mod spec_003;
+mod spec_003_statuses;
 
 use std::path::PathBuf;
 use std::process::Command;

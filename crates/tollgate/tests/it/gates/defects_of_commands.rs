@@ -1,0 +1,267 @@
+//! The original's defects, continued: what commands print and how gates are ordered.
+
+use serde_json::json;
+
+use super::{BAD, Gates, OK, answers};
+
+#[test]
+fn p31_run_says_why_it_cannot_run() {
+    let gates = Gates::new(&[OK]);
+    gates.file(".gauntlet/config.yml", "entry_points: [\n");
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says(".gauntlet/config.yml:");
+    std::fs::remove_file(gates.path(".gauntlet/config.yml")).unwrap();
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("Configuration file not found at /");
+}
+
+#[test]
+fn p32_validate_names_the_file_and_health_shows_the_same() {
+    let gates = Gates::new(&[("odd", "command: 5\ntimeout: -1")]);
+    for command in ["validate", "health"] {
+        gates
+            .tollgate(&[command])
+            .says(".gauntlet/checks/odd.yml:1: command: expected a text that is not empty, found 5")
+            .says(".gauntlet/checks/odd.yml:2: timeout: expected a number of at least 0, found -1");
+    }
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("Validation failed");
+}
+
+#[test]
+fn p33_a_disabled_hook_says_so() {
+    let gates = Gates::with_config(&[BAD], "stop_hook: { enabled: false }");
+    answers(&gates.stop(), "approve", "stop_hook_disabled");
+    let gates = Gates::new(&[BAD]);
+    let mut command = gates.command(&["stop-hook"]);
+    command.env("GAUNTLET_STOP_HOOK_ENABLED", " FALSE ");
+    let run = crate::context::run(command, b"{}");
+    assert!(run.stdout.contains("stop_hook_disabled"), "{run:?}");
+}
+
+#[test]
+fn p34_durations_in_the_debug_log_are_seconds() {
+    let gates = Gates::with_config(
+        &[("nap", "command: sleep 0.2; false")],
+        "debug_log: { enabled: true }",
+    );
+    gates.tollgate(&["run"]).exits(1);
+    let log = gates.read("gauntlet_logs/.debug.log");
+    assert!(
+        log.contains("GATE_RESULT check:src:nap status=fail duration=0.2"),
+        "{log}"
+    );
+    for part in [
+        "COMMAND run",
+        "RUN_START mode=full",
+        "RUN_END status=failed",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+}
+
+#[test]
+fn p36_list_and_detect_say_by_their_exit_what_they_found() {
+    let gates = Gates::new(&[OK]);
+    gates
+        .tollgate(&["detect"])
+        .exits(0)
+        .says("Would run 1 gate(s):")
+        .says("  check ok");
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    gates
+        .tollgate(&["detect"])
+        .exits(2)
+        .says("No changes detected.");
+    gates.tollgate(&["list"]).exits(0).says(" - ok");
+    gates.file(".gauntlet/config.yml", "base_branch: main\n");
+    gates
+        .tollgate(&["list"])
+        .exits(1)
+        .says("entry_points: missing");
+    gates.tollgate(&["detect"]).exits(1);
+}
+
+#[test]
+fn p38_the_first_commit_can_be_looked_at() {
+    let gates = Gates::new(&[OK]);
+    let first = gates.git(&["rev-parse", "main"]);
+    let (found, _) = gates.json(&["detect", "-c", &first]);
+    let files = found["changed_files"].as_array().unwrap();
+    assert!(
+        files.contains(&json!("src/a.txt")) && !files.contains(&json!("src/b.txt")),
+        "{found}"
+    );
+}
+
+#[test]
+fn p39_parallel_checks_are_bounded() {
+    let names: Vec<String> = (0..12).map(|number| format!("c{number}")).collect();
+    let yaml = "command: \"touch ../.running/$$; ls ../.running | wc -l >> ../.seen; sleep 0.05; rm ../.running/$$\"\nparallel: true";
+    let checks: Vec<_> = names.iter().map(|name| (name.as_str(), yaml)).collect();
+    let gates = Gates::with_config(&checks, "max_parallel: 3");
+    gates.file(".gitignore", ".running\n.seen\n");
+    std::fs::create_dir(gates.path(".running")).unwrap();
+    gates.tollgate(&["run"]).exits(0);
+    let seen = gates.read(".seen");
+    let most = seen
+        .lines()
+        .map(|line| line.trim().parse::<u32>().unwrap())
+        .max();
+    assert!(matches!(most, Some(2 | 3)), "{seen}");
+    assert_eq!(seen.lines().count(), 12);
+}
+
+#[test]
+fn p40_one_check_of_two_entry_points_in_one_directory_runs_once() {
+    let gates = Gates::raw(
+        &[("once", "command: echo x >> .count\nworking_directory: .")],
+        "base_branch: main\nentry_points:\n  - path: src\n    checks: [once]\n  - path: docs\n    checks: [once]\n",
+    );
+    gates.file(".gitignore", ".count\n");
+    gates.file("docs/x", "1");
+    gates.tollgate(&["run"]).exits(0);
+    assert_eq!(gates.read(".count"), "x\n");
+}
+
+#[test]
+fn p41_two_gates_never_share_a_log() {
+    let gates = Gates::raw(
+        &[
+            ("c", "command: echo one; false"),
+            ("b_c", "command: echo two; false"),
+        ],
+        "base_branch: main\nentry_points:\n  - path: a_b\n    checks: [c]\n  - path: a\n    checks: [b_c]\n",
+    );
+    gates.file("a_b/x", "1");
+    gates.file("a/x", "1");
+    gates.tollgate(&["run"]).exits(1);
+    let logs = gates.logs("check_a_b_c");
+    assert_eq!(logs.len(), 2, "{logs:?}");
+}
+
+#[test]
+fn p43_the_reason_says_first_what_failed_and_where_to_read_it() {
+    let answer = Gates::new(&[BAD]).stop();
+    let reason = answer["reason"].as_str().unwrap();
+    let (head, _) = reason.split_once("You cannot stop until").unwrap();
+    assert!(head.contains("check:src:bad: Exited with code 3"), "{head}");
+    assert!(head.contains("gauntlet_logs/check_src_bad.1.log"), "{head}");
+    assert!(head.contains("| boom"), "{head}");
+}
+
+#[test]
+fn p43_a_thousand_failures_leave_room_for_the_rules() {
+    let names: Vec<String> = (0..120)
+        .map(|number| format!("check-with-a-long-name-{number:03}"))
+        .collect();
+    let yaml =
+        "command: \"yes failure after failure after failure | head -50; false\"\nparallel: true";
+    let checks: Vec<_> = names.iter().map(|name| (name.as_str(), yaml)).collect();
+    let answer = Gates::new(&checks).stop();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.encode_utf16().count() <= 10_000);
+    assert!(reason.contains("more, in the console log"));
+    assert!(reason.ends_with("a person takes over."));
+}
+
+#[test]
+fn p45_gates_come_in_the_same_order_everywhere() {
+    let gates = Gates::new(&[
+        ("zeta", "command: \"true\""),
+        ("alpha", "command: \"true\""),
+    ]);
+    let (list, _) = gates.json(&["list"]);
+    let names: Vec<_> = list["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["name"].clone())
+        .collect();
+    assert_eq!(names, ["alpha", "zeta"]);
+    let (result, _) = gates.json(&["run"]);
+    let ids: Vec<_> = result["gates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|g| g["id"].clone())
+        .collect();
+    assert_eq!(
+        ids,
+        ["check:src:zeta", "check:src:alpha"],
+        "as the configuration has them"
+    );
+}
+
+#[test]
+fn fail_fast_keeps_others_from_starting_and_says_so() {
+    let gates = Gates::new(&[
+        ("first", "command: \"false\"\nfail_fast: true"),
+        ("second", "command: touch ran"),
+    ]);
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("[SKIP]  check:src:second");
+    assert!(!gates.exists("src/ran"));
+    let gates = Gates::new(&[("both", "command: \"true\"\nfail_fast: true\nparallel: true")]);
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("fail_fast can only be used when parallel is false");
+}
+
+#[test]
+fn fix_instructions_are_added_to_the_log_of_a_failure() {
+    let gates = Gates::new(&[("helped", "command: \"false\"\nfix_instructions: fix/it.md")]);
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("Fix instructions file not found");
+    gates.file(".gauntlet/fix/it.md", "Run the formatter.");
+    gates.tollgate(&["run"]).exits(1);
+    let log = gates.read("gauntlet_logs/check_src_helped.1.log");
+    assert!(
+        log.contains("--- Fix Instructions ---\nRun the formatter."),
+        "{log}"
+    );
+    for (path, message) in [
+        ("/etc/passwd", "got absolute path"),
+        ("../config.yml", "must stay within"),
+    ] {
+        gates.check("helped", &format!("command: x\nfix_instructions: {path}"));
+        gates.tollgate(&["validate"]).exits(1).says(message);
+    }
+}
+
+#[test]
+fn what_a_check_prints_cannot_paint_the_screen() {
+    let gates = Gates::new(&[(
+        "paints",
+        "command: \"printf '\\\\033[31mred\\\\033[0m \\\\033]0;title\\\\007 x\\\\r\\\\n'; false\"",
+    )]);
+    let answer = gates.stop();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("  | red  x\n"), "{reason:?}");
+}
+
+#[test]
+fn one_gate_by_its_name() {
+    let gates = Gates::new(&[OK, BAD]);
+    gates
+        .tollgate(&["run", "-g", "ok"])
+        .exits(0)
+        .does_not_say("bad");
+    gates
+        .tollgate(&["run", "-g", "oj"])
+        .exits(1)
+        .says("did you mean \"ok\"?");
+    // A part that passed does not make the whole verified.
+    answers(&gates.stop(), "block", "failed");
+}

@@ -250,7 +250,7 @@ mod tests {
         let text = "not advance ".repeat(200_000);
         let start = spent();
         assert!(!says(&text, &["advance"]));
-        assert!(spent() - start < std::time::Duration::from_secs(5));
+        assert!(spent() < start + std::time::Duration::from_secs(5));
         assert!(says(&format!("{}advance", "ü ".repeat(999)), &["advance"]));
     }
 

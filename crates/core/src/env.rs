@@ -25,6 +25,10 @@ pub struct Env {
     pub gemini: bool,
     /// `SKILL_VALIDATOR_DEBUG=true`
     pub debug: bool,
+    /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
+    pub plugin_root: Option<PathBuf>,
+    /// `PATH`: where reviewers are looked for.
+    pub path: Option<OsString>,
 }
 
 /// Set for every child that Tollgate starts.
@@ -46,6 +50,8 @@ impl Env {
             claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
+            plugin_root: path("CLAUDE_PLUGIN_ROOT"),
+            path: get("PATH"),
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Layout {
     root: PathBuf,
     /// The workflow's home is `.isdlc`.
     isdlc: bool,
+    /// The plans' home is `.taskie`.
+    taskie: bool,
 }
 
 /// The directories that make a project, that of the workflow's original first.
@@ -64,12 +66,11 @@ impl Layout {
 
     /// The layout of exactly this directory, if it has a home.
     pub fn at(root: &Path) -> Option<Self> {
-        let [isdlc, others @ ..] = HOMES;
-        let has = |name: &str| root.join(name).is_dir();
-        let isdlc = has(isdlc);
-        (isdlc || others.into_iter().any(has)).then(|| Self {
+        let [isdlc, tollgate, gauntlet, taskie] = HOMES.map(|name| root.join(name).is_dir());
+        (isdlc || tollgate || gauntlet || taskie).then(|| Self {
             root: root.to_owned(),
             isdlc,
+            taskie,
         })
     }
 
@@ -154,6 +155,30 @@ impl Layout {
     pub fn activity_log(&self) -> Option<PathBuf> {
         self.isdlc
             .then(|| self.workflow_home().join("hook-activity.log"))
+    }
+
+    /// The name of the plans' home, as messages and reviewers read it: relative to the root.
+    pub fn plans_home_name(&self) -> &'static str {
+        if self.taskie {
+            ".taskie/plans"
+        } else {
+            ".tollgate/plans"
+        }
+    }
+
+    /// The plans' home: `.taskie/plans` where `.taskie` exists, else `.tollgate/plans`.
+    pub fn plans_home(&self) -> PathBuf {
+        self.root.join(self.plans_home_name())
+    }
+
+    /// How plans are reviewed in this project.
+    pub fn plans_config(&self) -> PathBuf {
+        self.root.join(".tollgate/plans.json")
+    }
+
+    /// What Tollgate keeps about all plans: which one is pinned, and a directory for each.
+    pub fn plans_local(&self) -> PathBuf {
+        self.local().join("plans")
     }
 
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.

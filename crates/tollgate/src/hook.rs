@@ -78,7 +78,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
-        return ExitCode::SUCCESS;
+        return give(&protocol::answer(event, &crate::stop::nowhere(event)));
     };
     let now = Timestamp::now();
     let sources_of = |layout| {
@@ -98,6 +98,9 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     outcome.warnings.splice(0..0, reconciled.told);
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);
+    if outcome.block.is_none() && matches!(options.guards, Guards::All) {
+        crate::stop::decide(event, sources.layout(), env, now, &mut outcome);
+    }
     if !outcome.edits.is_empty() {
         apply(event, &sources, &mut outcome, now);
     }

@@ -5,9 +5,12 @@
 
 mod cli;
 mod hook;
-#[expect(dead_code, reason = "its first user, the gate runner, comes next")]
+mod ledger;
+mod plan;
+#[expect(dead_code, reason = "the gate runner uses the rest of it")]
 mod process;
 mod stdin;
+mod stop;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
 mod guards;
+mod plan;
 mod simulate;
 
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    /// Work on a plan: its steps, where it is, what is next
+    Plan(plan::Arguments),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -83,6 +86,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Plan(arguments) => plan::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

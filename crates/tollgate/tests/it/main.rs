@@ -12,6 +12,8 @@ mod faults;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod registrations;
 #[cfg(test)]
 mod simulate;

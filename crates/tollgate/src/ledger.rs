@@ -1,0 +1,136 @@
+//! What Tollgate itself decided in a session, and what it saw first: the loop guard's memory.
+//!
+//! One small file per session, in Tollgate's own directory. A turn is what follows one prompt of
+//! the person; with the next one the counting of blocks starts again. General: gates and the
+//! plan loop write their own blocks, told apart by [`Block::by`].
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::Layout;
+
+const CAP: u64 = 1 << 20;
+
+/// At most so many blocks in a turn; agents themselves end a turn after more.
+pub(crate) const MAX_BLOCKS: u64 = 8;
+
+/// The same fault never blocks more often than this.
+pub(crate) const MAX_SAME: u64 = 2;
+
+/// The memory of one session.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    path: PathBuf,
+    prompt: Option<String>,
+    content: Map<String, Value>,
+}
+
+/// A stop that Tollgate blocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Who blocked: `gates`, `plan`.
+    pub(crate) by: String,
+    /// Tells the fault from others.
+    pub(crate) fault: String,
+    /// Tells the state of the work from others: whether it changed since is progress.
+    pub(crate) mark: String,
+    /// How often this fault blocked in this turn, this time included.
+    pub(crate) times: u64,
+}
+
+impl Ledger {
+    /// The ledger of a session. A damaged one is as good as none.
+    pub(crate) fn open(layout: &Layout, session: &str, prompt: Option<&str>) -> Self {
+        let path = file(&layout.local(), session);
+        let content = fs::read_own(&path, CAP)
+            .ok()
+            .flatten()
+            .and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
+        let mut ledger = Self {
+            path,
+            prompt: prompt.map(str::to_owned),
+            content: content.unwrap_or_default(),
+        };
+        if ledger.content.get("prompt") != Some(&json!(ledger.prompt)) {
+            ledger.begin_turn();
+        }
+        ledger
+    }
+
+    /// Forgets the blocks of the turn before.
+    pub(crate) fn begin_turn(&mut self) {
+        self.content.insert("prompt".to_owned(), json!(self.prompt));
+        self.content.insert("blocks".to_owned(), json!([]));
+    }
+
+    /// The blocks of this turn.
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        let blocks = self.content.get("blocks").and_then(Value::as_array);
+        let text = |block: &Value, key: &str| {
+            let text = block.get(key).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        blocks.into_iter().flatten().map(move |block| Block {
+            by: text(block, "by"),
+            fault: text(block, "fault"),
+            mark: text(block, "mark"),
+            times: block.get("times").and_then(Value::as_u64).unwrap_or(1),
+        })
+    }
+
+    /// The last block of this turn by anybody.
+    pub(crate) fn last(&self) -> Option<Block> {
+        self.blocks().last()
+    }
+
+    /// How many blocks of this turn are by `by`.
+    pub(crate) fn count(&self, by: &str) -> u64 {
+        self.blocks().filter(|block| block.by == by).count() as u64
+    }
+
+    /// How many blocks there were in this turn.
+    pub(crate) fn total(&self) -> u64 {
+        self.blocks().count() as u64
+    }
+
+    /// Asks for one more block in this turn. None if the fault, or the turn, had its share; then
+    /// the stop must be let through, and loudly.
+    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> Option<Block> {
+        let before = self.blocks().filter(|block| block.fault == fault).last();
+        let block = Block {
+            by: by.to_owned(),
+            fault: fault.to_owned(),
+            mark: mark.to_owned(),
+            times: 1 + before.map_or(0, |block| block.times),
+        };
+        if block.times > MAX_SAME || self.blocks().count() as u64 >= MAX_BLOCKS {
+            return None;
+        }
+        let value = json!({ "by": by, "fault": fault, "mark": mark, "times": block.times });
+        if let Some(blocks) = self.content.get_mut("blocks").and_then(Value::as_array_mut) {
+            blocks.push(value);
+        }
+        Some(block)
+    }
+
+    /// Writes the ledger.
+    pub(crate) fn save(&self) -> io::Result<()> {
+        if let Some(directory) = self.path.parent() {
+            fs::private_directory(directory)?;
+        }
+        let text = Value::Object(self.content.clone()).to_string();
+        fs::replace(&self.path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
+    }
+}
+
+/// A session's id comes from outside and may be anything; its digest is a safe name.
+fn file(local: &Path, session: &str) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    session.hash(&mut hasher);
+    local
+        .join("sessions")
+        .join(format!("{:016x}.json", hasher.finish()))
+}

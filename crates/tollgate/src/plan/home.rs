@@ -109,7 +109,9 @@ impl Plan {
     ) -> Result<(), Unwritten> {
         let updated = self.store().update(now, |document| {
             let found = State::read(document);
-            if document.is_empty() || !found.is_same_step(expected) {
+            // An empty document is also what a file that vanished meanwhile reads as.
+            let is_gone = document.is_empty() && !self.path("state.json").exists();
+            if is_gone || !found.is_same_step(expected) {
                 return Err(Box::new(found));
             }
             change.apply(document);

@@ -26,6 +26,9 @@ pub(crate) const PROGRAM: &str = "claude";
 /// What the answer must look like.
 pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
 
+/// How long the list of task files in a prompt grows.
+const LIST_CAP: usize = 48 << 10;
+
 /// No hook runs in the reviewer's own session.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
 
@@ -121,12 +124,7 @@ impl Job {
         let dir = plan.shown();
         let name = self.review.as_str();
         let file = self.files().into_iter().next().unwrap_or_default();
-        let tasks: Vec<_> = self
-            .task_files
-            .iter()
-            .map(|file| format!("{dir}/{file}"))
-            .collect();
-        let tasks = tasks.join(" ");
+        let tasks = self.task_list(dir);
         let (what, action) = match self.review {
             Review::Plan => (
                 format!("then read {dir}/plan.md. Perform the plan review action"),
@@ -157,6 +155,25 @@ impl Job {
         format!(
             "Read the ground rules in {root}/ground-rules.md, {what} described in {root}/actions/{name}.md{action}. Write your review to {dir}/{file}. Be very critical."
         )
+    }
+
+    /// The task files one after the other. The kernel takes no argument beyond 128 KB, so a list
+    /// that is too long ends with a word about the rest.
+    fn task_list(&self, dir: &str) -> String {
+        let mut list = String::new();
+        for file in &self.task_files {
+            if list.len() > LIST_CAP {
+                list.push_str(" and all others that tasks.md lists");
+                break;
+            }
+            if !list.is_empty() {
+                list.push(' ');
+            }
+            list.push_str(dir);
+            list.push('/');
+            list.push_str(file);
+        }
+        list
     }
 
     /// Runs the reviewer to its end.

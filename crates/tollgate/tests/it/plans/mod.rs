@@ -1,7 +1,10 @@
 //! Plans and their reviews: the specification's 80 tests by suite and number, then what it did
 //! not think of.
 
+mod bad_input;
 mod commands;
+mod crash;
+mod faults;
 mod fixture;
 mod plugin;
 mod simulation;

@@ -29,6 +29,16 @@ pub struct Env {
     pub plugin_root: Option<PathBuf>,
     /// `PATH`: where reviewers are looked for.
     pub path: Option<OsString>,
+    /// `GAUNTLET_STOP_HOOK_ENABLED`: goes before the gates' configuration.
+    pub stop_hook_enabled: Option<String>,
+    /// `GAUNTLET_STOP_HOOK_INTERVAL_MINUTES`: goes before the gates' configuration.
+    pub stop_hook_interval: Option<String>,
+    /// `CI=true` or `GITHUB_ACTIONS=true`
+    pub ci: bool,
+    /// `GITHUB_BASE_REF`: what a pull request goes into.
+    pub github_base_ref: Option<String>,
+    /// `GITHUB_SHA`: what is being tested.
+    pub github_sha: Option<String>,
 }
 
 /// Set for every child that Tollgate starts.
@@ -52,6 +62,13 @@ impl Env {
             debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             path: get("PATH"),
+            stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
+            stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
+            ci: ["CI", "GITHUB_ACTIONS"]
+                .into_iter()
+                .any(|name| text(name).is_some_and(|v| v == "true")),
+            github_base_ref: text("GITHUB_BASE_REF").filter(|v| !v.is_empty()),
+            github_sha: text("GITHUB_SHA").filter(|v| !v.is_empty()),
         }
     }
 

@@ -16,8 +16,8 @@ mod replace;
 
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
-pub use directory::private_directory;
 pub(crate) use directory::{create_directories, write_record};
+pub use directory::{private_directory, relocate};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};

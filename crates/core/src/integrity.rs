@@ -22,6 +22,9 @@ use crate::workflow::regression;
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
 
+/// What it does, in one line.
+pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
+
 /// The codes of its findings, with what each means.
 pub const CODES: &[(&str, &str)] = &[
     ("SW-001", "an illegal change of the state was undone"),

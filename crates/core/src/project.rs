@@ -18,6 +18,8 @@ pub struct Layout {
     isdlc: bool,
     /// The plans' home is `.taskie`.
     taskie: bool,
+    /// The gates' home is `.gauntlet`.
+    gauntlet: bool,
 }
 
 /// The directories that make a project, that of the workflow's original first.
@@ -71,6 +73,7 @@ impl Layout {
             root: root.to_owned(),
             isdlc,
             taskie,
+            gauntlet,
         })
     }
 
@@ -99,6 +102,47 @@ impl Layout {
         match project {
             Some(ProjectId(id)) => home.join("projects").join(id).join("state.json"),
             None => home.join("state.json"),
+        }
+    }
+
+    /// Where the store keeps the lock and the spool of a state file.
+    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
+        match project {
+            Some(ProjectId(id)) => self.local().join("projects").join(id).join("state"),
+            None => self.local().join("state"),
+        }
+    }
+
+    /// What is kept of workflows that ended, beside the state.
+    pub fn archive_file(&self, project: Option<&ProjectId>) -> PathBuf {
+        self.state_file(project)
+            .with_file_name("state-archive.json")
+    }
+
+    /// Where the artifacts of phases are, relative to the root: `docs`, or in a monorepo
+    /// `docs/<id>`, or the project's own `docs` where `monorepo` says so.
+    pub fn docs_base(project: Option<&ProjectId>, monorepo: Option<&str>) -> String {
+        let Some(ProjectId(id)) = project else {
+            return "docs".to_owned();
+        };
+        let config = monorepo
+            .and_then(|text| Object::parse(text).ok())
+            .unwrap_or_default();
+        let own = config.str("docs_location").as_deref() == Some("project");
+        let path = config.object("projects").and_then(|projects| {
+            projects
+                .object(id)?
+                .str("path")
+                .map(|path| lexical(Path::new(path.as_ref())))
+        });
+        // A path that climbs out of the root is no place for documents.
+        let inside = path.filter(|path| {
+            path.components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        });
+        match inside.filter(|_| own) {
+            Some(path) => format!("{}/docs", path.display()),
+            None => format!("docs/{id}"),
         }
     }
 
@@ -151,6 +195,31 @@ impl Layout {
             .unwrap_or_else(|| self.workflow_home().join(name))
     }
 
+    /// Where the documents of the work itself are: `docs/`, and in a monorepo that of one
+    /// project, beside the others' or inside the project.
+    pub fn docs(&self, project: Option<(&ProjectId, &str)>) -> PathBuf {
+        let Some((ProjectId(id), monorepo)) = project else {
+            return self.root.join("docs");
+        };
+        let config = Object::parse(monorepo).unwrap_or_default();
+        let inside = config.str("docs_location").as_deref() == Some("project");
+        let path = config
+            .object("projects")
+            .and_then(|projects| projects.object(id)?.str("path"))
+            .filter(|path| inside && stays_inside(path));
+        match path {
+            Some(path) => self.root.join(path.as_ref()).join("docs"),
+            None => self.root.join("docs").join(id),
+        }
+    }
+
+    /// The state files of all projects of a monorepo.
+    pub fn project_state_files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.workflow_home().join("projects"));
+        let found = entries.into_iter().flatten().flatten();
+        found.map(|entry| entry.path().join("state.json")).collect()
+    }
+
     /// The specification's `hook-activity.log`, in projects that have it.
     pub fn activity_log(&self) -> Option<PathBuf> {
         self.isdlc
@@ -181,15 +250,47 @@ impl Layout {
         self.local().join("plans")
     }
 
+    /// The gates' home: `.gauntlet` where it exists, else `.tollgate`.
+    pub fn gates_home(&self) -> PathBuf {
+        self.root.join(self.gates_home_name())
+    }
+
+    /// The name of the gates' home, as messages say it.
+    pub fn gates_home_name(&self) -> &'static str {
+        if self.gauntlet {
+            ".gauntlet"
+        } else {
+            ".tollgate"
+        }
+    }
+
+    /// The gates' configuration. A project has gates if this file exists.
+    pub fn gates_config(&self) -> PathBuf {
+        self.gates_home().join("config.yml")
+    }
+
+    /// Where the gates' logs go unless the configuration says otherwise.
+    pub fn default_log_dir(&self) -> &'static str {
+        if self.gauntlet {
+            "gauntlet_logs"
+        } else {
+            ".tollgate/logs"
+        }
+    }
+
+    /// A person's own configuration of the gates: that of the original where it exists.
+    pub fn global_gates_config(home: &Path) -> PathBuf {
+        let original = home.join(".config/agent-gauntlet/config.yml");
+        if original.exists() {
+            original
+        } else {
+            home.join(".config/tollgate/config.yml")
+        }
+    }
+
     /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
     pub fn local(&self) -> PathBuf {
         self.root.join(".tollgate/local")
-    }
-
-    /// What the store keeps about one state file: its lock, spool and records.
-    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
-        let name = project.map_or("state".to_owned(), |id| format!("state-{}", id.as_str()));
-        self.local().join(name)
     }
 
     /// Whether `path` is a state file of this project, however it is written.
@@ -304,17 +405,24 @@ impl ProjectId {
     }
 }
 
+/// Whether a relative path from a file or a name stays below the directory it is joined to.
+pub fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    parts.peek().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// Resolves `.`, `..` and doubled slashes without asking the file system.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => {
-                if !out.pop() {
-                    out.push(part);
-                }
-            }
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => drop(out.pop()),
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                Some(Component::CurDir | Component::ParentDir) | None => out.push(part),
+            },
             Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
         }
     }
@@ -377,6 +485,18 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_resolved_by_their_text() {
+        for (path, expected) in [
+            ("/a/./b//c/../d", "/a/b/d"),
+            ("../../etc", "../../etc"),
+            ("a/../../b", "../b"),
+            ("/../x", "/x"),
+        ] {
+            assert_eq!(lexical(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
     fn e8_project_ids_cannot_leave_their_directory() {
         for bad in [
             "../../../escape",
@@ -392,6 +512,21 @@ mod tests {
         assert!(ProjectId::new("api-service_2.0").is_some());
         let fault = ProjectId::resolve("{}", Path::new("/p"), None, Some("../..")).unwrap_err();
         assert_eq!(fault.kind, "monorepo-project");
+    }
+
+    #[test]
+    fn ac_007e_documents_of_a_monorepos_project_have_their_own_place() {
+        let api = ProjectId::new("api").unwrap();
+        let at = |location: &str, path: &str| {
+            let config = format!(
+                r#"{{"docs_location":"{location}","projects":{{"api":{{"path":"{path}"}}}}}}"#
+            );
+            Layout::docs_base(Some(&api), Some(&config))
+        };
+        assert_eq!(at("root", "apps/api"), "docs/api");
+        assert_eq!(at("project", "apps/api/"), "apps/api/docs");
+        assert_eq!(at("project", "../../etc"), "docs/api");
+        assert_eq!(Layout::docs_base(None, None), "docs");
     }
 
     #[test]

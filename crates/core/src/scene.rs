@@ -15,12 +15,13 @@ use crate::fs;
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical};
 use crate::protocol::{Event, Tool, ToolCall};
-use crate::shell;
+use crate::shell::{self, Survey};
 use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
+use crate::workflow::requirements::Requirements;
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -31,17 +32,23 @@ pub struct Sources {
     layout: Layout,
     env: Env,
     cwd: Option<PathBuf>,
+    monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<String>, Fault>>,
     configs: [OnceCell<Result<Option<String>, Fault>>; 4],
     now: Timestamp,
     ask_git: Option<AskGit>,
+    ask_changes: Option<AskChanges>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
 /// whoever can hands this in; it is asked only for repositories that files do not tell
 /// (reftable).
 pub type AskGit = fn(&Path) -> Option<String>;
+
+/// The files that differ from where the branch left another (its name, if the workflow knows
+/// it), relative to the directory: committed, staged, changed or new. Only git can tell.
+pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
 
 /// One event and the facts around it.
 #[derive(Debug)]
@@ -53,6 +60,8 @@ pub struct Scene<'a> {
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
     delegation: OnceCell<Delegation>,
+    requirements: OnceCell<Option<Requirements<'a>>>,
+    survey: OnceCell<Option<Survey>>,
     faults: RefCell<Vec<Fault>>,
 }
 
@@ -63,11 +72,13 @@ impl Sources {
             layout,
             env,
             cwd,
+            monorepo: OnceCell::new(),
             project: OnceCell::new(),
             state: OnceCell::new(),
             configs: Default::default(),
             now,
             ask_git: None,
+            ask_changes: None,
         }
     }
 
@@ -80,21 +91,37 @@ impl Sources {
         }
     }
 
+    /// The same, with a way to find what changed.
+    #[must_use]
+    pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
+        Self {
+            ask_changes: Some(ask_changes),
+            ..self
+        }
+    }
+
     /// Where things are.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
+    /// The registry of a monorepo's projects.
+    fn monorepo(&self) -> Result<Option<&str>, &Fault> {
+        let text = self
+            .monorepo
+            .get_or_init(|| read(&self.layout.monorepo_file(), "monorepo-unreadable"));
+        text.as_ref().map(Option::as_deref)
+    }
+
     /// The project of a monorepo that the event belongs to.
-    fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
+    pub fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
         let resolved = self.project.get_or_init(|| {
-            let file = self.layout.monorepo_file();
-            let Some(text) = read(&file, "monorepo-unreadable")? else {
+            let Some(text) = self.monorepo().map_err(Clone::clone)? else {
                 return Ok(None);
             };
             let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
             let wanted = self.env.monorepo_project.as_deref();
-            ProjectId::resolve(&text, self.layout.root(), cwd, wanted)
+            ProjectId::resolve(text, self.layout.root(), cwd, wanted)
         });
         resolved.as_ref().map(Option::as_ref)
     }
@@ -176,6 +203,8 @@ impl<'a> Scene<'a> {
             manifest: OnceCell::new(),
             configs: Default::default(),
             delegation: OnceCell::new(),
+            requirements: OnceCell::new(),
+            survey: OnceCell::new(),
             faults: RefCell::default(),
         }
     }
@@ -270,6 +299,32 @@ impl<'a> Scene<'a> {
         config.as_ref()
     }
 
+    /// What the current phase must have done, with the running workflow's overrides.
+    pub fn requirements(&self) -> Option<&Requirements<'a>> {
+        let requirements = self.requirements.get_or_init(|| {
+            let phase = self.current_phase()?;
+            let kind = self.workflow()?.str("type");
+            let config = self.config(ConfigFile::Requirements)?;
+            Requirements::of(config, kind.as_deref(), &phase)
+        });
+        requirements.as_ref()
+    }
+
+    /// What the event's shell command would do.
+    pub fn survey(&self) -> Option<&Survey> {
+        let survey = self.survey.get_or_init(|| {
+            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
+                return None;
+            };
+            let start = shell::Start {
+                dir: Some(self.start_dir()),
+                home: self.home(),
+            };
+            Some(shell::survey(command, start))
+        });
+        survey.as_ref()
+    }
+
     /// When the event happens.
     pub fn now(&self) -> Timestamp {
         self.sources.now
@@ -295,6 +350,24 @@ impl<'a> Scene<'a> {
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
             .document(self.sources.project().ok().flatten(), name)
+    }
+
+    /// Where the documents of the work itself are.
+    pub fn docs(&self) -> PathBuf {
+        let project = self.sources.project().ok().flatten();
+        let monorepo = self.sources.monorepo().ok().flatten();
+        self.layout().docs(project.zip(monorepo))
+    }
+
+    /// The files that differ from where the branch left `base`; nothing if nobody can tell.
+    pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
+        match self.sources.ask_changes?(self.layout().root(), base) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
     }
 
     /// The directory that relative paths and shell commands of the event start from.

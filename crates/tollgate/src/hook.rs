@@ -12,8 +12,9 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::fs::Durability;
-use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
+use tollgate_core::life;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
 use tollgate_core::record::Record;
@@ -82,7 +83,9 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     };
     let now = Timestamp::now();
     let sources_of = |layout| {
-        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now).asking_git(ask_git)
+        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now)
+            .asking_git(ask_git)
+            .asking_changes(crate::changes::since)
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(sources.layout(), &sources.store(), event.kind, now);
@@ -98,21 +101,32 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     outcome.warnings.splice(0..0, reconciled.told);
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);
-    if outcome.block.is_none() && matches!(options.guards, Guards::All) {
-        crate::stop::decide(event, sources.layout(), env, now, &mut outcome);
-    }
     if !outcome.edits.is_empty() {
         apply(event, &sources, &mut outcome, now);
+    }
+    if event.kind == EventKind::SessionStart {
+        outcome
+            .faults
+            .extend(life::prove(&sources.layout().local().join("life")));
     }
     if begins_watch(event, &sources) {
         outcome
             .faults
             .extend(integrity::remember(sources.layout(), &sources.store()));
     }
+    let mut own_words = None;
+    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
+        && outcome.block.is_none()
+        && matches!(options.guards, Guards::All)
+        && let Some(answer) = crate::stop::decide(event, sources.layout(), env, now, &mut outcome)
+    {
+        own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
+        crate::stop::add(answer, &mut outcome);
+    }
     if !outcome.is_silent() {
         Record::of(event).write(sources.layout(), &mut outcome, now);
     }
-    give(&protocol::answer(event, &outcome))
+    give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
@@ -128,22 +142,19 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     }
 }
 
-/// Asks the guards in the order of their table; the first block ends it.
+/// The verdict of the guards that the registration asks for.
 fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
-    let mut outcome = Outcome::default();
-    let scene = Scene::new(event, sources);
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
-    for guard in asked {
-        if outcome.add(guard.name, guard.check(&scene)) {
-            break;
-        }
+    let scene = Scene::new(event, sources);
+    let outcome = guard::judge(&scene, asked);
+    Outcome {
+        faults: scene.into_faults(),
+        ..outcome
     }
-    outcome.faults = scene.into_faults();
-    outcome
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often

@@ -96,6 +96,11 @@ impl Ledger {
         self.blocks().count() as u64
     }
 
+    /// The last block of this turn by `by`.
+    pub(crate) fn last_block(&self, by: &str) -> Option<Block> {
+        self.blocks().filter(|block| block.by == by).last()
+    }
+
     /// Asks for one more block in this turn. None if the fault, or the turn, had its share; then
     /// the stop must be let through, and loudly.
     pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> Option<Block> {
@@ -114,6 +119,16 @@ impl Ledger {
             blocks.push(value);
         }
         Some(block)
+    }
+
+    /// Something kept for the whole session.
+    pub(crate) fn recall(&self, key: &str) -> Option<&Value> {
+        self.content.get(key)
+    }
+
+    /// Keeps something for the whole session.
+    pub(crate) fn keep(&mut self, key: &str, value: Value) {
+        self.content.insert(key.to_owned(), value);
     }
 
     /// Writes the ledger.

@@ -3,11 +3,12 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+mod changes;
 mod cli;
+mod gate;
 mod hook;
 mod ledger;
 mod plan;
-#[expect(dead_code, reason = "the gate runner uses the rest of it")]
 mod process;
 mod stdin;
 mod stop;

@@ -1,35 +1,100 @@
-//! What is asked when an agent wants to stop, in order: the plan loop. (The gates and the
-//! delegation gate join it here.)
+//! What is asked when an agent wants to stop, in order: the plan loop, then the gates. (The
+//! delegation gate joins them here.)
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
-use tollgate_core::json::Node;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Wire};
-use tollgate_core::verdict::{Fault, Outcome};
+use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
-/// Decides a stop; other events are not looked at.
+use crate::gate::Status;
+use crate::gate::stop::{self, Answer, Deadline};
+
+/// Registrations that Tollgate writes give a stop 900 s; it answers before that.
+const DEADLINE: Duration = Duration::from_secs(870);
+
+/// The name that reports carry.
+const GATES: &str = "gates";
+
+/// Decides a stop, and notes at a session's start what its gates are. What the plan has to say is
+/// in the outcome; the gates' answer, if they were asked, is given back.
 pub(crate) fn decide(
     event: &Event<'_>,
     layout: &Layout,
     env: &Env,
     now: Timestamp,
     outcome: &mut Outcome,
-) {
-    if event.kind == EventKind::Stop && is_gated(event) && layout.plans_home().is_dir() {
-        crate::plan::drive::stop(event, layout, env, now, outcome);
+) -> Option<Answer> {
+    match event.kind {
+        EventKind::SessionStart if !layout.gates_config().is_file() => None,
+        EventKind::SessionStart => {
+            if let Some(session) = &event.session {
+                stop::meet(layout, env, session);
+            }
+            None
+        }
+        EventKind::Stop if !is_gated(event) => None,
+        EventKind::Stop => {
+            let begun = Instant::now();
+            if layout.plans_home().is_dir() {
+                crate::plan::drive::stop(event, layout, env, now, outcome);
+            }
+            // Work that a reviewer wants changed is not checked yet.
+            let is_free = outcome.block.is_none();
+            is_free.then(|| {
+                // The host's patience is one, whoever used it up.
+                let left = Deadline(DEADLINE.saturating_sub(begun.elapsed()));
+                stop::decide(layout, env, event, left, &|_| ())
+            })
+        }
+        EventKind::PreTool
+        | EventKind::PostTool
+        | EventKind::PostToolFailure
+        | EventKind::Prompt
+        | EventKind::SubagentStop
+        | EventKind::SessionEnd
+        | EventKind::Other => None,
     }
 }
 
 /// A stop that only asks the person something, waits for tasks in the background, or ends
 /// planning, is not gated.
 fn is_gated(event: &Event<'_>) -> bool {
-    let last = event.last_message.and_then(Node::str);
+    let last = event.last_message.and_then(tollgate_core::json::Node::str);
     let asks = last.is_some_and(|text| text.trim_end().ends_with('?'));
     let plans = event.permission_mode.as_deref() == Some("plan");
     !(asks || plans || event.background_tasks > 0)
+}
+
+/// Adds an answer to what else was decided.
+pub(crate) fn add(answer: Answer, outcome: &mut Outcome) {
+    let Answer {
+        status,
+        message,
+        reason,
+        is_news,
+        notes,
+    } = answer;
+    if let Some(reason) = reason {
+        outcome.block = Some(Report {
+            guard: GATES,
+            finding: Finding::new("GATE-FAILED", reason, message),
+        });
+    } else if status == Status::Error {
+        outcome.faults.push(Fault::new("gates-not-run", message));
+    } else if is_news {
+        outcome.warnings.push(Report {
+            guard: GATES,
+            finding: Finding::new("GATE-NOTICE", message.clone(), message),
+        });
+    }
+    let notes = notes
+        .into_iter()
+        .map(|note| Fault::new("gates-configuration", note));
+    outcome.faults.extend(notes);
 }
 
 /// What is said about a stop outside of any project. Specification 002 wants to hear of a

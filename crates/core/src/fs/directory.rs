@@ -42,6 +42,13 @@ pub(crate) fn create_directories(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Moves a file or directory to another name on the same file system, replacing a file there.
+pub fn relocate(from: &Path, to: &Path) -> io::Result<()> {
+    step("relocate")?;
+    #[expect(clippy::disallowed_methods, reason = "this is where files are renamed")]
+    std::fs::rename(from, to)
+}
+
 /// Overwrites the start of an open file. Up to a page this is one copy in the kernel, which a
 /// killed process does or does not do.
 pub(crate) fn write_record(file: &File, record: &[u8]) -> io::Result<()> {

@@ -108,7 +108,33 @@ impl FileKind {
     }
 }
 
+/// As it stands in records: five numbers between blanks.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            device,
+            inode,
+            size,
+            modified,
+            modified_nanos,
+        } = self;
+        write!(f, "{device} {inode} {size} {modified} {modified_nanos}")
+    }
+}
+
 impl Identity {
+    /// Reads the five numbers of a record.
+    pub(crate) fn parse<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut next = || fields.next();
+        Some(Self {
+            device: next()?.parse().ok()?,
+            inode: next()?.parse().ok()?,
+            size: next()?.parse().ok()?,
+            modified: next()?.parse().ok()?,
+            modified_nanos: next()?.parse().ok()?,
+        })
+    }
+
     /// The identity of the file that the metadata describe.
     pub fn of(metadata: &Metadata) -> Self {
         Self {

@@ -40,14 +40,10 @@ fn check(scene: &Scene<'_>) -> Verdict {
         return Verdict::Allow;
     }
     let (dir, home) = (scene.start_dir(), scene.home());
-    let survey = shell::survey(
-        command,
-        shell::Start {
-            dir: Some(dir),
-            home,
-        },
-    );
-    let commits = git::commits(&survey, dir, home).commits;
+    let Some(survey) = scene.survey() else {
+        return Verdict::Allow;
+    };
+    let commits = git::commits(survey, dir, home).commits;
     if commits.is_empty() {
         return Verdict::Allow;
     }

@@ -3,19 +3,33 @@
 //! A guard is a pure function from a [`Scene`] to an [`Opinion`]. The table says when it runs;
 //! `--guard`, the documentation and the tests are made from the same rows.
 
+mod blast_radius_validator;
 mod branch_guard;
+mod constitution_validator;
+mod constitutional_iteration_validator;
+mod delegation_gate;
 mod discover_menu_guard;
+mod explore_readonly_enforcer;
+mod gate_blocker;
+mod iteration_corridor;
 mod phase_loop_controller;
 mod phase_sequence_guard;
+mod phase_timeout;
 mod plan_surfacer;
+mod remedies;
+mod self_heal;
+mod state_file_guard;
 mod state_write_validator;
+mod test_adequacy_blocker;
 mod walkthrough_tracker;
 
 use std::fmt;
 
+pub use remedies::remedy;
+
 use crate::protocol::{Event, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::Opinion;
+use crate::verdict::{Opinion, Outcome};
 
 /// One guard.
 #[derive(Debug)]
@@ -51,14 +65,35 @@ pub enum Class {
 /// The sequence guard goes before the loop controller: to an agent that delegates to the wrong
 /// phase, "mark that phase as in progress" would be the wrong advice.
 pub static GUARDS: &[Guard] = &[
+    phase_timeout::GUARD,
+    iteration_corridor::GUARD,
     phase_sequence_guard::GUARD,
     phase_loop_controller::GUARD,
     plan_surfacer::GUARD,
+    gate_blocker::GUARD,
+    constitution_validator::GUARD,
+    constitutional_iteration_validator::GUARD,
+    test_adequacy_blocker::GUARD,
+    blast_radius_validator::GUARD,
     branch_guard::GUARD,
+    state_file_guard::GUARD,
+    explore_readonly_enforcer::GUARD,
     state_write_validator::GUARD,
     walkthrough_tracker::GUARD,
     discover_menu_guard::GUARD,
+    delegation_gate::GUARD,
 ];
+
+/// Asks the guards in their order; the first block ends it, warnings add up.
+pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for guard in guards {
+        if outcome.add(guard.name, guard.check(scene)) {
+            break;
+        }
+    }
+    outcome
+}
 
 impl Guard {
     /// The guard of this name. The file names of the original (`branch-guard.cjs`) work too, so

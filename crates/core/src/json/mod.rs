@@ -228,6 +228,16 @@ impl<'a> Object<'a> {
         self.get(key)?.object()
     }
 
+    /// Whether the member `key` is the string `text`.
+    pub fn is(&self, key: &str, text: &str) -> bool {
+        self.str(key).is_some_and(|found| found == text)
+    }
+
+    /// Whether the member `key` is there and truthy.
+    pub fn truthy(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Node::truthy)
+    }
+
     /// Whether there is a member `key`.
     pub fn has(&self, key: &str) -> bool {
         self.get_all(key).next().is_some()
@@ -409,6 +419,24 @@ mod tests {
                 let text = node.str();
                 prop_assert_eq!(text.as_deref(), value.as_str());
                 prop_assert_eq!(node.array().map(|a| a.len()), value.as_array().map(Vec::len));
+            }
+        }
+
+        #[test]
+        fn printed_in_lines_or_not_a_large_text_has_the_same_members(
+            document in documents(), indent in 0..4_usize, close in "[]}{\n ,\"]{0,6}",
+        ) {
+            // Large enough for the way by lines, and printed with every indentation.
+            let mut document = document;
+            document["filler"] = "x".repeat(5000).into();
+            document["nested"] = serde_json::json!([[1], {"a": [2], "b": {}}, [], close]);
+            let mut text = format!("{document:#}");
+            text = text.replace("\n  ", &format!("\n{}", " ".repeat(indent)));
+            let object = Object::parse(&text).unwrap();
+            prop_assert_eq!(object.iter().count(), document.as_object().unwrap().len());
+            for (key, value) in document.as_object().unwrap() {
+                let node = object.get(key).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<serde_json::Value>(node.text()).unwrap(), value);
             }
         }
 

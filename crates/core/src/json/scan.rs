@@ -9,7 +9,7 @@
 //! and numbers there may be anything. A text that was cut off, or that goes on behind its end,
 //! is always an error, and so is a bracket that closes another one.
 
-use memchr::memchr2;
+use memchr::{memchr2, memmem};
 
 /// Where a text stops being JSON, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,17 @@ const CHECKED: usize = 4096;
 /// How far a string's end is looked for before a vectorised search pays.
 const NEAR: usize = 32;
 
+/// Texts from this length on are worth a second try.
+const LARGE: usize = 4096;
+
 /// A position in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     /// The brackets that are open around the position, as the bytes that will close them.
     open: Vec<u8>,
+    /// Whether the text's lines tell where its members end.
+    trusts_lines: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -40,11 +45,32 @@ impl<'a> Scanner<'a> {
             text,
             at: 0,
             open: Vec::new(),
+            trusts_lines: false,
         }
     }
 
     /// The members of the object that the whole text is.
-    pub(super) fn members(mut self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
+    ///
+    /// State files are printed with two blanks of indentation, so a nested member of theirs ends
+    /// at the first line that begins with two blanks and its bracket: years of history are
+    /// passed over in one search. In a text that is printed otherwise such a line may be an
+    /// inner one. Then a bracket is left over at the end, so the mistake always shows, and the
+    /// text is read again with care.
+    pub(super) fn members(self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
+        let text = self.text;
+        if text.len() > LARGE && text.starts_with("{\n  \"") {
+            let hasty = Self {
+                trusts_lines: true,
+                ..Self::new(text)
+            };
+            if let Ok(members) = hasty.read_members() {
+                return Ok(members);
+            }
+        }
+        self.read_members()
+    }
+
+    fn read_members(mut self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
         self.expect(b'{', "expected an object")?;
         let mut members = Vec::with_capacity(16);
         if !self.take(b'}') {
@@ -93,6 +119,8 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => self.string()?,
+            Some(b'{') if self.trusts_lines => self.lines_to(b"\n  }")?,
+            Some(b'[') if self.trusts_lines => self.lines_to(b"\n  ]")?,
             Some(b'{' | b'[') => self.nested()?,
             Some(_) => self.scalar()?,
             None => return Err(self.flaw("the text ends where a value should be")),
@@ -131,6 +159,20 @@ impl<'a> Scanner<'a> {
             // Behind a backslash stands one byte that ends nothing.
             self.at += 1;
         }
+    }
+
+    /// Passes over an object or array by the line that ends it; one without lines by its
+    /// brackets.
+    fn lines_to(&mut self, end: &[u8]) -> Result<(), Flaw> {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        if rest.get(1) != Some(&b'\n') {
+            return self.nested();
+        }
+        let Some(found) = memmem::find(rest, end) else {
+            return Err(self.flaw("the text ends inside an object or array"));
+        };
+        self.at += found + end.len();
+        Ok(())
     }
 
     /// Passes over an object or array by its brackets.

@@ -20,7 +20,8 @@ pub struct Decision<'a> {
 }
 
 /// The bytes of a decision:
-/// `{"decision": "block", "status": "failed", "message": "…", "reason": "…"}`.
+/// `{"decision": "block", "status": "failed", "message": "…", "reason": "…", …}`, and the same
+/// said once more as `stopReason` and `systemMessage`, where agents look for it.
 pub fn decision(decision: &Decision<'_>) -> Answer {
     let Decision {
         status,
@@ -33,6 +34,9 @@ pub fn decision(decision: &Decision<'_>) -> Answer {
     say::put(&mut object, "status", Some(status));
     say::put(&mut object, "message", Some(say::cap(message)));
     say::put(&mut object, "reason", reason.map(say::cap));
+    let stop_reason = say::cap(reason.unwrap_or(message));
+    say::put(&mut object, "stopReason", Some(stop_reason));
+    say::put(&mut object, "systemMessage", Some(say::cap(message)));
     say::print_spaced(&object)
 }
 

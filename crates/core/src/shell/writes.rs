@@ -26,8 +26,16 @@ pub enum Touch {
 /// Texts in code that lead to further code, at most so deep.
 const MAX_CODE: u32 = 3;
 
+/// Whether the command changes files at all, as far as can be told. Most do not, and finding
+/// out what stands behind the targets costs more than this.
+pub fn changes_files(survey: &Survey) -> bool {
+    survey
+        .runs()
+        .any(|run| !effects(run).is_empty() || !inline_code(run).is_empty())
+}
+
 /// Whether the command would change one of `targets`, given absolute or relative to
-/// `project_root`.
+/// `project_root`. A target that ends with a slash is a directory with all that is in it.
 pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
     let goals: Vec<Goal> = targets
         .iter()
@@ -36,15 +44,28 @@ pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch
     inspect(survey, &goals, 0)
 }
 
-/// A protected file.
+/// A protected file, or a directory with all that is in it.
 struct Goal {
     /// Its cleaned path, and the same through symbolic links where that differs.
     paths: Vec<String>,
+    kind: GoalKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GoalKind {
+    File,
+    Tree,
 }
 
 impl Goal {
     fn new(target: &Path, root: &Path) -> Option<Self> {
-        let path = join(root.to_str()?, target.to_str()?);
+        let target = target.to_str()?;
+        let kind = if target.ends_with('/') {
+            GoalKind::Tree
+        } else {
+            GoalKind::File
+        };
+        let path = join(root.to_str()?, target);
         let mut paths = vec![path.clone()];
         let real = real_path(&path);
         paths.extend(real.filter(|real| *real != path));
@@ -52,7 +73,7 @@ impl Goal {
         let file = Path::new(&path).canonicalize().ok();
         let file = file.and_then(|file| file.to_str().map(str::to_owned));
         paths.extend(file.filter(|file| !paths.contains(file)));
-        Some(Self { paths })
+        Some(Self { paths, kind })
     }
 
     fn base(&self) -> &str {
@@ -177,6 +198,9 @@ fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
         for name in &goal.paths {
             for path in &candidates {
                 worst = worst.max(compare(path, name, effect.reach));
+                if goal.kind == GoalKind::Tree {
+                    worst = worst.max(within(path, name));
+                }
             }
         }
     }
@@ -201,6 +225,16 @@ fn compare(path: &str, name: &str, reach: Reach) -> Touch {
         (Match::No, _) => Touch::None,
         (Match::Maybe, _) | (Match::Yes, Reach::Perhaps) => Touch::Unknown,
         (Match::Yes, Reach::File | Reach::Tree) => Touch::Writes,
+    }
+}
+
+/// Whether a path lies in a directory.
+fn within(path: &str, directory: &str) -> Touch {
+    let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
+    match above.map(|above| matches(above, directory)).max() {
+        Some(Match::Yes) => Touch::Writes,
+        Some(Match::Maybe) => Touch::Unknown,
+        Some(Match::No) | None => Touch::None,
     }
 }
 
@@ -287,7 +321,13 @@ fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
                 .paths
                 .iter()
                 .any(|goal| relative.contains('/') && goal.ends_with(&format!("/{relative}")));
+            let inside = goal.kind == GoalKind::Tree
+                && goal
+                    .paths
+                    .iter()
+                    .any(|goal| within(&path, goal) != Touch::None);
             if suffix
+                || inside
                 || goal
                     .paths
                     .iter()

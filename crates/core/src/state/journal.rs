@@ -78,6 +78,12 @@ pub struct Entry<'a> {
     pub wire: Option<&'a str>,
     /// How long the decision took.
     pub ms: Option<u64>,
+    /// The version of the state after a change.
+    pub version: Option<u64>,
+    /// The workflow's index after a change.
+    pub index: Option<u64>,
+    /// The project of a monorepo.
+    pub project: Option<&'a str>,
 }
 
 impl Entry<'_> {
@@ -96,6 +102,9 @@ impl Entry<'_> {
             reason: None,
             wire: None,
             ms: None,
+            version: None,
+            index: None,
+            project: None,
         }
     }
 }
@@ -108,11 +117,15 @@ struct Line<'a> {
     #[serde(flatten)]
     known: Known<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     ms: Option<u64>,
 }
 
 /// The texts of an entry that are there.
-struct Known<'a>([(&'static str, Option<&'a str>); 9]);
+struct Known<'a>([(&'static str, Option<&'a str>); 10]);
 
 impl Serialize for Known<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -139,7 +152,10 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
                 ("agent", entry.agent),
                 ("reason", entry.reason),
                 ("wire", entry.wire),
+                ("project", entry.project),
             ]),
+            version: entry.version,
+            index: entry.index,
             ms: entry.ms,
         }
     }
@@ -183,6 +199,25 @@ impl Journal {
     pub fn path(&self) -> PathBuf {
         let [current, ..] = NAMES;
         self.directory.join(current)
+    }
+
+    /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
+    /// evidence, not a condition.
+    pub fn lines(&self) -> Vec<serde_json::Value> {
+        let mut lines = Vec::new();
+        for name in NAMES.iter().rev() {
+            // A file is rotated when it has grown past the limit, so it is hardly larger.
+            let read = fs::read_own(&self.directory.join(name), 4 * LIMIT);
+            let Ok(Some(contents)) = read else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&contents.bytes);
+            lines.extend(
+                text.lines()
+                    .filter_map(|line| serde_json::from_str(line).ok()),
+            );
+        }
+        lines
     }
 
     /// Appends an entry.

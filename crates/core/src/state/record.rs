@@ -98,32 +98,20 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
 }
 
 fn seen_text(seen: &Seen) -> String {
-    let Identity {
-        device,
-        inode,
-        size,
-        modified,
-        modified_nanos,
-    } = seen.identity;
     let Seen {
-        version, digest, ..
+        identity,
+        version,
+        digest,
     } = seen;
-    format!("{version} {digest} {device} {inode} {size} {modified} {modified_nanos}")
+    format!("{version} {digest} {identity}")
 }
 
 fn parse_seen(line: &str) -> Option<Seen> {
     let mut fields = line.split(' ');
-    let mut next = || fields.next();
     Some(Seen {
-        version: next()?.parse().ok()?,
-        digest: next()?.parse().ok()?,
-        identity: Identity {
-            device: next()?.parse().ok()?,
-            inode: next()?.parse().ok()?,
-            size: next()?.parse().ok()?,
-            modified: next()?.parse().ok()?,
-            modified_nanos: next()?.parse().ok()?,
-        },
+        version: fields.next()?.parse().ok()?,
+        digest: fields.next()?.parse().ok()?,
+        identity: Identity::parse(&mut fields)?,
     })
 }
 

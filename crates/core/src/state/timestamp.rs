@@ -1,10 +1,23 @@
-//! The one way a moment is written.
+//! The one way a moment is written, and the ways it is read.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 /// As JavaScript's `toISOString` writes it: `2026-02-08T20:00:00.000Z`.
 pub fn iso(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
+/// Reads a moment. A model that writes state by hand leaves out the zone, or the whole time of
+/// day; such a moment is taken as UTC, as JavaScript takes a bare date.
+pub fn parse(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    text.parse().ok().or_else(|| {
+        let civil: DateTime = text.parse().ok()?;
+        let zoned = civil.to_zoned(TimeZone::UTC).ok()?;
+        Some(zoned.timestamp())
+    })
 }
 
 /// The same without characters that file names dislike: `20260208T200000.000Z`.
@@ -15,6 +28,23 @@ pub(crate) fn compact(moment: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_read_with_and_without_a_zone() {
+        for (text, expected) in [
+            ("2026-02-08T20:00:00.000Z", Some("2026-02-08T20:00:00.000Z")),
+            (
+                "2026-02-08T20:00:00+01:00",
+                Some("2026-02-08T19:00:00.000Z"),
+            ),
+            (" 2026-02-08T20:00:00 ", Some("2026-02-08T20:00:00.000Z")),
+            ("2026-02-08", Some("2026-02-08T00:00:00.000Z")),
+            ("ISO", None),
+            ("", None),
+        ] {
+            assert_eq!(parse(text).map(iso).as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn milliseconds_are_always_there_and_cut_not_rounded() {

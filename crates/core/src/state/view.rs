@@ -93,6 +93,20 @@ impl<'a> State<'a> {
         phases::spellings(key).find_map(|key| filed.object(key))
     }
 
+    /// The name under which `phases` files the phase, or would: the one of today.
+    pub fn phase_key<'k>(&self, key: &'k str) -> &'k str {
+        let filed = self.root.object("phases").unwrap_or_default();
+        phases::spellings(key)
+            .find(|key| filed.object(key).is_some())
+            .unwrap_or_else(|| phases::canonical(key))
+    }
+
+    /// Whether the project wants its iterations enforced: yes, unless it says no.
+    pub fn enforces_iterations(&self) -> bool {
+        let setting = self.root.object("iteration_enforcement");
+        setting.and_then(|setting| setting.get("enabled")?.bool()) != Some(false)
+    }
+
     /// `phases[key].status`.
     pub fn phase_status(&self, key: &str) -> Option<Cow<'a, str>> {
         self.phase(key)?
@@ -124,6 +138,13 @@ impl<'a> Workflow<'a> {
             .filter_map(|node| node.str())
             .map(Cow::into_owned)
             .collect()
+    }
+
+    /// Where in [`Workflow::phases`] the workflow is, as far as it says so with a number that
+    /// can be a place.
+    pub fn phase_index(&self) -> Option<usize> {
+        let index = self.fields.get("current_phase_index")?.u64()?;
+        usize::try_from(index).ok()
     }
 
     /// The workflow's branch, where it tracks one.

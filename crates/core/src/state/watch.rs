@@ -110,18 +110,9 @@ impl Watch {
             return Ok(());
         };
         let path = state.strip_prefix(&self.root).unwrap_or(state);
-        let Identity {
-            device,
-            inode,
-            size,
-            modified,
-            modified_nanos,
-        } = stamp.identity;
-        let (mode, sum) = (stamp.mode, digest(&contents.bytes));
-        let head = format!(
-            "{MARK} {sum} {device} {inode} {size} {modified} {modified_nanos} {mode} {}\n",
-            path.display()
-        );
+        let Stamp { identity, mode } = stamp;
+        let sum = digest(&contents.bytes);
+        let head = format!("{MARK} {sum} {identity} {mode} {}\n", path.display());
         if head.len() > LINE || head.matches('\n').count() != 1 {
             return Err(io::Error::other(
                 "the path of the state file is too strange",
@@ -210,23 +201,16 @@ impl Watch {
 impl Head {
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.splitn(9, ' ');
-        let mut next = || fields.next();
-        if next()? != MARK {
+        if fields.next()? != MARK {
             return None;
         }
         Some(Self {
-            digest: next()?.parse().ok()?,
+            digest: fields.next()?.parse().ok()?,
             stamp: Stamp {
-                identity: Identity {
-                    device: next()?.parse().ok()?,
-                    inode: next()?.parse().ok()?,
-                    size: next()?.parse().ok()?,
-                    modified: next()?.parse().ok()?,
-                    modified_nanos: next()?.parse().ok()?,
-                },
-                mode: next()?.parse().ok()?,
+                identity: Identity::parse(&mut fields)?,
+                mode: fields.next()?.parse().ok()?,
             },
-            path: PathBuf::from(next()?),
+            path: PathBuf::from(fields.next()?),
         })
     }
 }

@@ -7,6 +7,7 @@
 
 use super::manifest::{Manifest, Role};
 use super::{agents, phases};
+use crate::text::{is_word, places};
 
 /// What a delegation to a sub-agent means for the workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +109,8 @@ pub fn leads_with_setup(text: &str) -> bool {
     })
 }
 
-fn head(text: &str) -> &str {
+/// As much of a text as is read.
+pub(super) fn head(text: &str) -> &str {
     if text.len() <= MAX_TEXT {
         return text;
     }
@@ -117,11 +119,6 @@ fn head(text: &str) -> &str {
         .find(|i| text.is_char_boundary(*i))
         .unwrap_or(0);
     text.get(..end).unwrap_or(text)
-}
-
-/// A letter, digit, underscore or hyphen: what a name goes on with.
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '-'
 }
 
 /// Looks for phase work in a text in lower case.
@@ -271,12 +268,7 @@ impl Reader<'_> {
 
     /// The places where `needle` stands as a whole word: the text before and after it.
     fn occurrences<'t>(&'t self, needle: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
-        self.text.match_indices(needle).filter_map(move |(at, _)| {
-            let before = self.text.get(..at)?;
-            let after = self.text.get(at + needle.len()..)?;
-            let alone = !before.ends_with(is_word) && !after.starts_with(is_word);
-            alone.then_some((before, after))
-        })
+        places(self.text, needle)
     }
 
     fn phase_agent(&self, word: &str) -> Option<(String, String)> {

@@ -1,8 +1,22 @@
 //! The phase workflow as data and pure rules: phases and their other names, agents and their
-//! other names, who owns which phase, and whether a tool call hands a phase to somebody.
+//! other names, who owns which phase, and whether a tool call hands a phase to somebody;
+//! which workflows there are, what a phase must show, every step of a workflow as a
+//! transition, and the audit that finds what no transition would have left behind.
 
 pub mod agents;
+pub mod archive;
+pub mod audit;
+pub mod brief;
+pub mod definitions;
 pub mod delegation;
+pub mod escalation;
+pub mod evidence;
+pub mod gate;
 pub mod manifest;
+pub mod nearest;
 pub mod phases;
 pub mod regression;
+pub mod requirements;
+pub mod standing;
+pub mod tasks;
+pub mod transition;

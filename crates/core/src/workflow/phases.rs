@@ -26,6 +26,13 @@ pub const PHASES: &[(&str, &str)] = &[
     ("15-upgrade-plan", "upgrade-engineer"),
     ("15-upgrade-execute", "upgrade-engineer"),
     ("16-quality-loop", "quality-loop-engineer"),
+    ("R1-behavior-extraction", "behavior-analyzer"),
+    (
+        "R2-characterization-tests",
+        "characterization-test-generator",
+    ),
+    ("R3-artifact-integration", "artifact-integrator"),
+    ("R4-atdd-bridge", "atdd-bridge"),
 ];
 
 /// Keys of older releases, and what they are called now.
@@ -79,10 +86,44 @@ pub fn same(a: &str, b: &str) -> bool {
     a == b || member(a, b) || member(b, a)
 }
 
+/// Whether two keys are one name behind two numbers: releases renumbered their phases, and old
+/// overrides stayed behind.
+pub fn differ_in_number(a: &str, b: &str) -> bool {
+    fn name(key: &str) -> Option<&str> {
+        let (number, name) = key.split_once('-')?;
+        (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(name)
+    }
+    a != b && name(a).is_some() && name(a) == name(b)
+}
+
 /// Whether the key belongs to a built-in workflow, by today's or an older name.
 pub fn is_built_in(key: &str) -> bool {
     let key = canonical(key);
     PHASES.iter().any(|(known, _)| *known == key) || key == "15-upgrade"
+}
+
+/// The agent that works in a phase of a built-in workflow.
+pub fn agent(key: &str) -> Option<&'static str> {
+    let key = canonical(key);
+    PHASES
+        .iter()
+        .find(|(known, _)| *known == key)
+        .map(|(_, agent)| *agent)
+}
+
+/// A phase's name as people say it: `Impact Analysis` of `02-impact-analysis`.
+pub fn title(key: &str) -> String {
+    let name = key.split_once('-').map_or(key, |(_, name)| name);
+    let words = name.split('-').map(|word| {
+        let mut letters = word.chars();
+        let first = letters.next().map(char::to_uppercase);
+        first
+            .into_iter()
+            .flatten()
+            .chain(letters)
+            .collect::<String>()
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The number in front of a key: `03` of `03-architecture`, `??` where there is none.
@@ -114,6 +155,18 @@ mod tests {
         assert!(same("15-upgrade-execute", "15-upgrade"));
         assert!(!same("15-upgrade-plan", "15-upgrade-execute"));
         assert!(!same("1", "15-upgrade"));
+    }
+
+    #[test]
+    fn risk_003_one_table_says_who_works_in_a_phase() {
+        assert_eq!(agent("13-test-deploy"), Some("deployment-engineer-staging"));
+        assert_eq!(
+            agent("02-impact-analysis"),
+            Some("impact-analysis-orchestrator")
+        );
+        assert_eq!(agent("99-own"), None);
+        assert_eq!(title("02-impact-analysis"), "Impact Analysis");
+        assert_eq!(title("R4-atdd-bridge"), "Atdd Bridge");
     }
 
     #[test]

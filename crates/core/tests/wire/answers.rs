@@ -273,7 +273,8 @@ fn the_specifications_shapes_to_the_byte() {
     assert_eq!(
         bytes(Wire::Gauntlet, EventKind::Stop, &short),
         "{\"decision\": \"block\", \"status\": \"failed\", \"message\": \"commit on main\", \
-         \"reason\": \"no \\\"way\\\"\"}\n"
+         \"reason\": \"no \\\"way\\\"\", \"stopReason\": \"no \\\"way\\\"\", \
+         \"systemMessage\": \"commit on main\"}\n"
     );
     let approve = decision(&Decision {
         status: "no_changes",
@@ -282,7 +283,8 @@ fn the_specifications_shapes_to_the_byte() {
     });
     assert_eq!(
         approve.stdout,
-        "{\"decision\": \"approve\", \"status\": \"no_changes\", \"message\": \"nothing changed\"}\n"
+        "{\"decision\": \"approve\", \"status\": \"no_changes\", \"message\": \"nothing changed\", \
+         \"stopReason\": \"nothing changed\", \"systemMessage\": \"nothing changed\"}\n"
     );
 }
 

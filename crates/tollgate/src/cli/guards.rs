@@ -2,21 +2,29 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::guard::{GUARDS, Guard};
+use tollgate_core::guard::{GUARDS, Guard, remedy};
+use tollgate_core::integrity;
 
 use super::{BOLD, DIM};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     json: bool,
+    /// Print the reference in docs/guards.md
+    #[arg(long)]
+    markdown: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.json {
         let rows: Vec<_> = GUARDS.iter().map(row).collect();
         anstream::println!("{:#}", serde_json::Value::Array(rows));
+        return ExitCode::SUCCESS;
+    }
+    if arguments.markdown {
+        anstream::print!("{}", reference());
         return ExitCode::SUCCESS;
     }
     for guard in GUARDS {
@@ -53,3 +61,48 @@ fn row(guard: &Guard) -> serde_json::Value {
         "name": guard.name, "about": guard.about, "events": events(guard), "codes": codes,
     })
 }
+
+/// The reference: one section per guard, in the order in which an event meets them.
+fn reference() -> String {
+    let watch = (
+        integrity::NAME,
+        integrity::ABOUT,
+        "every event".to_owned(),
+        integrity::CODES,
+    );
+    let guards = GUARDS
+        .iter()
+        .map(|guard| (guard.name, guard.about, events(guard), guard.codes));
+    let sections = guards
+        .chain(std::iter::once(watch))
+        .map(|(name, about, events, codes)| {
+            let rows: String = codes
+                .iter()
+                .map(|(code, finding)| {
+                    let remedy = remedy(code).unwrap_or("see the message");
+                    format!("| {code} | {finding} | {remedy} |\n")
+                })
+                .collect::<Vec<_>>()
+                .concat();
+            format!(
+                "\n## {name}\n\nThis guard {about}. It runs on {events}.\n\n\
+             | Code | Finding | What to do |\n|---|---|---|\n{rows}"
+            )
+        });
+    INTRODUCTION.to_owned() + &sections.collect::<Vec<_>>().concat()
+}
+
+const INTRODUCTION: &str = "\
+<!-- Made by `tollgate guards --markdown`; a test keeps it true. -->
+
+# Guards
+
+A guard looks at one event of an agent and allows it, warns, or blocks it. An event meets the
+guards in the order of this page; the first block ends it, warnings add up. Each guard also runs
+alone with `tollgate hook --guard NAME`.
+
+**How a person overrides a guard.** Guards bind agents, not people: what you do in your own
+terminal is not looked at, so the shortest way past a block is to do that one thing yourself. A
+state file that you change between two sessions is adopted with a notice. A workflow that is in
+the way is ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
+";

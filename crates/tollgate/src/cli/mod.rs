@@ -2,9 +2,14 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod doctor;
+mod gates;
 mod guards;
+mod phase;
 mod plan;
 mod simulate;
+mod site;
+mod workflow;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +35,16 @@ enum Command {
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
     Plan(plan::Arguments),
+    #[command(flatten)]
+    Gates(gates::Command),
+    /// Show every guard an event that it must stop, and name those that let it pass
+    Doctor,
+    /// Start, watch, check and end a workflow
+    #[command(subcommand)]
+    Workflow(workflow::Command),
+    /// Make the steps of a workflow's phases
+    #[command(subcommand)]
+    Phase(phase::Command),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -87,6 +102,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Gates(command) => gates::run(&command),
+        Command::Doctor => Ok(doctor::run()),
+        Command::Workflow(command) => workflow::run(&command),
+        Command::Phase(command) => phase::run(&command),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

@@ -60,7 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         }
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
-    let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now());
+    let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
+        .asking_changes(crate::changes::since);
     let scene = Scene::new(&event, &sources);
     let answers: Vec<(&str, Verdict)> = GUARDS
         .iter()

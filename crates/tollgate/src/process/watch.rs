@@ -1,17 +1,19 @@
 //! The watchdog: a small second Tollgate that only waits for the first one to die.
 //!
 //! It reads a pipe whose other end nobody but Tollgate has. The numbers of the groups come
-//! through it; its end without a farewell means that Tollgate was killed. Then all groups are
+//! through it; that it is closed means that Tollgate was killed (one that ends by itself ends its
+//! watchdog first). Then all groups are
 //! killed, and all processes that carry the run's mark in their environment, until there are
 //! none. One watchdog serves a whole run, because one per child would double the cost of a check.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{self, BufRead as _, Write as _};
+use std::io;
 use std::process::{ChildStdin, Command, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
 use super::{RUN_MARK, offspring};
@@ -38,8 +40,13 @@ impl Watchdog {
             .current_dir("/");
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
+        let pipe = process.stdin.take();
+        if let Some(pipe) = &pipe {
+            // A watchdog that is stopped must not stop the run.
+            let _best_effort = rustix::io::ioctl_fionbio(pipe, true);
+        }
         Ok(Self {
-            pipe: Mutex::new(process.stdin.take()),
+            pipe: Mutex::new(pipe),
             process: Mutex::new(process),
         })
     }
@@ -52,14 +59,10 @@ impl Watchdog {
         self.say(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
-    /// Says farewell.
+    /// Lets it go. Nobody is left to be watched, so it need not wake up for that.
     pub(super) fn stop(&self) {
-        self.say(".\n");
-        self.pipe
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
         if let Ok(mut process) = self.process.lock() {
+            let _gone = process.kill();
             let _status = process.wait();
         }
     }
@@ -68,7 +71,7 @@ impl Watchdog {
     fn say(&self, line: &str) {
         let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipe) = pipe.as_mut() {
-            let _gone = pipe.write_all(line.as_bytes());
+            let _gone = rustix::io::write(pipe, line.as_bytes());
         }
     }
 }
@@ -88,19 +91,46 @@ pub(crate) fn watch(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(2);
     };
     let mut groups = BTreeSet::new();
-    for line in io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
+    let mut rest = Vec::new();
+    while !is_dead(Duration::from_secs(1)) {
+        // Now and then, so that the pipe does not fill up.
+        read_groups(&mut groups, &mut rest);
+    }
+    read_groups(&mut groups, &mut rest);
+    end_all(&groups, &format!("{RUN_MARK}={mark}"));
+    ExitCode::SUCCESS
+}
+
+/// Whether the other end of the pipe was closed within this time. What is written to it does not
+/// wake us: two hundred checks would be four hundred times.
+fn is_dead(limit: Duration) -> bool {
+    let stdin = rustix::stdio::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::empty())];
+    let timeout = Timespec::try_from(limit).ok();
+    poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+/// Takes in what was written: `+4711` a group began, `-4711` it ended.
+fn read_groups(groups: &mut BTreeSet<i32>, rest: &mut Vec<u8>) {
+    let stdin = rustix::stdio::stdin();
+    let _best_effort = rustix::io::ioctl_fionbio(stdin, true);
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = rustix::io::read(stdin, &mut buffer) {
+        rest.extend(buffer.iter().take(read));
+    }
+    let end = rest
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let lines: Vec<u8> = rest.drain(..end).collect();
+    for line in String::from_utf8_lossy(&lines).lines() {
         let number = |text: &str| text.parse::<i32>().ok();
-        if line == "." {
-            return ExitCode::SUCCESS;
-        } else if let Some(group) = line.strip_prefix('+').and_then(number) {
+        if let Some(group) = line.strip_prefix('+').and_then(number) {
             groups.insert(group);
         } else if let Some(group) = line.strip_prefix('-').and_then(number) {
             groups.remove(&group);
         }
     }
-    end_all(&groups, &format!("{RUN_MARK}={mark}"));
-    ExitCode::SUCCESS
 }
 
 /// Kills until a whole second look finds nobody: a process may fork while it is being looked at.

@@ -8,11 +8,19 @@ mod context;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod gates;
+#[cfg(test)]
+mod guards;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod reads;
 #[cfg(test)]
 mod registrations;
 #[cfg(test)]

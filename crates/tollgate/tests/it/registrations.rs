@@ -23,6 +23,15 @@ fn every_guard_answers_to_its_name_and_to_the_originals_file_name() {
         "state-write-validator",
         "walkthrough-tracker",
         "discover-menu-guard",
+        "iteration-corridor",
+        "gate-blocker",
+        "constitution-validator",
+        "constitutional-iteration-validator",
+        "test-adequacy-blocker",
+        "blast-radius-validator",
+        "state-file-guard",
+        "explore-readonly-enforcer",
+        "delegation-gate",
     ] {
         assert!(names.contains(&expected), "{expected}");
     }

@@ -34,7 +34,12 @@ fn simulate_decides_from_standard_input_and_prints_json() {
     assert_eq!(run.code, 0, "{run:?}");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["blocked"], false);
-    assert_eq!(answer["guards"].as_array().unwrap().len(), 3);
+    let guards = answer["guards"].as_array().unwrap();
+    assert!(guards.len() >= 3, "{answer}");
+    assert!(
+        guards.iter().all(|guard| guard["verdict"] == "allow"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -326,3 +326,32 @@ fn a_review_leaves_its_trace_in_the_journal() {
     );
     assert!(fixture.project.codes().contains(&"PLAN-REVIEW".to_owned()));
 }
+
+#[test]
+fn the_gates_are_asked_once_the_reviews_have_passed() {
+    let fixture = Fixture::at(&json!({ "phase": "complete-task" }));
+    fixture.project.git(&["init", "-q", "-b", "main"]);
+    fixture.project.file(
+        ".gauntlet/config.yml",
+        "base_branch: main\nentry_points:\n  - path: \".\"\n    checks:\n      - broken\n",
+    );
+    fixture
+        .project
+        .file(".gauntlet/checks/broken.yml", "command: \"false\"\n");
+    fixture.verdicts(&["PASS"]);
+    let mut session = Session::new(&fixture);
+    let first = session.stop().blocks();
+    assert!(first.contains("post-code-review"), "{first}");
+    obeys(&fixture, &first);
+    // Flagged, and the plan advances: now it is the gates' turn, in the same stop.
+    let second = session.stop();
+    let reason = second.blocks();
+    assert!(reason.contains("broken"), "{reason}");
+    assert!(
+        second.answer()["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("code-review passed")
+    );
+    assert_eq!(fixture.read_state()["next_phase"], "complete-task");
+}

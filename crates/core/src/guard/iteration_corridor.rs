@@ -1,0 +1,164 @@
+//! iteration-corridor: while tests fail or the constitution is being checked, nobody moves on.
+//!
+//! A corridor leaves all work open, running tests and mending code above all; it closes only
+//! the doors at its end.
+
+use super::{Class, Guard, self_heal};
+use crate::json::{Node, Object};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::escalation::Escalation;
+use crate::workflow::gate;
+use crate::workflow::requirements::Requirements;
+
+pub(super) const GUARD: Guard = Guard {
+    name: NAME,
+    about: "blocks moving on while tests fail or the constitution is being checked",
+    on: &[
+        (EventKind::PreTool, Class::Delegate),
+        (EventKind::PreTool, Class::Skill),
+    ],
+    codes: &[
+        ("IC-001", "the phase's tests fail"),
+        ("IC-002", "the constitutional validation is not finished"),
+        ("IC-100", "the guard helped itself over something (note)"),
+    ],
+    check,
+};
+
+const NAME: &str = "iteration-corridor";
+
+/// What moves on besides [`gate::ADVANCE`].
+const LEAVE: &[&str] = &[
+    "delegate",
+    "delegating",
+    "handoff",
+    "hand-off",
+    "hand off",
+    "phase complete",
+    "phase completed",
+    "declare complete",
+];
+
+fn check(scene: &Scene<'_>) -> Opinion {
+    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+        return Opinion::allow();
+    };
+    if !state.enforces_iterations() || !leaves(scene) {
+        return Opinion::allow();
+    }
+    let Some(requirements) = scene.requirements() else {
+        let what = format!("No requirements for phase '{phase}'. Allowing action.");
+        return self_heal::no_requirements(scene, NAME, "IC-100", &phase, &what);
+    };
+    let data = state.phase(&phase).unwrap_or_default();
+    let found =
+        failing_tests(requirements, &data).or_else(|| open_constitution(requirements, &data));
+    let opinion = self_heal::renamed(NAME, "IC-100", &phase);
+    let Some((code, mut text)) = found else {
+        return opinion;
+    };
+    text.push_str("\nBlocked action: ");
+    text.push_str(&gate::describe(scene));
+    let escalation = Escalation {
+        kind: "corridor_blocked",
+        hook: NAME,
+        phase: &phase,
+        detail: &text,
+    };
+    let reason = match code {
+        "IC-001" => "Tests are failing",
+        _ => "Constitutional validation in progress",
+    };
+    Opinion {
+        edits: escalation.raise(scene).into_iter().collect(),
+        verdict: Verdict::Block(Finding::new(code, text, reason).phase(&phase)),
+        ..opinion
+    }
+}
+
+/// Whether the call would leave the corridor.
+fn leaves(scene: &Scene<'_>) -> bool {
+    match scene.tool().map(|tool| &tool.call) {
+        Some(ToolCall::Delegate { .. }) => gate::request(scene)
+            .is_some_and(|text| text::says(&text, gate::ADVANCE) || text::says(&text, LEAVE)),
+        _ => gate::is_attempt(scene),
+    }
+}
+
+/// The corridor of failing tests: its code and message.
+fn failing_tests(
+    requirements: &Requirements<'_>,
+    phase: &Object<'_>,
+) -> Option<(&'static str, String)> {
+    let required = requirements.enabled("test_iteration")?;
+    let tests = test_iteration(phase)?;
+    let failed = tests.is("last_test_result", "failed");
+    if tests.truthy("completed") || tests.is("status", "escalated") || !failed {
+        return None;
+    }
+    let used = tests
+        .get("current_iteration")
+        .and_then(Node::u64)
+        .unwrap_or(0);
+    let most = tests.get("max_iterations").and_then(Node::u64);
+    let most = most
+        .or_else(|| required.u64("max_iterations"))
+        .unwrap_or(10);
+    let runs = tests
+        .get("history")
+        .and_then(Node::array)
+        .unwrap_or_default();
+    let error = runs.last().and_then(|run| run.get("error")?.str());
+    let command = tests.str("last_test_command");
+    let text = format!(
+        "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \
+         re-run tests before doing anything else.\n\n\
+         Last error: {}\nLast test command: {}",
+        error.as_deref().unwrap_or("not recorded"),
+        command.as_deref().unwrap_or("not recorded"),
+    );
+    Some(("IC-001", text))
+}
+
+/// The corridor of an unfinished constitutional validation.
+fn open_constitution(
+    requirements: &Requirements<'_>,
+    phase: &Object<'_>,
+) -> Option<(&'static str, String)> {
+    let tests = test_iteration(phase);
+    let completed = tests
+        .as_ref()
+        .is_some_and(|tests| tests.truthy("completed"));
+    let satisfied = requirements.enabled("test_iteration").is_none()
+        || tests.as_ref().is_some_and(|tests| {
+            completed && (!tests.is("status", "escalated") || tests.truthy("escalation_approved"))
+        });
+    let required = requirements.enabled("constitutional_validation")?;
+    if !satisfied {
+        return None;
+    }
+    let status = match phase.object("constitutional_validation") {
+        Some(checked) if checked.truthy("completed") || checked.is("status", "escalated") => {
+            return None;
+        }
+        Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
+        None if completed => "not_started".into(),
+        None => return None,
+    };
+    let articles = required.texts("articles").join(", ");
+    let text = format!(
+        "ITERATION CORRIDOR: Constitutional validation in progress for Articles [{articles}]. \
+         Validate and fix artifacts before proceeding.\n\n\
+         Status: {status}"
+    );
+    Some(("IC-002", text))
+}
+
+fn test_iteration<'a>(phase: &Object<'a>) -> Option<Object<'a>> {
+    phase
+        .object("iteration_requirements")?
+        .object("test_iteration")
+}

@@ -1,0 +1,89 @@
+//! state-file-guard: no shell command changes the state, the registry of projects, or what
+//! Tollgate keeps for itself.
+//!
+//! What a command would write comes from reading it as a shell would ([`crate::shell`]); a
+//! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
+//! tells early: what gets past it is found by its effect.
+
+use std::path::{Path, PathBuf};
+
+use super::{Class, Guard};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::shell::writes::{Touch, changes_files, touches};
+use crate::verdict::{Finding, Verdict};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "state-file-guard",
+    about: "blocks shell commands that would change the state or Tollgate's own files",
+    on: &[(EventKind::PreTool, Class::Shell)],
+    codes: &[
+        ("SFG-001", "the command would change a state file"),
+        ("SFG-002", "the command would change monorepo.json"),
+        (
+            "SFG-003",
+            "the command would change what Tollgate keeps for itself",
+        ),
+    ],
+    check: |scene| check(scene).into(),
+};
+
+/// Names without which a doubtful command is none of ours: `git reset --hard` may change
+/// anything.
+const NAMES: &[&str] = &[".isdlc", "state.json", "monorepo.json", ".tollgate"];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+        return Verdict::Allow;
+    };
+    let Some(survey) = scene.survey().filter(|survey| changes_files(survey)) else {
+        return Verdict::Allow;
+    };
+    let layout = scene.layout();
+    let mut states = layout.project_state_files();
+    states.push(layout.state_file(None));
+    // The slash makes it the whole tree.
+    let own = PathBuf::from(format!("{}/", layout.local().display()));
+    let groups: [(&str, &[PathBuf], &str); 3] = [
+        ("SFG-001", &states, "state.json"),
+        ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
+        ("SFG-003", &[own], ".tollgate/local"),
+    ];
+    let root = layout.root();
+    let touched = |files: &[PathBuf]| {
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        touches(survey, &files, root)
+    };
+    let all: Vec<PathBuf> = groups
+        .iter()
+        .flat_map(|(_, files, _)| files.iter().cloned())
+        .collect();
+    let worst = touched(&all);
+    let named = || NAMES.iter().any(|name| command.contains(name));
+    if worst == Touch::None || (worst == Touch::Unknown && !named()) {
+        return Verdict::Allow;
+    }
+    let hit = groups.iter().find(|(_, files, _)| touched(files) == worst);
+    let Some((code, _, name)) = hit else {
+        return Verdict::Allow;
+    };
+    let doubt = if worst == Touch::Unknown {
+        "\nNote: what the command would write cannot be told in full. It names the file, so it \
+         counts as a write; spell the paths out if it is none."
+    } else {
+        ""
+    };
+    let text = format!(
+        "BASH STATE GUARD: Direct writes to {name} via Bash are not permitted.\n\n\
+         The workflow's records change through the workflow: use its commands, or the Write and \
+         Edit tools, which are checked before they write. Reading the file is always fine.\n\n\
+         Command: {}{doubt}",
+        head(command, 200)
+    );
+    let reason = format!("Direct write to {name}: {}", head(command, 100));
+    Verdict::Block(Finding::new(code, text, reason))
+}
+
+fn head(text: &str, length: usize) -> String {
+    text.chars().take(length).collect()
+}

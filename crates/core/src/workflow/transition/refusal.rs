@@ -1,0 +1,83 @@
+//! Why a step is not made: what, and what to do next.
+
+use std::fmt;
+
+use crate::workflow::nearest::nearest;
+
+/// What kind of no it is; it decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The step makes no sense here.
+    Misplaced,
+    /// The step makes sense, and a gate, a review or an escalation says no.
+    Closed,
+}
+
+/// A step that is not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of no.
+    pub kind: Kind,
+    /// What is in the way.
+    pub what: String,
+    /// What to do next.
+    pub next: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Refusal {
+    pub(crate) fn misplaced(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            kind: Kind::Misplaced,
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+
+    pub(crate) fn closed(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            kind: Kind::Closed,
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+
+    pub(crate) fn no_workflow() -> Self {
+        Self::misplaced(
+            "no workflow is running",
+            "start one: `tollgate workflow start feature \"what it is about\"`",
+        )
+    }
+
+    pub(crate) fn contradiction(what: &str) -> Self {
+        Self::misplaced(
+            format!("the state contradicts itself: {what}"),
+            "`tollgate workflow audit` explains it, `tollgate workflow audit --repair` mends it",
+        )
+    }
+
+    pub(crate) fn unknown_phase(name: &str, phases: &[&str]) -> Self {
+        let next = match nearest(name, phases.iter().copied()) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => format!("its phases are {}", phases.join(", ")),
+        };
+        Self::misplaced(format!("the workflow has no phase '{name}'"), next)
+    }
+
+    /// Somebody else was quicker.
+    pub fn raced(what: &str) -> Self {
+        Self::misplaced(what, "`tollgate workflow status` shows where things stand")
+    }
+
+    pub(crate) fn unfinished_review(phase: &str) -> Self {
+        Self::closed(
+            format!("phase '{phase}' waits for its review"),
+            "`tollgate phase review --continue` goes on, `--review` pauses for reading, `tollgate phase redo --guidance …` does it again",
+        )
+    }
+}

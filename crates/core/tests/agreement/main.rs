@@ -1,0 +1,4 @@
+//! Guards among each other.
+
+#[cfg(test)]
+mod together_and_alone;

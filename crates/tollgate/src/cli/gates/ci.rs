@@ -1,0 +1,199 @@
+//! `tollgate ci init` and `ci list-jobs`: the checks in continuous integration.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tollgate_core::project::Layout;
+
+use super::super::{Answer, Trouble};
+use super::{Project, fail};
+use crate::gate::config::{CI_STARTER, Check, Ci, Config, ConfigError, Step};
+use crate::gate::jobs::{each_directory, is_glob};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write ci.yml and a workflow of GitHub Actions that runs the checks
+    Init {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the checks as one line of JSON, for a matrix of jobs
+    ListJobs {
+        /// Accepted for the sake of uniformity: the list is JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+const WORKFLOW: &str = r#"name: Gates
+on: [pull_request]
+jobs:
+  discover:
+    runs-on: ubuntu-latest
+    outputs:
+      jobs: ${{ steps.list.outputs.jobs }}
+    steps:
+      - uses: actions/checkout@v4
+      - id: list
+        run: echo "jobs=$(tollgate ci list-jobs)" >> "$GITHUB_OUTPUT"
+  check:
+    needs: discover
+    if: ${{ fromJson(needs.discover.outputs.jobs).matrix[0] != null }}
+    runs-on: ubuntu-latest
+    strategy:
+      fail-fast: false
+      matrix:
+        job: ${{ fromJson(needs.discover.outputs.jobs).matrix }}
+    name: ${{ matrix.job.name }} (${{ matrix.job.entry_point }})
+    env:
+      BASE_BRANCH: origin/${{ github.base_ref }}
+    steps:
+      - uses: actions/checkout@v4
+        with:
+          fetch-depth: 0
+      - run: ${{ matrix.job.global_setup }}
+        if: ${{ matrix.job.global_setup != '' }}
+      - run: ${{ matrix.job.setup }}
+        if: ${{ matrix.job.setup != '' }}
+      - run: ${{ matrix.job.command }}
+        working-directory: ${{ matrix.job.working_directory }}
+"#;
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    match arguments.command {
+        Command::Init { json } => init(json),
+        Command::ListJobs { json: _ } => Ok(list_jobs()),
+    }
+}
+
+fn init(as_json: bool) -> Answer {
+    let env = crate::hook::environment();
+    let Some(layout) = Layout::find(&env, env.cwd.as_deref()) else {
+        let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
+        return Ok(fail(&ConfigError::Missing(here), as_json));
+    };
+    let files = [
+        (layout.gates_home().join("ci.yml"), CI_STARTER),
+        (
+            layout.root().join(".github/workflows/gauntlet.yml"),
+            WORKFLOW,
+        ),
+    ];
+    let mut written = Vec::new();
+    for (path, text) in &files {
+        let created = create(path, text).map_err(|error| Trouble::about(path, &error))?;
+        if !as_json {
+            let state = if created { "Created" } else { "Kept" };
+            anstream::println!("{state} {}", path.display());
+        }
+        written.push(json!({ "file": path, "created": created }));
+    }
+    if as_json {
+        anstream::println!("{:#}", Value::from(written));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Creates a file that is not there yet. Says whether it was not.
+fn create(path: &Path, text: &str) -> std::io::Result<bool> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    match std::fs::File::create_new(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn list_jobs() -> ExitCode {
+    let Project { layout, config, .. } = &match Project::open(false) {
+        Ok(project) => project,
+        Err(code) => return code,
+    };
+    let ci = match Ci::load(layout) {
+        Ok(ci) => ci,
+        Err(error) => return fail(&error, false),
+    };
+    let mut matrix: Vec<Value> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for entry in &config.entry_points {
+        for path in expand(config, &entry.path) {
+            for name in &entry.checks {
+                let Some(check) = config.checks.get(name).filter(|check| check.run_in_ci) else {
+                    continue;
+                };
+                let own = if is_glob(&path) { "." } else { &path };
+                let directory = check.working_directory.as_deref().unwrap_or(own);
+                if seen.insert((name.clone(), directory.to_owned())) {
+                    matrix.push(job(&ci, name, &path, directory, check));
+                }
+            }
+        }
+    }
+    let all = json!({
+        "matrix": matrix, "services": ci.mapping("services"), "runtimes": ci.mapping("runtimes"),
+    });
+    anstream::println!("{all}");
+    ExitCode::SUCCESS
+}
+
+fn job(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value {
+    json!({
+        "id": format!("{name}-{}", path.replace('/', "-")),
+        "name": name,
+        "entry_point": path,
+        "working_directory": directory,
+        "command": check.command,
+        "runtimes": ci.required("runtimes", name),
+        "services": ci.required("services", name),
+        "setup": script(&ci.setup_of(name)),
+        "global_setup": script(&ci.setup()),
+    })
+}
+
+/// An entry point as it is on disk: each directory of `dir/*`, in the order of their names.
+fn expand(config: &Config, path: &str) -> Vec<String> {
+    let Some(parent) = each_directory(path) else {
+        return vec![path.to_owned()];
+    };
+    let entries = std::fs::read_dir(config.root.join(parent));
+    let mut names: Vec<String> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+        .into_iter()
+        .map(|name| format!("{parent}/{name}"))
+        .collect()
+}
+
+fn script(steps: &[Step]) -> String {
+    let steps: Vec<String> = steps
+        .iter()
+        .map(|step| {
+            let run = match &step.working_directory {
+                Some(directory) => format!("(cd {directory:?} && {})", step.run),
+                None => step.run.clone(),
+            };
+            format!(
+                "echo \"::group::{}\"\n{run}\necho \"::endgroup::\"",
+                step.name
+            )
+        })
+        .collect();
+    steps.join("\n")
+}

@@ -1,0 +1,125 @@
+//! `tollgate run`, `check` and `review`.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::progress::Progress;
+use super::{Project, ScopeArguments, fail};
+use crate::gate::Status;
+use crate::gate::jobs::Which;
+use crate::gate::logs::Logs;
+use crate::gate::result::GateResult;
+use crate::gate::run::{self, Purpose, Request, RunResult};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    scope: ScopeArguments,
+    /// Run only the gate with this name
+    #[arg(short, long, value_name = "NAME")]
+    gate: Option<String>,
+    /// Print the result as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
+    let project = match Project::open(arguments.json) {
+        Ok(project) => project,
+        Err(code) => return code,
+    };
+    let Project {
+        layout,
+        env,
+        config,
+    } = &project;
+    if let Some(gate) = &arguments.gate
+        && !config.checks.contains_key(gate)
+        && !config.reviews.contains_key(gate)
+    {
+        let names = config.checks.keys().chain(config.reviews.keys());
+        let near = crate::gate::config::nearest(gate, names.map(String::as_str));
+        let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        return fail(&format!("there is no gate {gate:?}{near}"), arguments.json);
+    }
+    let logs = Logs::of(config);
+    logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
+    let request = Request {
+        scope: arguments.scope.scope(),
+        which,
+        gate: arguments.gate.clone(),
+        purpose: Purpose::Command,
+        cut_off: None,
+    };
+    let progress = Progress::new(&logs, which, arguments.json);
+    let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));
+    progress.finish();
+    if arguments.json {
+        anstream::println!("{:#}", to_json(&result));
+    }
+    close(&result, which, arguments.json);
+    ExitCode::from(result.status.exit())
+}
+
+/// The last words, where the summary did not say them.
+fn close(result: &RunResult, which: Which, as_json: bool) {
+    if !result.gates.is_empty() {
+        return;
+    }
+    let noun = match which {
+        Which::All => "gates",
+        Which::Checks => "checks",
+        Which::Reviews => "reviews",
+    };
+    let (info, text) = match result.status {
+        Status::NoChanges => (true, "No changes detected.".to_owned()),
+        Status::NoApplicableGates if which == Which::All => {
+            (true, "No applicable gates for these changes.".to_owned())
+        }
+        Status::NoApplicableGates => (true, format!("No applicable {noun} for these changes.")),
+        Status::LockConflict | Status::Error => {
+            let error = result.error.as_deref().unwrap_or(&result.message);
+            (false, format!("Error: {error}"))
+        }
+        Status::Passed
+        | Status::PassedWithWarnings
+        | Status::Failed
+        | Status::RetryLimitExceeded
+        | Status::NoConfig
+        | Status::StopHookActive
+        | Status::IntervalNotElapsed
+        | Status::InvalidInput
+        | Status::StopHookDisabled => (false, result.message.clone()),
+    };
+    match (info, which) {
+        (true, Which::All) => anstream::eprintln!("[INFO][gauntlet.run] {text}"),
+        (true, Which::Checks | Which::Reviews) if !as_json => anstream::println!("{text}"),
+        (true, Which::Checks | Which::Reviews) => {}
+        (false, _) => anstream::eprintln!("{text}"),
+    }
+    if result.status == Status::RetryLimitExceeded {
+        anstream::eprintln!("Status: {}", result.status.label());
+    }
+}
+
+fn word(which: Which) -> &'static str {
+    match which {
+        Which::All => "run",
+        Which::Checks => "check",
+        Which::Reviews => "review",
+    }
+}
+
+fn to_json(result: &RunResult) -> serde_json::Value {
+    json!({
+        "status": result.status.as_str(),
+        "message": result.message,
+        "console_log": result.console_log,
+        "error": result.error,
+        "changed_files": result.changed_files,
+        "run": result.run_number,
+        "tree": result.tree,
+        "gates": result.gates.iter().map(GateResult::to_json).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,53 @@
+//! `tollgate stop-hook`: specification 003's command. One JSON line and exit 0, whatever happens.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{self, Hints, Wire};
+
+use crate::gate::Status;
+use crate::gate::stop::{self, Answer, Deadline};
+
+/// The original's registration gives it 300 s.
+const DEADLINE: Deadline = Deadline(Duration::from_secs(285));
+
+pub(super) fn run() -> ExitCode {
+    let said = answer().in_its_own_words();
+    let _gone = std::io::stderr().write_all(said.stderr.as_bytes());
+    let _gone = std::io::stdout().write_all(said.stdout.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn answer() -> Answer {
+    let env = crate::hook::environment();
+    // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
+    if env.is_nested() {
+        return Answer::plain(Status::StopHookActive);
+    }
+    let invalid = |why: &str| {
+        let message = format!("{} ({why})", Status::InvalidInput.message());
+        Answer::of(Status::InvalidInput, message)
+    };
+    let text = match crate::stdin::read_value() {
+        Ok(text) if text.trim().is_empty() => return invalid("standard input is empty"),
+        Ok(text) => text,
+        Err(fault) => return invalid(&fault.text),
+    };
+    let hints = Hints {
+        wire: Some(Wire::Gauntlet),
+        event: Some("Stop"),
+        gemini_env: false,
+    };
+    let event = match protocol::parse(&text, &hints) {
+        Ok(event) => event,
+        Err(error) => return invalid(&error.to_string()),
+    };
+    let cwd = event.cwd.as_deref().map(Path::new);
+    match Layout::find(&env, cwd) {
+        Some(layout) => stop::decide(&layout, &env, &event, DEADLINE, &|_| ()),
+        None => Answer::plain(Status::NoConfig),
+    }
+}

@@ -1,0 +1,161 @@
+//! `tollgate phase complete`: the gate, the state in one step, then what follows from it
+//! (`tasks.md`, the summary for a reviewer), of which a failure is only a warning.
+
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::scene::MAX_FILE;
+use tollgate_core::workflow::definitions::Intensity;
+use tollgate_core::workflow::standing::{Doing, Standing};
+use tollgate_core::workflow::transition::{Completion, Report, Step};
+use tollgate_core::workflow::{brief, tasks};
+
+use crate::cli::site::{self, Made, Site, warn};
+use crate::cli::{Answer, Trouble};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// The phase; refused if it is not the current one [default: the current one]
+    phase: Option<String>,
+    /// What was done, in a sentence (150 characters are kept)
+    #[arg(long)]
+    summary: String,
+    /// How much work the rest is; light work leaves phases out
+    #[arg(long, value_enum)]
+    size: Option<Size>,
+    /// Rounds of debate that the agent reported
+    #[arg(long, default_value_t = 0)]
+    debate_rounds: u64,
+    /// Parallel parts that the agent reported
+    #[arg(long, default_value_t = 0)]
+    fan_out: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Size {
+    Light,
+    Standard,
+    Epic,
+    /// From the figures at the end of impact-analysis.md
+    Auto,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::here()?;
+    let size = match arguments.size {
+        None => None,
+        Some(Size::Light) => Some(Intensity::Light),
+        Some(Size::Standard) => Some(Intensity::Standard),
+        Some(Size::Epic) => Some(Intensity::Epic),
+        Some(Size::Auto) => Some(measure(&site)?),
+    };
+    let made = site.make(&Step::Complete(Completion {
+        phase: arguments.phase.as_deref(),
+        summary: &arguments.summary,
+        report: Report {
+            debate_rounds: arguments.debate_rounds,
+            fan_out_chunks: arguments.fan_out,
+        },
+        size,
+        exists: &|path| site.has_artifact(path),
+    }))?;
+    let mut next = "tollgate phase begin";
+    if let Ok(made) = &made {
+        tick(&site, made);
+        summarize(&site, made);
+        next = match Standing::of(&made.document)
+            .and_then(|standing| Ok((standing.review().is_some(), standing.doing()?)))
+        {
+            Ok((true, _)) => "tollgate phase review",
+            Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
+            Ok((false, _)) | Err(_) => next,
+        };
+    }
+    site::tell(made, arguments.json, Some(next))
+}
+
+/// The size that the impact analysis found.
+fn measure(site: &Site) -> Result<Intensity, Trouble> {
+    let document = site.document()?;
+    let folder = document
+        .str(&["active_workflow", "artifact_folder"])
+        .unwrap_or_default();
+    let path = site
+        .layout
+        .root()
+        .join(&site.docs)
+        .join("requirements")
+        .join(folder)
+        .join("impact-analysis.md");
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Trouble::about(&path, &error).hint("say it yourself: `--size light`, `standard` or `epic`")
+    })?;
+    let (files, risky) = brief::measured(&text).ok_or_else(|| {
+        Trouble::new(format!(
+            "{}: no block of JSON with files_directly_affected at its end",
+            path.display()
+        ))
+        .hint("say it yourself: `--size light`, `standard` or `epic`")
+    })?;
+    let kind = document
+        .str(&["active_workflow", "type"])
+        .unwrap_or("feature");
+    let definition = site
+        .definitions
+        .get(kind)
+        .ok_or_else(|| Trouble::new(format!("there is no workflow '{kind}'")))?;
+    Ok(definition.size(files, risky))
+}
+
+/// Ticks the phase's tasks.
+fn tick(site: &Site, made: &Made) {
+    let path = site.layout.document(site.project.as_ref(), "tasks.md");
+    let Ok(Some(contents)) = fs::read_regular(&path, MAX_FILE) else {
+        return;
+    };
+    let text = String::from_utf8_lossy(&contents.bytes);
+    let phase = made.change.phase.as_deref().unwrap_or_default();
+    let Some(ticked) = tasks::tick(&text, phase) else {
+        return;
+    };
+    if let Err(fault) = fs::replace(&path, ticked.as_bytes(), Durability::Lazy) {
+        warn(&format!("{}: {fault}", path.display()));
+    }
+}
+
+/// A page for the person who reviews.
+fn summarize(site: &Site, made: &Made) {
+    let phase = made.change.phase.as_deref().unwrap_or_default();
+    if made
+        .document
+        .object(&["active_workflow", "supervised_review"])
+        .is_none()
+    {
+        return;
+    }
+    let field = |key: &str| {
+        made.document
+            .str(&["phases", phase, key])
+            .unwrap_or("-")
+            .to_owned()
+    };
+    let text = format!(
+        "# Phase {phase}\n\n- Summary: {}\n- Started: {}\n- Completed: {}\n- Artifacts: {}/\n",
+        field("summary"),
+        field("started"),
+        field("completed"),
+        made.document
+            .str(&["active_workflow", "artifact_folder"])
+            .unwrap_or("-"),
+    );
+    let directory = site.state_file().with_file_name("reviews");
+    let path = directory.join(format!("phase-{phase}-summary.md"));
+    let written = std::fs::create_dir_all(&directory).map_err(|error| error.to_string());
+    let written = written.and_then(|()| {
+        fs::replace(&path, text.as_bytes(), Durability::Lazy).map_err(|fault| fault.to_string())
+    });
+    if let Err(error) = written {
+        warn(&format!("{}: {error}", path.display()));
+    }
+}

@@ -1,0 +1,71 @@
+//! `tollgate phase review`: what waits for a person, and what the person says.
+
+use std::process::ExitCode;
+
+use tollgate_core::workflow::standing::Standing;
+use tollgate_core::workflow::transition::{Choice, MAX_REDOS, Step};
+
+use crate::cli::site::{self, Site};
+use crate::cli::{Answer, BOLD, DIM, Trouble};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// [C] The phase is good: the workflow goes on
+    #[arg(long = "continue", conflicts_with = "review")]
+    go_on: bool,
+    /// [R] Pause: read and change the artifacts in peace, then --continue
+    #[arg(long)]
+    review: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::here()?;
+    let choice = match (arguments.go_on, arguments.review) {
+        (true, _) => Choice::Continue,
+        (false, true) => Choice::Review,
+        (false, false) => return show(&site, arguments.json),
+    };
+    let made = site.make(&Step::Review(choice))?;
+    let next = match choice {
+        Choice::Continue => "tollgate workflow status",
+        Choice::Review => "tollgate phase review --continue",
+    };
+    site::tell(made, arguments.json, Some(next))
+}
+
+fn show(site: &Site, json: bool) -> Answer {
+    let document = site.document()?;
+    let standing =
+        Standing::of(&document).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
+    let review = document.get(&["active_workflow", "supervised_review"]);
+    if json {
+        anstream::println!("{:#}", review.cloned().unwrap_or_default());
+        return Ok(ExitCode::from(u8::from(review.is_some())));
+    }
+    let Some(status) = standing.review() else {
+        anstream::println!("No review waits.");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let phase = document
+        .str(&["active_workflow", "supervised_review", "phase"])
+        .unwrap_or("?");
+    let redone = document
+        .u64(&["active_workflow", "supervised_review", "redo_count"])
+        .unwrap_or(0);
+    anstream::println!(
+        "{BOLD}PHASE REVIEW: {phase}{BOLD:#} {DIM}({status}, done again {redone} of {MAX_REDOS} times){DIM:#}"
+    );
+    if let Some(summary) = document.str(&["phases", phase, "summary"]) {
+        anstream::println!("  {summary}");
+    }
+    anstream::println!("  [C] Continue  tollgate phase review --continue");
+    anstream::println!("  [R] Review    tollgate phase review --review");
+    if redone < MAX_REDOS {
+        anstream::println!("  [D] Redo      tollgate phase redo --guidance \"…\"");
+    }
+    // Something waits for a person: the answer to "may it go on" is no.
+    Ok(ExitCode::from(1))
+}

@@ -1,0 +1,324 @@
+//! The project that a workflow command works on: where it is, what it is configured to, and
+//! the one way its state is changed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::{ConfigFile, Layout, ProjectId};
+use tollgate_core::scene::{MAX_FILE, Sources};
+use tollgate_core::state::document::Document;
+use tollgate_core::state::edit::{self, EditFault};
+use tollgate_core::state::journal::{Decision, Entry, Journal};
+
+use tollgate_core::state::store::{Store, StoreError, UpdateError};
+use tollgate_core::workflow::brief::Artifacts;
+use tollgate_core::workflow::definitions::Definitions;
+use tollgate_core::workflow::evidence::Requirements;
+use tollgate_core::workflow::manifest::Manifest;
+use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
+
+use super::{BOLD, DIM, GOOD, HINT, Trouble, WARN};
+
+/// A person waits longer for a lock than a hook may.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A project with its configuration read.
+pub(super) struct Site {
+    pub(super) layout: Layout,
+    pub(super) project: Option<ProjectId>,
+    /// The directory of documents, relative to the root.
+    pub(super) docs: String,
+    pub(super) definitions: Definitions,
+    pub(super) requirements: Requirements,
+    pub(super) now: Timestamp,
+    manifest: Option<String>,
+}
+
+/// A step that was made.
+pub(super) struct Made {
+    pub(super) change: Change,
+    pub(super) version: u64,
+    pub(super) document: Document,
+}
+
+/// Why a change was not made.
+pub(super) enum Stop {
+    Refused(Refusal),
+    Edit(EditFault),
+}
+
+impl Site {
+    /// The project around the current directory.
+    pub(super) fn here() -> Result<Self, Trouble> {
+        let env = crate::hook::environment();
+        let layout = Layout::find(&env, None).ok_or_else(|| {
+            Trouble::new("this directory is in no project")
+                .hint("a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one")
+        })?;
+        let monorepo = read(&layout.monorepo_file())?;
+        let now = Timestamp::now();
+        let sources = Sources::new(layout, env, None, now);
+        let project = sources.project().map_err(|fault| {
+            Trouble::new(fault.text.clone())
+                .hint("mend monorepo.json, or name the project in ISDLC_PROJECT")
+        })?;
+        let project = project.cloned();
+        let layout = sources.layout().clone();
+        let config = |file| config(&layout, file);
+        let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
+        let definitions = match workflows {
+            None => Definitions::built_in(),
+            Some(text) => Definitions::with(&text).map_err(|flaw| corrupt(&workflows_at, &flaw))?,
+        };
+        let (asked, asked_at) = config(ConfigFile::Requirements)?;
+        let (paths, _) = config(ConfigFile::ArtifactPaths)?;
+        let requirements = Requirements::parse(asked.as_deref(), paths.as_deref())
+            .map_err(|flaw| corrupt(&asked_at, &flaw))?;
+        let (manifest, _) = config(ConfigFile::Manifest)?;
+        Ok(Self {
+            docs: Layout::docs_base(project.as_ref(), monorepo.as_deref()),
+            project,
+            definitions,
+            requirements,
+            manifest,
+            now,
+            layout,
+        })
+    }
+
+    pub(super) fn state_file(&self) -> PathBuf {
+        self.layout.state_file(self.project.as_ref())
+    }
+
+    pub(super) fn store(&self) -> Store {
+        let project = self.project.as_ref();
+        Store::new(
+            self.layout.state_file(project),
+            self.layout.store_home(project),
+        )
+        .with_patience(PATIENCE)
+    }
+
+    pub(super) fn journal(&self) -> Journal {
+        Journal::new(self.layout.local())
+    }
+
+    /// The state as it is; an empty document if there is none.
+    pub(super) fn document(&self) -> Result<Document, Trouble> {
+        let path = self.state_file();
+        match fs::read_regular(&path, MAX_FILE) {
+            Ok(None) => Ok(Document::default()),
+            Ok(Some(contents)) => {
+                Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))
+            }
+            Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
+                .hint("it must be a regular file that you may read")),
+        }
+    }
+
+    /// Works with the project's rules.
+    pub(super) fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> Result<T, Trouble> {
+        let manifest = match &self.manifest {
+            Some(text) => Manifest::parse(text).map_err(|error| {
+                Trouble::new(format!("skills-manifest.json cannot be read: {error}"))
+                    .hint("mend it, or remove it")
+            })?,
+            None => Manifest::built_in(),
+        };
+        Ok(work(&Rules {
+            definitions: &self.definitions,
+            requirements: &self.requirements,
+            manifest: &manifest,
+        }))
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub(super) fn has_artifact(&self, path: &str) -> bool {
+        let artifacts = Artifacts {
+            base: &self.docs,
+            exists: &|_| true,
+        };
+        self.layout.root().join(artifacts.scoped(path)).is_file()
+    }
+
+    /// What a step would do, without doing it.
+    pub(super) fn rehearse(&self, step: &Step<'_>) -> Result<Result<Change, Refusal>, Trouble> {
+        let document = self.document()?;
+        self.with_rules(|rules| transition::apply(step, &document, rules, self.now))
+    }
+
+    /// Makes a step: one locked transaction, and its line in the journal.
+    pub(super) fn make(&self, step: &Step<'_>) -> Result<Result<Made, Refusal>, Trouble> {
+        self.make_if(step, |_| Ok(()))
+    }
+
+    /// The same, if the document that would come of it is as expected.
+    pub(super) fn make_if(
+        &self,
+        step: &Step<'_>,
+        expected: impl Fn(&Document) -> Result<(), Refusal>,
+    ) -> Result<Result<Made, Refusal>, Trouble> {
+        let mut made = None;
+        let updated = self.with_rules(|rules| {
+            self.store().update(self.now, |document| {
+                let change =
+                    transition::apply(step, document, rules, self.now).map_err(Stop::Refused)?;
+                edit::apply(&change.edits, document).map_err(Stop::Edit)?;
+                expected(document).map_err(Stop::Refused)?;
+                made = Some((change, document.clone()));
+                Ok(Durability::Synced)
+            })
+        })?;
+        let version = match updated {
+            Ok(updated) => updated.version,
+            Err(UpdateError::Refused(Stop::Refused(refusal))) => return Ok(Err(refusal)),
+            Err(UpdateError::Refused(Stop::Edit(fault))) => return Err(in_the_way(&fault)),
+            Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
+        };
+        let Some((change, document)) = made else {
+            return Err(Trouble::new("the change was lost"));
+        };
+        let made = Made {
+            change,
+            version,
+            document,
+        };
+        self.write_down(&made);
+        Ok(Ok(made))
+    }
+
+    fn write_down(&self, made: &Made) {
+        let entry = Entry {
+            event: Some(made.change.step),
+            phase: made.change.phase.as_deref(),
+            agent: made.change.agent.as_deref(),
+            reason: Some(&made.change.told),
+            project: self.project.as_ref().map(ProjectId::as_str),
+            version: Some(made.version),
+            index: made
+                .document
+                .u64(&["active_workflow", "current_phase_index"]),
+            ..Entry::new(self.now, Decision::Change)
+        };
+        if let Err(error) = self.journal().append(&entry) {
+            warn(&format!(
+                "the change is made, but the journal in {} cannot be written: {error}",
+                self.layout.local().display()
+            ));
+        }
+    }
+}
+
+/// Says what a step did, or why it was not made.
+pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>) -> super::Answer {
+    match answer {
+        Ok(made) => {
+            if json {
+                anstream::println!("{:#}", as_json(&made));
+            } else {
+                anstream::println!(
+                    "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+                    made.change.told,
+                    made.version
+                );
+                if let Some(next) = next {
+                    anstream::println!("  next: {BOLD}{next}{BOLD:#}");
+                }
+            }
+            for note in &made.change.notes {
+                warn(note);
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(refusal) => refuse(refusal),
+    }
+}
+
+pub(super) fn as_json(made: &Made) -> Value {
+    let Change {
+        step,
+        phase,
+        agent,
+        told,
+        notes,
+        ..
+    } = &made.change;
+    json!({
+        "step": step, "phase": phase, "agent": agent, "told": told, "notes": notes, "state_version": made.version,
+        "current_phase_index": made.document.u64(&["active_workflow", "current_phase_index"]),
+    })
+}
+
+/// A refusal: exit 1 if a gate said no, exit 2 if the step makes no sense here.
+pub(super) fn refuse(refusal: Refusal) -> super::Answer {
+    match refusal.kind {
+        Kind::Misplaced => Err(Trouble::new(refusal.what).hint(refusal.next)),
+        Kind::Closed => {
+            anstream::eprintln!("{WARN}refused{WARN:#}: {}", refusal.what);
+            anstream::eprintln!("{HINT}next{HINT:#}: {}", refusal.next);
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+pub(super) fn warn(text: &str) {
+    anstream::eprintln!("{WARN}warning{WARN:#}: {text}");
+}
+
+fn read(path: &Path) -> Result<Option<String>, Trouble> {
+    match fs::read_regular(path, MAX_FILE) {
+        Ok(found) => {
+            Ok(found.map(|contents| String::from_utf8_lossy(&contents.bytes).into_owned()))
+        }
+        Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
+            .hint("it must be a regular file that you may read")),
+    }
+}
+
+/// The first of a configuration file's places that has it, and where that is.
+pub(super) fn config(
+    layout: &Layout,
+    file: ConfigFile,
+) -> Result<(Option<String>, PathBuf), Trouble> {
+    let mut last = PathBuf::from(file.name());
+    for path in layout.config_files(file) {
+        if let Some(text) = read(&path)? {
+            return Ok((Some(text), path));
+        }
+        last = path;
+    }
+    Ok((None, last))
+}
+
+fn corrupt(path: &Path, flaw: &tollgate_core::state::document::Flaw) -> Trouble {
+    Trouble::new(format!("{}: {flaw}", path.display()))
+        .hint("restore it from version control, or mend it by hand at that place")
+}
+
+pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
+    Trouble::new(format!("the state cannot be changed: {fault}"))
+        .hint("`tollgate workflow audit` explains what is wrong with the state")
+}
+
+/// Why the store did not change the state, and what to do about it.
+pub(super) fn unchanged(error: &StoreError) -> Trouble {
+    let next = match error {
+        StoreError::Busy { .. } | StoreError::Contended { .. } => "try again in a moment",
+        StoreError::Absent { .. } => "start a workflow: `tollgate workflow start …`",
+        StoreError::Corrupt { .. } => {
+            "restore it from version control, or mend it by hand at that place"
+        }
+        StoreError::Unreadable { .. } => "it must be a regular file that you may read",
+        StoreError::TooLarge { .. } => "finish the workflow: that prunes its history",
+        StoreError::Unwritten { .. } | StoreError::Home { .. } => {
+            "nothing was changed: check that the disk is writable and has room, then try again"
+        }
+        StoreError::Unconfirmed { .. } => "the change is made; check the disk",
+    };
+    Trouble::new(error.to_string()).hint(next)
+}

@@ -1,0 +1,173 @@
+//! `tollgate workflow audit`: every rule of the handshake, held against the state and the
+//! journal. Exit 0 clean, 1 findings, 2 could not read.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use tollgate_core::fs::Durability;
+use tollgate_core::state::edit::EditFault;
+use tollgate_core::state::journal::{Decision, Entry};
+use tollgate_core::state::store::{UpdateError, Written};
+use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
+
+use crate::cli::site::{self, Site, warn};
+use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// A state file to look at [default: the project's, with its journal]
+    #[arg(conflicts_with = "repair")]
+    state: Option<PathBuf>,
+    /// A journal to hold it against
+    #[arg(long, value_name = "FILE", conflicts_with = "repair")]
+    journal: Option<PathBuf>,
+    /// Mend what can be mended; nothing is thrown away (see `set_aside` in the state)
+    #[arg(long)]
+    repair: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::here()?;
+    let journal = match (&arguments.journal, &arguments.state) {
+        (Some(path), _) => {
+            let text = read_text(path)?;
+            text.lines()
+                .filter_map(|line| serde_json::from_str(line).ok())
+                .collect()
+        }
+        (None, Some(_)) => Vec::new(),
+        (None, None) => own_lines(&site),
+    };
+    if arguments.repair {
+        return mend(&site, &journal, arguments.json);
+    }
+    let document = match &arguments.state {
+        None => site.document()?,
+        Some(path) => {
+            let text = read_text(path)?;
+            let parsed = tollgate_core::state::document::Document::parse(text.as_bytes());
+            parsed.map_err(|flaw| {
+                Trouble::new(format!("{}: {flaw}", path.display()))
+                    .hint("a state is one JSON object")
+            })?
+        }
+    };
+    let findings = site.with_rules(|rules| {
+        audit::audit(&Evidence {
+            document: &document,
+            rules,
+            journal: &journal,
+            now: site.now,
+        })
+    })?;
+    print(&[], &findings, arguments.json);
+    Ok(ExitCode::from(u8::from(!findings.is_empty())))
+}
+
+/// The journal's lines about this project's state.
+fn own_lines(site: &Site) -> Vec<Value> {
+    let id = site
+        .project
+        .as_ref()
+        .map(tollgate_core::project::ProjectId::as_str);
+    let mut lines = site.journal().lines();
+    lines.retain(|line| line.get("project").and_then(Value::as_str) == id);
+    lines
+}
+
+fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
+    let mut mended = None;
+    let updated = site.with_rules(|rules| {
+        site.store().update(site.now, |document| {
+            let done = audit::repair(document, rules, journal, site.now)?;
+            mended = Some((
+                done,
+                document.u64(&["active_workflow", "current_phase_index"]),
+            ));
+            Ok::<_, EditFault>(Durability::Synced)
+        })
+    })?;
+    let updated = match updated {
+        Ok(updated) => updated,
+        Err(UpdateError::Refused(fault)) => return Err(site::in_the_way(&fault)),
+        Err(UpdateError::Store(error)) => return Err(site::unchanged(&error)),
+    };
+    let Some((Mended { findings, left }, index)) = mended else {
+        return Err(Trouble::new("the repair was lost"));
+    };
+    if updated.outcome == Written::Yes && !findings.is_empty() {
+        let ids: Vec<&str> = findings.iter().map(|finding| finding.id).collect();
+        let entry = Entry {
+            event: Some("workflow audit --repair"),
+            reason: Some(&format!("mended {}", ids.join(", "))),
+            project: site
+                .project
+                .as_ref()
+                .map(tollgate_core::project::ProjectId::as_str),
+            version: Some(updated.version),
+            index,
+            ..Entry::new(site.now, Decision::Change)
+        };
+        if let Err(error) = site.journal().append(&entry) {
+            warn(&format!(
+                "the state is mended, but the journal cannot be written: {error}"
+            ));
+        }
+    }
+    print(&findings, &left, json);
+    Ok(ExitCode::from(u8::from(!left.is_empty())))
+}
+
+fn print(mended: &[Finding], findings: &[Finding], json: bool) {
+    if json {
+        let row = |Finding {
+                       id,
+                       place,
+                       what,
+                       repair,
+                   }: &Finding| {
+            json!({ "id": id, "place": place, "what": what, "repair": repair.as_ref().map(|repair| &repair.told) })
+        };
+        let rows = |list: &[Finding]| list.iter().map(row).collect::<Vec<_>>();
+        let value = json!({ "clean": findings.is_empty(), "findings": rows(findings), "mended": rows(mended) });
+        anstream::println!("{value:#}");
+        return;
+    }
+    for finding in mended {
+        show(finding, "mended");
+    }
+    for finding in findings {
+        show(finding, "repair");
+    }
+    let repairable = findings
+        .iter()
+        .filter(|finding| finding.repair.is_some())
+        .count();
+    match (findings.len(), mended.len()) {
+        (0, 0) => anstream::println!("{GOOD}clean{GOOD:#}: every rule of the handshake holds"),
+        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} mended"),
+        (n, _) if repairable > 0 => anstream::println!(
+            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} mends {repairable} of them"
+        ),
+        (n, _) => anstream::println!("{n} finding(s) that a person has to look at"),
+    }
+}
+
+fn show(finding: &Finding, word: &str) {
+    let Finding {
+        id,
+        place,
+        what,
+        repair,
+    } = finding;
+    anstream::println!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
+    match repair {
+        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", repair.told),
+        None => anstream::println!("  {DIM}no repair: a person has to look at it{DIM:#}"),
+    }
+}

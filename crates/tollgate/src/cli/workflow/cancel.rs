@@ -1,0 +1,33 @@
+//! `tollgate workflow cancel`: the workflow ends early. Its branch and the tree stay as they are.
+
+use tollgate_core::workflow::transition::Step;
+
+use super::finalize::remember;
+use crate::cli::Answer;
+use crate::cli::site::{self, Site};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// Why
+    #[arg(long)]
+    reason: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::here()?;
+    let made = site.make(&Step::Cancel {
+        reason: &arguments.reason,
+    })?;
+    if let Ok(made) = &made {
+        remember(
+            &site,
+            made.document
+                .array(&["workflow_history"])
+                .unwrap_or_default(),
+        );
+    }
+    site::tell(made, arguments.json, None)
+}

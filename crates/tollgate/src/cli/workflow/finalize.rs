@@ -1,0 +1,145 @@
+//! `tollgate workflow finalize`: the branch, then the state in one step, then the archive.
+
+use std::process::ExitCode;
+
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::scene::MAX_FILE;
+use tollgate_core::state::document::Document;
+use tollgate_core::workflow::archive;
+use tollgate_core::workflow::transition::{Ending, Step};
+
+use super::branch::Repository;
+use crate::cli::site::{self, Site, warn};
+use crate::cli::{Answer, DIM, GOOD, Trouble};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// Merge the workflow's branch into the one it was made from, with a commit of its own
+    #[arg(long, conflicts_with = "keep_branch")]
+    merge: bool,
+    /// Leave the branch as it is (this is the default)
+    #[arg(long)]
+    keep_branch: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::here()?;
+    if let Err(refusal) = site.rehearse(&Step::Finalize(Ending::default()))? {
+        return site::refuse(refusal);
+    }
+    let document = site.document()?;
+    let merged = if arguments.merge {
+        Some(merge(&site, &document)?)
+    } else {
+        None
+    };
+    let ending = Ending {
+        merged_commit: merged.as_ref().map(|(commit, _, _)| commit.as_str()),
+    };
+    let made = match site.make(&Step::Finalize(ending))? {
+        Ok(made) => made,
+        Err(refusal) => return site::refuse(refusal),
+    };
+    let history = made
+        .document
+        .array(&["workflow_history"])
+        .unwrap_or_default();
+    remember(&site, history);
+    if let Some((_, repository, branch)) = &merged
+        && let Err(error) = repository.delete(branch)
+    {
+        warn(&format!(
+            "{branch} is merged but could not be deleted: {error}"
+        ));
+    }
+    let entry = history.last();
+    if arguments.json {
+        let mut value = site::as_json(&made);
+        if let (Some(value), Some(entry)) = (value.as_object_mut(), entry) {
+            value.insert("history_entry".to_owned(), entry.clone());
+        }
+        anstream::println!("{value:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    anstream::println!(
+        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+        made.change.told,
+        made.version
+    );
+    if let Some(metrics) = entry.and_then(|entry| entry.get("metrics")) {
+        let number = |key: &str| {
+            metrics
+                .get(key)
+                .map(ToString::to_string)
+                .unwrap_or_default()
+        };
+        anstream::println!(
+            "  {} of {} phases completed in {} minutes, {} gates passed at the first try",
+            number("phases_completed"),
+            number("total_phases"),
+            number("total_duration_minutes"),
+            number("gates_passed_first_try")
+        );
+    }
+    match (
+        &merged,
+        document.str(&["active_workflow", "git_branch", "name"]),
+    ) {
+        (Some((commit, _, branch)), _) => anstream::println!(
+            "  {branch} is merged as {}",
+            commit.chars().take(12).collect::<String>()
+        ),
+        (None, Some(branch)) => anstream::println!("  {branch} is kept: merge it when you like"),
+        (None, None) => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Merges the workflow's branch into the one it came from.
+fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String), Trouble> {
+    let field = |key: &str| document.str(&["active_workflow", "git_branch", key]);
+    let (Some(branch), Some(from)) = (field("name"), field("created_from")) else {
+        return Err(Trouble::new("the workflow has no branch to merge")
+            .hint("finalize it without `--merge`"));
+    };
+    let repository = Repository::around(site.layout.root())?;
+    repository.require_clean("commit or stash them, then finalize again")?;
+    for name in [branch, from] {
+        if !repository.has(name) {
+            return Err(Trouble::new(format!("there is no branch {name}"))
+                .hint("finalize with `--keep-branch`"));
+        }
+    }
+    let what = document
+        .str(&["active_workflow", "description"])
+        .unwrap_or_default();
+    let commit = repository.merge(branch, from, &format!("Merge {branch}: {what}"))?;
+    Ok((commit, repository, branch.to_owned()))
+}
+
+/// Adds what is missing to the archive. The state is done already, so a failure is a warning.
+pub(super) fn remember(site: &Site, history: &[serde_json::Value]) {
+    let path = site.layout.archive_file(site.project.as_ref());
+    let result = (|| {
+        let mut archive = match fs::read_regular(&path, MAX_FILE)
+            .map_err(|fault| fault.to_string())?
+        {
+            None => Document::default(),
+            Some(contents) => Document::parse(&contents.bytes).map_err(|flaw| flaw.to_string())?,
+        };
+        if archive::add_missing(&mut archive, history).map_err(|fault| fault.to_string())? > 0 {
+            fs::replace(&path, archive.to_text().as_bytes(), Durability::Synced)
+                .map_err(|fault| fault.to_string())?;
+        }
+        Ok::<(), String>(())
+    })();
+    if let Err(error) = result {
+        warn(&format!(
+            "the workflow is in the history, but not in {}: {error}",
+            path.display()
+        ));
+    }
+}

@@ -1,0 +1,40 @@
+//! `tollgate workflow …`: a workflow as a whole.
+
+mod audit;
+mod branch;
+mod cancel;
+mod definitions;
+mod finalize;
+mod start;
+mod status;
+
+use clap::Subcommand;
+
+use super::Answer;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Start a workflow: folder, branch, phases; its first phase begins
+    Start(start::Arguments),
+    /// Show where the workflow stands and what comes next
+    Status(status::Arguments),
+    /// Archive a workflow whose phases are all completed
+    Finalize(finalize::Arguments),
+    /// End a workflow early
+    Cancel(cancel::Arguments),
+    /// Hold the state and the journal against every rule of the handshake
+    Audit(audit::Arguments),
+    /// Show the workflows there are, and check the project's own
+    Definitions(definitions::Arguments),
+}
+
+pub(super) fn run(command: &Command) -> Answer {
+    match command {
+        Command::Start(arguments) => start::run(arguments),
+        Command::Status(arguments) => status::run(arguments),
+        Command::Finalize(arguments) => finalize::run(arguments),
+        Command::Cancel(arguments) => cancel::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
+        Command::Definitions(arguments) => definitions::run(arguments),
+    }
+}

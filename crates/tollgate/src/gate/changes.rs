@@ -1,0 +1,351 @@
+//! What changed: one pair of trees, and the paths that differ between them.
+//!
+//! The newer tree is the work tree as it is, with staged, unstaged and untracked files. It is
+//! written with an index of its own, so the person's index, stash and files are never touched.
+//! Its name also is the evidence that a pass is bound to.
+
+use std::path::Path;
+
+use super::config::Config;
+use super::git::{Asked, Git, GitError};
+use tollgate_core::env::Env;
+
+/// What the work is compared with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    /// `-b`
+    pub(crate) base_branch: Option<String>,
+    /// `-c`: only what this commit changed.
+    pub(crate) commit: Option<String>,
+    /// `-u`: only what is not committed.
+    pub(crate) uncommitted: bool,
+}
+
+/// Two trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    /// The older one: a tree or a commit.
+    pub(crate) base: String,
+    /// The newer one: always a tree or a commit, never the work tree itself.
+    pub(crate) head: String,
+    /// How the base came about, for people.
+    pub(crate) label: String,
+}
+
+/// The commit that is checked out, and what it has in common with the base.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    /// None before the first commit.
+    pub(crate) commit: Option<String>,
+    base: Base,
+}
+
+#[derive(Debug)]
+enum Base {
+    /// The last commit that both have.
+    Common(String),
+    /// There is none, as in a shallow clone: the base itself.
+    Itself(String),
+    /// There is no commit yet: everything is new.
+    Nothing,
+    Unknown(GitError),
+}
+
+impl Scope {
+    /// The base's name: `-b`, that of the pull request, that of the configuration.
+    pub(crate) fn base_name(&self, config: &Config, env: &Env) -> String {
+        let pull_request = env.github_base_ref.clone().filter(|_| env.ci);
+        self.base_branch
+            .clone()
+            .or(pull_request)
+            .unwrap_or_else(|| config.base_branch.clone())
+    }
+
+    /// Whether something else than the whole of the work is asked for.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.commit.is_some() || self.uncommitted
+    }
+}
+
+impl Ground {
+    /// Finds the commit that is checked out and its base.
+    pub(crate) fn survey(git: &Git, base: &str) -> Self {
+        let head = git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let common = git.ask(["merge-base", "--end-of-options", base, "HEAD"]);
+        let (head, common) = (head.line(), common.line());
+        let Ok(commit) = head else {
+            return Self {
+                commit: None,
+                base: Base::Nothing,
+            };
+        };
+        let base = match common {
+            Ok(common) => Base::Common(common),
+            Err(_) => match resolve(git, base) {
+                Ok(commit) => Base::Itself(commit),
+                Err(error) => Base::Unknown(error),
+            },
+        };
+        Self {
+            commit: Some(commit),
+            base,
+        }
+    }
+}
+
+impl Ground {
+    /// The older side of what a scope compares the work tree with, and how it came about.
+    pub(crate) fn base(
+        &self,
+        git: &Git,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<(String, String), GitError> {
+        Ok(match (&self.base, &self.commit) {
+            (_, None) | (Base::Nothing, _) => {
+                (empty_tree(git)?, "nothing: no commit yet".to_owned())
+            }
+            (_, Some(commit)) if scope.uncommitted => {
+                (commit.clone(), "the last commit".to_owned())
+            }
+            (Base::Common(commit), _) => (commit.clone(), name.to_owned()),
+            (Base::Itself(commit), _) => (commit.clone(), format!("{name} (no common commit)")),
+            (Base::Unknown(error), _) => return Err(GitError::new(error.to_string())),
+        })
+    }
+}
+
+/// A commit by its name. In continuous integration a branch often exists as `origin/…` only.
+fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
+    for candidate in [name.to_owned(), format!("origin/{name}")] {
+        let spec = format!("{candidate}^{{commit}}");
+        let asked = git.ask([
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &spec,
+        ]);
+        if let Ok(commit) = asked.line() {
+            return Ok(commit);
+        }
+    }
+    Err(GitError::new(format!(
+        "the base {name:?} does not exist in this repository; fetch it (`git fetch origin`), or name another one: `base_branch:` in config.yml, or -b"
+    )))
+}
+
+/// The pair of trees where both are commits: `-c`, or the commit that continuous integration
+/// tests. None if the newer one is the work tree.
+pub(crate) fn committed_pair(
+    git: &Git,
+    scope: &Scope,
+    env: &Env,
+    name: &str,
+) -> Result<Option<Pair>, GitError> {
+    if let Some(commit) = &scope.commit {
+        let commit = resolve(git, commit)?;
+        let parent = git
+            .ask(["rev-parse", "--verify", "--quiet", &format!("{commit}^")])
+            .line();
+        return Ok(Some(Pair {
+            base: parent.or_else(|_| empty_tree(git))?,
+            label: format!("the parent of {commit}"),
+            head: commit,
+        }));
+    }
+    let tested = env
+        .github_sha
+        .as_ref()
+        .filter(|_| env.ci && !scope.uncommitted);
+    let Some(head) = tested.and_then(|sha| resolve(git, sha).ok()) else {
+        return Ok(None);
+    };
+    let (base, label) = Ground::survey(git, name).base(git, scope, name)?;
+    Ok(Some(Pair { base, head, label }))
+}
+
+/// Writes the work tree as it is into git's objects and says its name.
+pub(crate) fn snapshot(git: &Git, log_dir: &Path) -> Result<String, GitError> {
+    Snapshot::begin(git, log_dir)?.taken()?.tree(git).line()
+}
+
+/// The work tree on its way into an index of its own.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    directory: tempfile::TempDir,
+    adding: Asked,
+}
+
+/// The work tree in an index of its own.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    directory: tempfile::TempDir,
+}
+
+impl Snapshot {
+    /// Begins; git works on it while other things are asked.
+    pub(crate) fn begin(git: &Git, log_dir: &Path) -> Result<Self, GitError> {
+        let trouble = |error: std::io::Error| {
+            GitError::new(format!("a temporary index cannot be written: {error}"))
+        };
+        let directory = tempfile::Builder::new()
+            .prefix("tollgate-index-")
+            .tempdir()
+            .map_err(trouble)?;
+        let index = index_in(&directory);
+        // What the person's index knows about unchanged files need not be found out again. A
+        // copy keeps the time of writing, which git compares with the files' times.
+        if let Ok(mut from) = std::fs::File::open(git.index()) {
+            let mut to = std::fs::File::create(&index).map_err(trouble)?;
+            std::io::copy(&mut from, &mut to).map_err(trouble)?;
+            if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
+                let _best_effort = to.set_modified(modified);
+            }
+        }
+        let mut args = vec![
+            "add".to_owned(),
+            "--all".to_owned(),
+            "--ignore-errors".to_owned(),
+        ];
+        if let Ok(logs) = log_dir.strip_prefix(git.top()) {
+            args.extend([
+                "--".to_owned(),
+                ":/".to_owned(),
+                format!(":(top,exclude,literal){}", logs.display()),
+            ]);
+        }
+        Ok(Self {
+            adding: git.ask_with_index(&index, &args),
+            directory,
+        })
+    }
+
+    /// Waits. A file that cannot be read is not part of the tree; the others are.
+    pub(crate) fn taken(self) -> Result<Taken, GitError> {
+        self.adding.mostly()?;
+        Ok(Taken {
+            directory: self.directory,
+        })
+    }
+}
+
+impl Taken {
+    /// Asks for the tree's name.
+    pub(crate) fn tree(&self, git: &Git) -> Asked {
+        git.ask_with_index(&index_in(&self.directory), ["write-tree"])
+    }
+
+    /// Asks for the paths that differ from a tree or commit.
+    pub(crate) fn since(&self, git: &Git, base: &str) -> Asked {
+        let args = [
+            "diff-index",
+            "--cached",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--relative",
+            "--end-of-options",
+            base,
+        ];
+        git.ask_with_index(&index_in(&self.directory), args)
+    }
+}
+
+fn index_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
+    directory.path().join("index")
+}
+
+/// The paths, relative to the project's root and sorted, that differ between two trees.
+pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
+    let asked = git.ask([
+        "diff-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--relative",
+        "--end-of-options",
+        &pair.base,
+        &pair.head,
+    ]);
+    let mut paths = asked.paths()?;
+    tidy(&mut paths, config);
+    Ok(paths)
+}
+
+/// What changed, for a question that nothing depends on: git compares
+/// with the work tree directly and in parallel, and no tree is written.
+pub(crate) fn glance(
+    git: &Git,
+    scope: &Scope,
+    env: &Env,
+    config: &Config,
+) -> Result<Vec<String>, GitError> {
+    let name = scope.base_name(config, env);
+    if let Some(pair) = committed_pair(git, scope, env, &name)? {
+        return between(git, &pair, config);
+    }
+    let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
+    let (from, _) = Ground::survey(git, &name).base(git, scope, &name)?;
+    let tracked = git.ask([
+        "diff",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--relative",
+        "--end-of-options",
+        &from,
+        "--",
+    ]);
+    let mut paths = others.paths()?;
+    paths.extend(tracked.paths()?);
+    tidy(&mut paths, config);
+    Ok(paths)
+}
+
+/// Sorted, once each, without Tollgate's own files.
+pub(crate) fn tidy(paths: &mut Vec<String>, config: &Config) {
+    let logs = config.log_dir.strip_prefix(&config.root).ok();
+    paths.retain(|path| {
+        let path = Path::new(path);
+        !logs.is_some_and(|logs| path.starts_with(logs)) && !path.starts_with(".tollgate/local")
+    });
+    paths.sort();
+    paths.dedup();
+}
+
+/// git's name of the tree with nothing in it, which depends on the repository's hash.
+fn empty_tree(git: &Git) -> Result<String, GitError> {
+    git.ask(["hash-object", "-t", "tree", "--stdin"]).line()
+}
+
+/// Whether a commit is part of another.
+pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> bool {
+    git.ask([
+        "merge-base",
+        "--is-ancestor",
+        "--end-of-options",
+        commit,
+        of,
+    ])
+    .yes()
+}
+
+/// The tree of a commit.
+pub(crate) fn tree_of(git: &Git, commit: &str) -> Option<String> {
+    git.ask([
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        &format!("{commit}^{{tree}}"),
+    ])
+    .line()
+    .ok()
+}
+
+/// The commit that a name stands for.
+pub(crate) fn commit_of(git: &Git, name: &str) -> Option<String> {
+    resolve(git, name).ok()
+}

@@ -1,0 +1,197 @@
+//! Runs one check: a command, its directory, its log, its verdict.
+
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tollgate_core::state::timestamp::iso;
+
+use super::config::Check;
+use super::jobs::Job;
+use super::result::{GateFile, GateResult, Outcome};
+use super::runner::Crew;
+use crate::process::{Child, End, Ended, OUTPUT_CAP, Output};
+
+/// How much of the end of the output tells one failure from another.
+const PRINT: u64 = 4096;
+
+/// How many lines of a failure's output are shown to people.
+const TAIL: usize = 12;
+
+/// Runs a check to its end.
+pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str) -> GateResult {
+    let name = format!("{}.{}.log", job.log_stem, crew.run);
+    let opened = crew.logs.create(&name).and_then(|(path, mut log)| {
+        let head = Head::of(crew, job, check, directory);
+        head.write(&mut log)?;
+        Ok((path, log, head))
+    });
+    let (path, log, head) = match opened {
+        Ok(opened) => opened,
+        // A full disk is not the work's fault.
+        Err(error) => {
+            let message = format!("its log cannot be written: {error}");
+            return GateResult::new(job, Outcome::Inconclusive, message);
+        }
+    };
+    let ended = match head.directory {
+        Ok(directory) => start(crew, check, &directory, &log),
+        Err(missing) => Err(io::Error::other(missing)),
+    };
+    let mut result = judge(job, ended);
+    result.file = Some(GateFile::Log(path));
+    if result.outcome.is_failure() {
+        let text = end_of(&log, head.length).unwrap_or_default();
+        result.print = print_of(&result.message, &text);
+        // A check may print anything; what people and agents are shown is only text.
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let shown = |c: &char| !c.is_control() || *c == '\t';
+        let lines: Vec<String> = text
+            .lines()
+            .map(|line| line.chars().filter(shown).collect())
+            .collect();
+        let skip = lines.len().saturating_sub(TAIL);
+        result.tail = lines.into_iter().skip(skip).collect();
+    }
+    if let Err(error) = close(log, &result, check) {
+        result.outcome = Outcome::Inconclusive;
+        result.message = format!("its log cannot be written: {error}");
+    }
+    result
+}
+
+fn start(crew: &Crew<'_>, check: &Check, directory: &Path, log: &File) -> io::Result<Ended> {
+    let mut command = Command::new("/bin/sh");
+    // The base is handed over as a variable: as text in the command, its name would be code.
+    command
+        .arg("-c")
+        .arg(&check.command)
+        .current_dir(directory)
+        .env("BASE_BRANCH", crew.base);
+    Ok(crew.children.run(Child {
+        command,
+        input: None,
+        output: Output::Together {
+            file: log.try_clone()?,
+            cap: OUTPUT_CAP,
+        },
+        timeout: check.timeout,
+    }))
+}
+
+fn judge(job: &Job<'_>, ended: io::Result<Ended>) -> GateResult {
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => return GateResult::new(job, Outcome::Error, error.to_string()),
+    };
+    let (outcome, mut message) = match &ended.end {
+        End::Exited(0) => (Outcome::Pass, String::new()),
+        End::Exited(_) | End::TimedOut(_) => (Outcome::Fail, ended.describe()),
+        End::Signalled(_) => (Outcome::Error, ended.describe()),
+        End::Cancelled => (Outcome::Inconclusive, ended.describe()),
+        End::NotStarted(_) => (Outcome::Error, ended.describe()),
+    };
+    if ended.leaked > 0 && matches!(ended.end, End::Exited(_)) {
+        let note = format!("LEAK: left {} process(es) running, killed", ended.leaked);
+        message = if message.is_empty() {
+            note
+        } else {
+            format!("{message}; {note}")
+        };
+    }
+    GateResult {
+        took: ended.took,
+        ..GateResult::new(job, outcome, message)
+    }
+}
+
+/// What a log begins with.
+struct Head {
+    directory: Result<PathBuf, String>,
+    text: String,
+    length: u64,
+}
+
+impl Head {
+    fn of(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str) -> Self {
+        let wanted = crew.config.root.join(directory);
+        let directory = if wanted.is_dir() {
+            Ok(wanted)
+        } else if check.working_directory.is_some() {
+            Err(format!("The working directory does not exist: {directory}"))
+        } else {
+            // The entry point is a file, or its directory was removed.
+            Ok(nearest_directory(&wanted, &crew.config.root))
+        };
+        let now = iso(jiff::Timestamp::now());
+        let shown = match &directory {
+            Ok(path) => path.display().to_string(),
+            Err(what) => what.clone(),
+        };
+        let text = format!(
+            "[{now}] Starting check: {}\n[{now}] Executing command: {}\n[{now}] Working directory: {shown}\n\n",
+            job.name,
+            check.command.trim_end(),
+        );
+        Self {
+            directory,
+            length: text.len() as u64,
+            text,
+        }
+    }
+
+    fn write(&self, log: &mut File) -> io::Result<()> {
+        log.write_all(self.text.as_bytes())
+    }
+}
+
+fn nearest_directory(wanted: &Path, root: &Path) -> PathBuf {
+    let mut above = wanted.ancestors().take_while(|path| path.starts_with(root));
+    above.find(|path| path.is_dir()).unwrap_or(root).to_owned()
+}
+
+fn close(mut log: File, result: &GateResult, check: &Check) -> io::Result<()> {
+    let now = iso(jiff::Timestamp::now());
+    let mut text = String::from("\n");
+    if result.outcome != Outcome::Pass {
+        text = format!("{text}[{now}] Command failed: {}\n", result.message);
+    }
+    let message = match result.message.as_str() {
+        "" => String::new(),
+        message => format!(" - {message}"),
+    };
+    text = format!(
+        "{text}[{now}] Result: {}{message}\n",
+        result.outcome.as_str()
+    );
+    if let Some(help) = check
+        .fix_instructions
+        .as_ref()
+        .filter(|_| result.outcome.is_failure())
+    {
+        text = format!("{text}\n--- Fix Instructions ---\n{help}\n");
+    }
+    log.write_all(text.as_bytes())
+}
+
+/// The end of the output, which begins at `from`.
+fn end_of(log: &File, from: u64) -> io::Result<String> {
+    let mut log = log;
+    let length = log.metadata()?.len();
+    log.seek(SeekFrom::Start(from.max(length.saturating_sub(PRINT))))?;
+    let mut bytes = Vec::new();
+    log.take(PRINT).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Numbers are left out: a failure that only took another 0.1 s is the same failure.
+fn print_of(message: &str, output: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    message.hash(&mut hasher);
+    for c in output.chars().filter(|c| !c.is_ascii_digit()) {
+        c.hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}

@@ -1,0 +1,110 @@
+//! What only all files together can tell: names that lead nowhere.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::{Config, Node, REVIEWERS, Reader, nearest};
+
+impl Reader<'_> {
+    /// What only all files together can tell: names that lead nowhere.
+    pub(super) fn cross_check(&mut self, config: &Config, file: &Path, node: &Node) {
+        let entries = node
+            .get("entry_points")
+            .map(Node::items)
+            .unwrap_or_default();
+        if entries.is_empty() && node.get("entry_points").is_some() {
+            self.examiner(file).error(
+                node.line,
+                "entry_points",
+                "the list is empty".to_owned(),
+                Some("add `- path: \".\"` with the names of checks".to_owned()),
+            );
+        }
+        if config.root.starts_with(&config.log_dir) {
+            self.examiner(file).error(
+                node.get("log_dir").map_or(0, |node| node.line),
+                "log_dir",
+                "the logs need a directory of their own".to_owned(),
+                Some("for example `log_dir: gauntlet_logs`".to_owned()),
+            );
+        }
+        let checks: BTreeSet<&str> = config.checks.keys().map(String::as_str).collect();
+        let reviews: BTreeSet<&str> = config.reviews.keys().map(String::as_str).collect();
+        let mut reviewed = false;
+        for (index, entry) in entries.iter().enumerate() {
+            let path = entry.get("path").and_then(Node::text).unwrap_or(".");
+            for (key, kind, known) in [
+                ("checks", "check", &checks),
+                ("reviews", "review", &reviews),
+            ] {
+                for name in entry.get(key).map(Node::items).unwrap_or_default() {
+                    let Some(text) = name.text() else { continue };
+                    reviewed |= key == "reviews";
+                    if known.contains(text) {
+                        continue;
+                    }
+                    let extension = if key == "checks" { "yml" } else { "md" };
+                    let fix = nearest(text, known.iter().copied()).map_or_else(
+                        || {
+                            format!(
+                                "create {}/{key}/{text}.{extension}",
+                                self.relative(&config.home).display()
+                            )
+                        },
+                        |near| format!("did you mean \"{near}\"?"),
+                    );
+                    self.examiner(file).error(
+                        name.line,
+                        &format!("entry_points[{index}].{key}"),
+                        format!(
+                            "Entry point \"{path}\" references non-existent {kind} gate: \"{text}\""
+                        ),
+                        Some(fix),
+                    );
+                }
+            }
+        }
+        self.reviewers(config, file, node, reviewed);
+    }
+
+    fn reviewers(&mut self, config: &Config, file: &Path, node: &Node, reviewed: bool) {
+        let preference = node
+            .get("cli")
+            .and_then(|cli| cli.get("default_preference"));
+        if reviewed && config.reviewers.is_empty() {
+            self.examiner(file).error(
+                node.get("cli").map_or(0, |cli| cli.line),
+                "cli.default_preference",
+                "missing, though there are reviews".to_owned(),
+                Some(format!("name reviewers: {}", REVIEWERS.join(", "))),
+            );
+        }
+        for name in preference.map(Node::items).unwrap_or_default() {
+            let Some(text) = name.text().filter(|text| !REVIEWERS.contains(text)) else {
+                continue;
+            };
+            let fix = nearest(text, REVIEWERS).map_or_else(
+                || format!("known: {}", REVIEWERS.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let what = format!("there is no reviewer {text:?}");
+            self.examiner(file)
+                .warn(name.line, "cli.default_preference", what, Some(fix));
+        }
+        for (name, review) in &config.reviews {
+            for tool in &review.cli_preference {
+                if !config.reviewers.is_empty() && !config.reviewers.contains(tool) {
+                    let what = format!(
+                        "Review \"{name}\" uses CLI tool \"{tool}\" which is not in the project-level allowed list (cli.default_preference)."
+                    );
+                    self.examiner(&review.file).error(
+                        review.preference_line,
+                        "cli_preference",
+                        what,
+                        None,
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! The gates' configuration: `config.yml`, `checks/`, `reviews/`, the person's own file and the
+//! environment, read into one value.
+//!
+//! All problems of all files are collected before anything is said, each with file, line, key
+//! and what to do. Unknown keys are warnings: what a newer or older version wrote still loads.
+
+mod ci;
+mod cross;
+mod keys;
+mod node;
+mod review;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tollgate_core::env::Env;
+use tollgate_core::fs;
+use tollgate_core::project::{Layout, lexical};
+
+pub(crate) use ci::{Ci, STARTER as CI_STARTER, Step};
+pub(crate) use node::Node;
+pub(crate) use review::Review;
+use table::{Examiner, Table};
+pub(crate) use table::{Problem, Weight, nearest};
+
+/// No configuration file is larger.
+const CAP: u64 = 1 << 20;
+
+/// How long a gate may take unless it says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// The reviewers that exist.
+pub(crate) const REVIEWERS: [&str; 6] = [
+    "gemini",
+    "codex",
+    "claude",
+    "github-copilot",
+    "cursor",
+    "command",
+];
+
+/// All that the files say.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The project's root: all paths are relative to it.
+    pub(crate) root: PathBuf,
+    /// `.gauntlet` or `.tollgate`.
+    pub(crate) home: PathBuf,
+    /// Absolute.
+    pub(crate) log_dir: PathBuf,
+    /// As the configuration has it, for `Log:` lines.
+    pub(crate) log_dir_name: PathBuf,
+    pub(crate) base_branch: String,
+    pub(crate) allow_parallel: bool,
+    pub(crate) max_parallel: usize,
+    pub(crate) max_retries: u64,
+    pub(crate) max_previous_logs: u64,
+    pub(crate) rerun_new_issue_threshold: String,
+    pub(crate) reviewers: Vec<String>,
+    #[expect(dead_code, reason = "for reviews, which come next")]
+    pub(crate) check_usage_limit: bool,
+    pub(crate) entry_points: Vec<EntryPoint>,
+    pub(crate) checks: BTreeMap<String, Check>,
+    pub(crate) reviews: BTreeMap<String, Review>,
+    /// Bytes at which the debug log is rotated; none: there is no debug log.
+    pub(crate) debug_log: Option<u64>,
+    pub(crate) stop_hook: StopHook,
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// A path and the gates that guard it.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryPoint {
+    pub(crate) path: String,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) checks: Vec<String>,
+    pub(crate) reviews: Vec<String>,
+}
+
+/// A command that must succeed.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub(crate) command: String,
+    pub(crate) working_directory: Option<String>,
+    pub(crate) parallel: bool,
+    pub(crate) run_in_ci: bool,
+    pub(crate) run_locally: bool,
+    /// None: it may take for ever.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) fail_fast: bool,
+    /// The text that helps with a failure.
+    pub(crate) fix_instructions: Option<String>,
+}
+
+/// How the agent's stop is gated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StopHook {
+    pub(crate) enabled: bool,
+    pub(crate) interval: Duration,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) loop_guard: LoopGuard,
+}
+
+/// When a stop that follows a block is let through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LoopGuard {
+    /// When nothing changed since the block.
+    #[default]
+    Progress,
+    /// Always.
+    Strict,
+}
+
+/// Why there is no configuration.
+#[derive(Debug)]
+pub(crate) enum ConfigError {
+    /// There is no `config.yml`.
+    Missing(PathBuf),
+    /// Errors, and the warnings that were found beside them.
+    Wrong(Vec<Problem>),
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing(path) => write!(f, "Configuration file not found at {}", path.display()),
+            Self::Wrong(problems) => {
+                let errors = problems
+                    .iter()
+                    .filter(|problem| problem.weight == Weight::Error);
+                let lines: Vec<_> = errors.map(ToString::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+        }
+    }
+}
+
+impl Config {
+    /// Reads the configuration of a project.
+    pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
+        let home = layout.gates_home();
+        let file = layout.gates_config();
+        let mut reader = Reader {
+            root: layout.root(),
+            problems: Vec::new(),
+        };
+        let Some(text) = reader.text(&file) else {
+            return Err(if reader.problems.is_empty() {
+                ConfigError::Missing(file)
+            } else {
+                ConfigError::Wrong(reader.problems)
+            });
+        };
+        let node = reader.parse(&file, &text, &keys::CONFIG);
+        let checks = reader.checks(&home.join("checks"), &home);
+        let reviews = reader.reviews(&home.join("reviews"), &home);
+        let global = env.home.as_deref().and_then(|home| reader.global(home));
+        let mut config = Self::assemble(layout, node.as_ref(), global.as_ref(), checks, reviews);
+        config.stop_hook.apply(env);
+        if let Some(node) = &node {
+            reader.cross_check(&config, &file, node);
+        }
+        let wrong = |problem: &Problem| problem.weight == Weight::Error;
+        if reader.problems.iter().any(wrong) {
+            return Err(ConfigError::Wrong(reader.problems));
+        }
+        config.warnings = reader.problems;
+        Ok(config)
+    }
+
+    fn assemble(
+        layout: &Layout,
+        node: Option<&Node>,
+        global: Option<&Node>,
+        checks: BTreeMap<String, Check>,
+        reviews: BTreeMap<String, Review>,
+    ) -> Self {
+        let get = |key: &str| node.and_then(|node| node.get(key));
+        let text = |key: &str| get(key).and_then(Node::text).map(str::to_owned);
+        let whole = |key: &str| get(key).and_then(Node::whole);
+        let log_dir_name =
+            PathBuf::from(text("log_dir").unwrap_or_else(|| layout.default_log_dir().to_owned()));
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let cli = get("cli");
+        let entry_points = get("entry_points").map(Node::items).unwrap_or_default();
+        Self {
+            root: layout.root().to_owned(),
+            home: layout.gates_home(),
+            log_dir: lexical(&layout.root().join(&log_dir_name)),
+            log_dir_name,
+            base_branch: text("base_branch").unwrap_or_else(|| "origin/main".to_owned()),
+            allow_parallel: get("allow_parallel").and_then(Node::bool).unwrap_or(true),
+            max_parallel: whole("max_parallel")
+                .and_then(|jobs| usize::try_from(jobs).ok())
+                .unwrap_or(cores),
+            max_retries: whole("max_retries").unwrap_or(3),
+            max_previous_logs: whole("max_previous_logs").unwrap_or(3),
+            rerun_new_issue_threshold: text("rerun_new_issue_threshold")
+                .unwrap_or_else(|| "high".to_owned()),
+            reviewers: cli
+                .and_then(|cli| cli.get("default_preference"))
+                .map(Node::texts)
+                .unwrap_or_default(),
+            check_usage_limit: cli
+                .and_then(|cli| cli.get("check_usage_limit"))
+                .and_then(Node::bool)
+                .unwrap_or(false),
+            entry_points: entry_points.iter().map(EntryPoint::read).collect(),
+            checks,
+            reviews,
+            debug_log: debug_log(node, global),
+            stop_hook: StopHook::read(node, global),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn debug_log(project: Option<&Node>, global: Option<&Node>) -> Option<u64> {
+    let find = |key: &str| {
+        [project, global]
+            .into_iter()
+            .find_map(|node| node?.get("debug_log")?.get(key))
+    };
+    let megabytes = find("max_size_mb").and_then(Node::number).unwrap_or(10.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a size; what does not fit is very large anyway"
+    )]
+    let bytes = (megabytes * 1_048_576.0) as u64;
+    find("enabled")
+        .and_then(Node::bool)
+        .unwrap_or(false)
+        .then_some(bytes)
+}
+
+impl EntryPoint {
+    fn read(node: &Node) -> Self {
+        let texts = |key: &str| node.get(key).map(Node::texts).unwrap_or_default();
+        let path = node.get("path").and_then(Node::text).unwrap_or(".");
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let path = path.trim_end_matches('/');
+        Self {
+            path: if path.is_empty() { "." } else { path }.to_owned(),
+            exclude: texts("exclude"),
+            checks: texts("checks"),
+            reviews: texts("reviews"),
+        }
+    }
+}
+
+impl Check {
+    fn read(node: &Node) -> Self {
+        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+        let bool = |key: &str| node.get(key).and_then(Node::bool);
+        Self {
+            command: text("command").unwrap_or_default(),
+            working_directory: text("working_directory"),
+            parallel: bool("parallel").unwrap_or(false),
+            run_in_ci: bool("run_in_ci").unwrap_or(true),
+            run_locally: bool("run_locally").unwrap_or(true),
+            timeout: timeout(node),
+            fail_fast: bool("fail_fast").unwrap_or(false),
+            fix_instructions: None,
+        }
+    }
+}
+
+/// A gate's own limit: the default if it names none, none if it says 0.
+fn timeout(node: &Node) -> Option<Duration> {
+    match node.get("timeout").and_then(Node::number) {
+        None => Some(DEFAULT_TIMEOUT),
+        Some(seconds) => Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|limit| !limit.is_zero()),
+    }
+}
+
+impl StopHook {
+    fn read(project: Option<&Node>, global: Option<&Node>) -> Self {
+        let find = |key: &str| {
+            [project, global]
+                .into_iter()
+                .find_map(|node| node?.get("stop_hook")?.get(key))
+        };
+        let minutes = find("run_interval_minutes").and_then(Node::whole);
+        let strict = find("loop_guard").and_then(Node::text) == Some("strict");
+        Self {
+            enabled: find("enabled").and_then(Node::bool).unwrap_or(true),
+            interval: Duration::from_secs(60 * minutes.unwrap_or(10)),
+            deadline: find("deadline_seconds")
+                .and_then(Node::whole)
+                .map(Duration::from_secs),
+            loop_guard: if strict {
+                LoopGuard::Strict
+            } else {
+                LoopGuard::Progress
+            },
+        }
+    }
+
+    /// The environment goes before all files. What it says in other words is ignored, as the
+    /// original did.
+    fn apply(&mut self, env: &Env) {
+        let word = env
+            .stop_hook_enabled
+            .as_deref()
+            .map(|v| v.trim().to_lowercase());
+        match word.as_deref() {
+            Some("true" | "1") => self.enabled = true,
+            Some("false" | "0") => self.enabled = false,
+            Some(_) | None => {}
+        }
+        let minutes = env.stop_hook_interval.as_deref();
+        if let Some(minutes) = minutes.and_then(|v| v.trim().parse::<u64>().ok()) {
+            self.interval = Duration::from_secs(minutes.saturating_mul(60));
+        }
+    }
+}
+
+/// Reads files and collects what is wrong with them.
+struct Reader<'a> {
+    root: &'a Path,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    /// A file's text; none if it is not there, or cannot be read, which is a problem then.
+    fn text(&mut self, file: &Path) -> Option<String> {
+        let wrong = match fs::read_regular(file, CAP) {
+            Ok(None) => return None,
+            Ok(Some(contents)) => match String::from_utf8(contents.bytes) {
+                Ok(text) => return Some(text.trim_start_matches('\u{feff}').to_owned()),
+                Err(_) => "the file is not UTF-8 text".to_owned(),
+            },
+            Err(fault) => fault.to_string(),
+        };
+        self.examiner(file).error(0, "", wrong, None);
+        None
+    }
+
+    /// Parses a text and holds it against a table. None if it is no YAML.
+    fn parse(&mut self, file: &Path, text: &str, table: &Table) -> Option<Node> {
+        let mut examiner = self.examiner(file);
+        match Node::parse(text) {
+            Ok(node) => {
+                examiner.examine(&node, table, "");
+                Some(node)
+            }
+            Err(broken) => {
+                examiner.error(
+                    broken.line,
+                    "",
+                    format!("no valid YAML: {}", broken.what),
+                    None,
+                );
+                None
+            }
+        }
+    }
+
+    fn checks(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Check> {
+        let mut checks = BTreeMap::new();
+        for (name, file) in self.named_files(directory, &["yml", "yaml"]) {
+            let Some(text) = self.text(&file) else {
+                continue;
+            };
+            let Some(node) = self.parse(&file, &text, &keys::CHECK) else {
+                continue;
+            };
+            let mut check = Check::read(&node);
+            if check.fail_fast && check.parallel {
+                let line = node.get("fail_fast").map_or(0, |node| node.line);
+                self.examiner(&file).error(
+                    line,
+                    "fail_fast",
+                    "fail_fast can only be used when parallel is false".to_owned(),
+                    Some("remove one of the two".to_owned()),
+                );
+            }
+            if let Some(path) = node.get("fix_instructions") {
+                check.fix_instructions = self.beside(home, &file, "fix_instructions", path);
+            }
+            checks.insert(name, check);
+        }
+        checks
+    }
+
+    /// The text of a file that a configuration names, which must lie in the gates' home.
+    fn beside(&mut self, home: &Path, file: &Path, key: &str, node: &Node) -> Option<String> {
+        let named = node.text()?;
+        let label = match key {
+            "fix_instructions" => "Fix instructions",
+            _ => "Prompt",
+        };
+        let home_name = home.file_name().unwrap_or_default().to_string_lossy();
+        let path = lexical(&home.join(named));
+        let real = |path: &Path| path.canonicalize().ok();
+        let what = if Path::new(named).is_absolute() {
+            format!(
+                "{label} path must be relative to {home_name}/ directory, got absolute path: {named}"
+            )
+        } else if path == home || !path.starts_with(home) {
+            format!(
+                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
+            )
+        } else if let (Some(real_path), Some(real_home)) = (real(&path), real(home)) {
+            if real_path.starts_with(real_home) {
+                return self.text(&path);
+            }
+            format!(
+                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
+            )
+        } else {
+            format!("{label} file not found: {}", path.display())
+        };
+        self.examiner(file).error(node.line, key, what, None);
+        None
+    }
+
+    /// The files of a directory by their stems, in the order of their names, so that it does not
+    /// differ between file systems.
+    fn named_files(&mut self, directory: &Path, extensions: &[&str]) -> Vec<(String, PathBuf)> {
+        let Ok(entries) = std::fs::read_dir(directory) else {
+            return vec![];
+        };
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.retain(|file| {
+            let extension = file.extension().and_then(|e| e.to_str());
+            extension.is_some_and(|extension| extensions.contains(&extension))
+        });
+        files.sort();
+        let mut named: Vec<(String, PathBuf)> = Vec::new();
+        for file in files {
+            let Some(stem) = file.file_stem().map(|s| s.to_string_lossy().into_owned()) else {
+                continue;
+            };
+            if let Some((_, first)) = named.iter().find(|(name, _)| *name == stem) {
+                let what = format!(
+                    "{} defines \"{stem}\" already",
+                    self.relative(first).display()
+                );
+                self.examiner(&file).error(
+                    0,
+                    "",
+                    what,
+                    Some("remove one of the two files".to_owned()),
+                );
+                continue;
+            }
+            named.push((stem, file));
+        }
+        named
+    }
+
+    /// A person's own file. A broken one must not stop anybody's work: it is warned about, and
+    /// the defaults hold.
+    fn global(&mut self, home: &Path) -> Option<Node> {
+        let file = Layout::global_gates_config(home);
+        let mut own = Reader {
+            root: self.root,
+            problems: Vec::new(),
+        };
+        let node = own
+            .text(&file)
+            .and_then(|text| own.parse(&file, &text, &keys::GLOBAL));
+        let broken = own.problems.iter().any(|p| p.weight == Weight::Error);
+        for mut problem in own.problems {
+            if problem.weight == Weight::Error {
+                problem.weight = Weight::Warning;
+                problem.fix = Some("the defaults are used instead of this file".to_owned());
+            }
+            self.problems.push(problem);
+        }
+        node.filter(|_| !broken)
+    }
+
+    fn examiner<'s>(&'s mut self, file: &'s Path) -> Examiner<'s> {
+        Examiner {
+            file: file.strip_prefix(self.root).unwrap_or(file),
+            problems: &mut self.problems,
+        }
+    }
+
+    fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.root).unwrap_or(path)
+    }
+}
+
+/// The JSON Schemas of all files, by their names.
+pub(crate) fn schemas() -> Vec<(&'static str, serde_json::Value)> {
+    [
+        ("config", &keys::CONFIG),
+        ("check", &keys::CHECK),
+        ("review", &keys::REVIEW),
+        ("global", &keys::GLOBAL),
+        ("ci", &keys::CI),
+    ]
+    .into_iter()
+    .map(|(name, table)| {
+        let mut schema = table.schema();
+        if let Some(object) = schema.as_object_mut() {
+            let draft = "https://json-schema.org/draft/2020-12/schema";
+            object.insert("$schema".to_owned(), draft.into());
+        }
+        (name, schema)
+    })
+    .collect()
+}

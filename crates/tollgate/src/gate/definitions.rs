@@ -1,0 +1,121 @@
+//! What the gates are: compared between the start of a session and now, so that no gate is
+//! weakened unseen, and between a pass and now, so that a pass is one of these gates.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde_json::{Value, json};
+
+use super::config::{Check, Config, EntryPoint, Review};
+
+/// Everything whose change can weaken the gates, by the name that a person knows it by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Definitions(BTreeMap<String, Value>);
+
+impl Definitions {
+    /// Those of a configuration.
+    pub(crate) fn of(config: &Config) -> Self {
+        let mut all = BTreeMap::new();
+        let mut put = |name: String, value: Value| {
+            all.insert(name, value);
+        };
+        put("base_branch".to_owned(), config.base_branch.as_str().into());
+        put("max_retries".to_owned(), config.max_retries.into());
+        put(
+            "rerun_new_issue_threshold".to_owned(),
+            config.rerun_new_issue_threshold.as_str().into(),
+        );
+        put(
+            "stop_hook.enabled".to_owned(),
+            config.stop_hook.enabled.into(),
+        );
+        put(
+            "stop_hook.run_interval_minutes".to_owned(),
+            (config.stop_hook.interval.as_secs() / 60).into(),
+        );
+        put("cli.default_preference".to_owned(), json!(config.reviewers));
+        for entry in &config.entry_points {
+            put(format!("entry point {}", entry.path), of_entry(entry));
+        }
+        for (name, check) in &config.checks {
+            put(format!("check {name}"), of_check(check));
+        }
+        for (name, review) in &config.reviews {
+            put(format!("review {name}"), of_review(review));
+        }
+        Self(all)
+    }
+
+    /// One word for all of it.
+    pub(crate) fn digest(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.to_json().to_string().hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// What changed since `earlier`, in words: `check lint: command`, `review q: removed`. What
+    /// was only added cannot weaken anything.
+    pub(crate) fn changes_since(&self, earlier: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        for (name, before) in &earlier.0 {
+            match self.0.get(name) {
+                None => changes.push(format!("{name}: removed")),
+                Some(now) if now == before => {}
+                Some(now) => changes.push(match (before, now) {
+                    (Value::Object(before), Value::Object(now)) => {
+                        let keys = before
+                            .iter()
+                            .filter(|(key, value)| now.get(*key) != Some(value));
+                        let keys: Vec<_> = keys.map(|(key, _)| key.as_str()).collect();
+                        format!("{name}: {} changed", keys.join(", "))
+                    }
+                    (before, now) => format!("{name}: {before} became {now}"),
+                }),
+            }
+        }
+        changes
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!(self.0)
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Option<Self> {
+        let members = value.as_object()?.iter();
+        Some(Self(
+            members
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        ))
+    }
+}
+
+fn of_entry(entry: &EntryPoint) -> Value {
+    json!({ "exclude": entry.exclude, "checks": entry.checks, "reviews": entry.reviews })
+}
+
+fn of_check(check: &Check) -> Value {
+    let Check {
+        command,
+        working_directory,
+        parallel: _,
+        run_in_ci,
+        run_locally,
+        timeout,
+        fail_fast: _,
+        fix_instructions: _,
+    } = check;
+    json!({
+        "command": command, "working_directory": working_directory, "run_in_ci": run_in_ci,
+        "run_locally": run_locally, "timeout": timeout.map(|limit| limit.as_secs_f64()),
+    })
+}
+
+fn of_review(review: &Review) -> Value {
+    json!({
+        "prompt": review.prompt, "model": review.model, "cli_preference": review.cli_preference,
+        "num_reviews": review.num_reviews, "run_in_ci": review.run_in_ci,
+        "run_locally": review.run_locally, "enabled": review.enabled,
+        "timeout": review.timeout.map(|limit| limit.as_secs_f64()), "command": review.command,
+    })
+}

@@ -1,0 +1,314 @@
+//! Which gates the changes call for. Pure: paths in, jobs out.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::config::{Check, Config, EntryPoint, Review};
+
+/// One gate at one place.
+#[derive(Clone, Debug)]
+pub(crate) struct Job<'c> {
+    /// `check:src:lint` or `review:.:quality`
+    pub(crate) id: String,
+    /// The gate's name.
+    pub(crate) name: &'c str,
+    /// The path it guards here.
+    pub(crate) entry_point: String,
+    pub(crate) gate: Gate<'c>,
+    /// The log's name without run number and ending.
+    pub(crate) log_stem: String,
+}
+
+/// A check or a review.
+#[derive(Clone, Debug)]
+pub(crate) enum Gate<'c> {
+    /// A command that must succeed.
+    Check {
+        check: &'c Check,
+        /// Where it is meant to run, relative to the root.
+        directory: String,
+    },
+    /// An independent review.
+    Review(&'c Review),
+}
+
+/// Which gates are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    Checks,
+    Reviews,
+}
+
+/// Where the gates run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Site {
+    Local,
+    Ci,
+}
+
+impl Job<'_> {
+    /// Whether it may run beside others.
+    pub(crate) fn is_parallel(&self) -> bool {
+        match &self.gate {
+            Gate::Check { check, .. } => check.parallel,
+            Gate::Review(review) => review.parallel,
+        }
+    }
+
+    /// Whether its failure keeps others from starting.
+    pub(crate) fn is_fail_fast(&self) -> bool {
+        match &self.gate {
+            Gate::Check { check, .. } => check.fail_fast,
+            Gate::Review(_) => false,
+        }
+    }
+
+    /// `check` or `review`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.gate {
+            Gate::Check { .. } => "check",
+            Gate::Review(_) => "review",
+        }
+    }
+}
+
+/// The jobs for these changed paths, `.` first, then in the order of the configuration.
+pub(crate) fn plan<'c>(
+    config: &'c Config,
+    changed: &[String],
+    which: Which,
+    site: Site,
+) -> Vec<Job<'c>> {
+    let mut jobs = Vec::new();
+    for (entry, path) in active(config, changed) {
+        add(config, entry, &path, which, site, &mut jobs);
+    }
+    tidy(jobs)
+}
+
+/// The jobs with these ids, whatever changed: what failed is run again.
+pub(crate) fn again<'c>(
+    config: &'c Config,
+    ids: &BTreeSet<String>,
+    which: Which,
+    site: Site,
+) -> Vec<Job<'c>> {
+    let mut jobs = Vec::new();
+    for entry in &config.entry_points {
+        for id in ids {
+            // The path is in the id: `check:packages/ui:lint`.
+            let path = id
+                .split_once(':')
+                .and_then(|(_, rest)| rest.rsplit_once(':'))
+                .map(|(path, _)| path);
+            if let Some(path) = path.filter(|path| covers(entry, path)) {
+                add(config, entry, path, which, site, &mut jobs);
+            }
+        }
+    }
+    jobs.retain(|job| ids.contains(&job.id));
+    tidy(jobs)
+}
+
+/// Both lists, each job once.
+pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'c>> {
+    jobs.extend(more);
+    tidy(jobs)
+}
+
+/// Entry points with what of them changed.
+pub(crate) fn active<'c>(config: &'c Config, changed: &[String]) -> Vec<(&'c EntryPoint, String)> {
+    let mut entries: Vec<&EntryPoint> = config.entry_points.iter().collect();
+    entries.sort_by_key(|entry| entry.path != ".");
+    let mut found = Vec::new();
+    for entry in entries {
+        let counts = |path: &&String| !is_excluded(entry, path);
+        let mut paths: Vec<String> = changed
+            .iter()
+            .filter(counts)
+            .filter_map(|path| matched(&entry.path, path))
+            .collect();
+        paths.sort();
+        paths.dedup();
+        found.extend(paths.into_iter().map(|path| (entry, path)));
+    }
+    found
+}
+
+/// The entry point's path, if `file` is in it; for `dir/*`, the directory that it is in.
+fn matched(entry: &str, file: &str) -> Option<String> {
+    let below = |parent: &str| file.strip_prefix(parent)?.strip_prefix('/');
+    if entry == "." {
+        return Some(".".to_owned());
+    }
+    if let Some(parent) = each_directory(entry) {
+        // A plain file beside the directories is none of them.
+        let (directory, _) = below(parent)?.split_once('/')?;
+        return Some(format!("{parent}/{directory}"));
+    }
+    let is_in = if is_glob(entry) {
+        fast_glob::glob_match(entry, file)
+    } else {
+        file == entry || below(entry).is_some()
+    };
+    is_in.then(|| entry.to_owned())
+}
+
+/// Whether an entry point can have led to this path.
+fn covers(entry: &EntryPoint, path: &str) -> bool {
+    entry.path == path
+        || each_directory(&entry.path).is_some_and(|parent| {
+            path.strip_prefix(parent)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .is_some_and(|rest| !rest.contains('/'))
+        })
+}
+
+/// The parent of `parent/*`.
+pub(crate) fn each_directory(entry: &str) -> Option<&str> {
+    entry
+        .strip_suffix("/*")
+        .filter(|parent| !parent.is_empty() && !is_glob(parent))
+}
+
+pub(crate) fn is_glob(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+fn is_excluded(entry: &EntryPoint, file: &str) -> bool {
+    entry.exclude.iter().any(|pattern| {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        if is_glob(pattern) {
+            fast_glob::glob_match(pattern, file)
+        } else {
+            let prefix = pattern.trim_end_matches('/');
+            file.strip_prefix(prefix)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
+    })
+}
+
+fn add<'c>(
+    config: &'c Config,
+    entry: &'c EntryPoint,
+    path: &str,
+    which: Which,
+    site: Site,
+    jobs: &mut Vec<Job<'c>>,
+) {
+    let here = |in_ci: bool, locally: bool| match site {
+        Site::Ci => in_ci,
+        Site::Local => locally,
+    };
+    let mut push = |kind: &str, name: &'c str, gate: Gate<'c>| {
+        let id = format!("{kind}:{path}:{name}");
+        jobs.push(Job {
+            log_stem: sanitised(&id),
+            id,
+            name,
+            entry_point: path.to_owned(),
+            gate,
+        });
+    };
+    if which != Which::Reviews {
+        for name in &entry.checks {
+            if let Some(check) = config.checks.get(name)
+                && here(check.run_in_ci, check.run_locally)
+            {
+                let own = if is_glob(path) { "." } else { path };
+                let directory = check.working_directory.clone();
+                let directory = directory.unwrap_or_else(|| own.to_owned());
+                push("check", name, Gate::Check { check, directory });
+            }
+        }
+    }
+    if which != Which::Checks {
+        for name in &entry.reviews {
+            if let Some(review) = config.reviews.get(name)
+                && review.enabled
+                && here(review.run_in_ci, review.run_locally)
+            {
+                push("review", name, Gate::Review(review));
+            }
+        }
+    }
+}
+
+/// Each job once (a check of two entry points in one directory is one check), each with a log of
+/// its own.
+fn tidy(jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
+    let mut seen = BTreeSet::new();
+    let mut stems = BTreeSet::new();
+    let mut kept: Vec<Job<'_>> = Vec::new();
+    for mut job in jobs {
+        let key = match &job.gate {
+            Gate::Check { directory, .. } => format!("check:{}:{directory}", job.name),
+            Gate::Review(_) => job.id.clone(),
+        };
+        if !seen.insert(key) {
+            continue;
+        }
+        if !stems.insert(job.log_stem.clone()) {
+            // `check:a_b:c` and `check:a:b_c` would share a file.
+            let mut hasher = DefaultHasher::new();
+            job.id.hash(&mut hasher);
+            job.log_stem = format!("{}-{:04x}", job.log_stem, hasher.finish() & 0xffff);
+            stems.insert(job.log_stem.clone());
+        }
+        kept.push(job);
+    }
+    kept
+}
+
+/// As the original names its files.
+pub(crate) fn sanitised(id: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(path: &str, exclude: &[&str]) -> EntryPoint {
+        EntryPoint {
+            path: path.to_owned(),
+            exclude: exclude.iter().map(|text| (*text).to_owned()).collect(),
+            checks: vec![],
+            reviews: vec![],
+        }
+    }
+
+    #[test]
+    fn entry_points_match_as_documented() {
+        for (path, file, expected) in [
+            (".", "a", Some(".")),
+            ("src", "src/a.rs", Some("src")),
+            ("src", "src2/a.rs", None),
+            ("src", "src", Some("src")),
+            ("packages/*", "packages/ui/x/y.ts", Some("packages/ui")),
+            ("packages/*", "packages/README.md", None),
+            ("src*", "src-gen", Some("src*")),
+            ("*.md", "README.md", Some("*.md")),
+            ("docs/**/*.md", "docs/a/b.md", Some("docs/**/*.md")),
+            ("ünï", "ünï/f.txt", Some("ünï")),
+        ] {
+            assert_eq!(matched(path, file).as_deref(), expected, "{path} {file}");
+        }
+    }
+
+    #[test]
+    fn excluded_files_do_not_count() {
+        let entry = entry("src", &["**/*.md", "src/generated", "./src/x/"]);
+        for (file, excluded) in [
+            ("src/a.md", true),
+            ("src/generated/a.rs", true),
+            ("src/generated2/a.rs", false),
+            ("src/x/y", true),
+            ("src/a.rs", false),
+        ] {
+            assert_eq!(is_excluded(&entry, file), excluded, "{file}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The log directory: its lock, the numbers of runs, archives, and the debug log.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tollgate_core::fs;
+use tollgate_core::state::timestamp::iso;
+
+use super::config::Config;
+
+/// The lock's name, as the original has it.
+pub(crate) const LOCK: &str = ".gauntlet-run.lock";
+
+/// What an archive leaves in place.
+const STAYS: [&str; 6] = [
+    LOCK,
+    ".execution_state",
+    ".debug.log",
+    ".debug.log.1",
+    ".gitignore",
+    ".stop-hook-active",
+];
+
+/// The log directory of a project.
+#[derive(Debug)]
+pub(crate) struct Logs<'c> {
+    config: &'c Config,
+}
+
+/// The lock of a run. The kernel lets go of it when its owner dies, however it dies; that the
+/// file is there means nothing.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// What came of trying to get the lock.
+#[derive(Debug)]
+pub(crate) enum Locking {
+    /// It is ours; whether we had to wait for it.
+    Held(Lock, Waited),
+    /// Somebody else has it: which process, if it says so.
+    Busy(Option<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    Yes,
+    No,
+}
+
+impl<'c> Logs<'c> {
+    pub(crate) fn of(config: &'c Config) -> Self {
+        Self { config }
+    }
+
+    pub(crate) fn directory(&self) -> &'c Path {
+        &self.config.log_dir
+    }
+
+    /// Makes sure of the directory. One of our making hides itself from git; one that was there
+    /// is left as it is.
+    fn prepare(&self) -> io::Result<()> {
+        if self.directory().is_dir() {
+            Ok(())
+        } else {
+            fs::private_directory(self.directory())
+        }
+    }
+
+    /// Gets the lock, waiting for it up to `patience`.
+    pub(crate) fn lock(&self, patience: Duration) -> io::Result<Locking> {
+        self.prepare()?;
+        let path = self.directory().join(LOCK);
+        let begun = Instant::now();
+        let mut waited = Waited::No;
+        loop {
+            let file = File::options()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&path)?;
+            match file.try_lock() {
+                // A `git clean` may have removed the file while we waited: then it excludes
+                // nobody.
+                Ok(()) if same_file(&file, &path) => {
+                    file.set_len(0)?;
+                    (&file).write_all(std::process::id().to_string().as_bytes())?;
+                    return Ok(Locking::Held(Lock { _file: file }, waited));
+                }
+                Ok(()) => {}
+                Err(std::fs::TryLockError::WouldBlock) if begun.elapsed() >= patience => {
+                    let owner = std::fs::read_to_string(&path).ok();
+                    return Ok(Locking::Busy(owner.filter(|pid| !pid.trim().is_empty())));
+                }
+                Err(std::fs::TryLockError::WouldBlock) => {
+                    waited = Waited::Yes;
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(std::fs::TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Names of the files in the directory that are logs: `….log` and `….json`.
+    fn names(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.directory()) else {
+            return vec![];
+        };
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| !name.starts_with('.'))
+            .filter(|name| {
+                let end = Path::new(name).extension().and_then(|end| end.to_str());
+                matches!(end, Some("log" | "json"))
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Whether gates left logs since the last archive.
+    pub(crate) fn has_gate_logs(&self) -> bool {
+        self.names()
+            .iter()
+            .any(|name| !name.starts_with("console."))
+    }
+
+    /// How many runs left gate logs since the last archive, by the numbers in their names.
+    pub(crate) fn runs_with_gates(&self) -> u64 {
+        let names = self.names();
+        let numbers = names
+            .iter()
+            .filter(|name| !name.starts_with("console."))
+            .filter_map(|name| number(name));
+        numbers.max().unwrap_or(0)
+    }
+
+    /// The number of the next run: no file has it yet.
+    pub(crate) fn next_run(&self) -> u64 {
+        let names = self.names();
+        1 + names
+            .iter()
+            .filter_map(|name| number(name))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Creates a log that must not be there yet.
+    pub(crate) fn create(&self, name: &str) -> io::Result<(PathBuf, File)> {
+        let path = self.directory().join(name);
+        let file = File::options()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .open(&path)?;
+        Ok((path, file))
+    }
+
+    /// The path of a log as `Log:` lines say it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let name = path.file_name().unwrap_or_default();
+        self.config.log_dir_name.join(name).display().to_string()
+    }
+
+    /// Moves all logs to `previous/`, and older archives one further. Says whether there were
+    /// any.
+    pub(crate) fn archive(&self) -> io::Result<bool> {
+        if self.names().is_empty() {
+            return Ok(false);
+        }
+        let generation = |number: u64| match number {
+            0 => self.directory().join("previous"),
+            number => self.directory().join(format!("previous.{number}")),
+        };
+        let keep = self.config.max_previous_logs;
+        remove_directory(&generation(keep.saturating_sub(1)))?;
+        for number in (1..keep).rev() {
+            let from = generation(number - 1);
+            if from.is_dir() {
+                fs::relocate(&from, &generation(number))?;
+            }
+        }
+        let target = generation(0);
+        remove_directory(&target)?;
+        if keep > 0 {
+            std::fs::create_dir(&target)?;
+        }
+        for entry in std::fs::read_dir(self.directory())? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            if STAYS.contains(&text.as_ref()) || text.starts_with("previous") {
+                continue;
+            }
+            if keep > 0 {
+                fs::relocate(&entry.path(), &target.join(&name))?;
+            } else if entry.file_type()?.is_file() {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// A line in the debug log, if there is one. That it cannot be written stops nothing.
+    pub(crate) fn debug(&self, now: Timestamp, line: &str) {
+        let Some(limit) = self.config.debug_log else {
+            return;
+        };
+        let path = self.directory().join(".debug.log");
+        if self.prepare().is_ok() {
+            if std::fs::metadata(&path).is_ok_and(|meta| meta.len() >= limit) {
+                let _kept = fs::relocate(&path, &self.directory().join(".debug.log.1"));
+            }
+            let _best_effort = fs::append_line(&path, &format!("[{}] {line}", iso(now)));
+        }
+    }
+}
+
+/// N of `name.N.log`.
+fn number(name: &str) -> Option<u64> {
+    name.rsplit('.').nth(1)?.parse().ok()
+}
+
+fn remove_directory(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+    }
+}

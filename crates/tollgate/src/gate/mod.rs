@@ -1,0 +1,60 @@
+//! Gates: what must hold before an agent may stop. Checks are commands; reviews are made by
+//! independent agents.
+//!
+//! [`config`] reads what gates there are, [`changes`] what changed, [`jobs`] (pure) which gates
+//! that calls for; [`runner`] runs them and [`run`] is the whole life of a run: lock, number,
+//! logs, record, archive. [`stop`] decides an agent's stop with it. Nothing here prints: who
+//! wants to see a run while it goes on passes an [`Observer`].
+
+mod changes;
+mod check;
+pub(crate) mod config;
+pub(crate) mod console;
+pub(crate) mod definitions;
+mod git;
+pub(crate) mod jobs;
+pub(crate) mod logs;
+mod reason;
+mod record;
+mod request;
+pub(crate) mod result;
+mod reviewing;
+pub(crate) mod run;
+mod runner;
+pub(crate) mod status;
+pub(crate) mod stop;
+mod summary;
+
+pub(crate) use changes::Scope;
+pub(crate) use status::Status;
+
+use jobs::Job;
+use result::GateResult;
+
+/// What happens while gates run.
+#[derive(Debug)]
+pub(crate) enum Event<'e> {
+    /// A line to say before gates start.
+    Note(&'e str),
+    /// These gates will run, because so many files changed.
+    Planned(&'e [Job<'e>], usize),
+    /// A gate started.
+    Started(&'e Job<'e>),
+    /// A gate ended, or was never started.
+    Ended(&'e Job<'e>, &'e GateResult),
+    /// All gates ended; the summary's lines.
+    Summary(&'e [String]),
+}
+
+/// Who is told. Gates run side by side, so it may be called by several threads at once.
+pub(crate) type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
+
+/// What changed, without writing anything.
+pub(crate) fn detect(
+    config: &config::Config,
+    env: &tollgate_core::env::Env,
+    scope: &Scope,
+) -> Result<Vec<String>, String> {
+    let git = git::Git::at(&config.root).map_err(|error| error.to_string())?;
+    changes::glance(&git, scope, env, config).map_err(|error| error.to_string())
+}

@@ -1,0 +1,75 @@
+//! What a blocked agent is told: first what failed and where to read about it, then the rules.
+
+use super::config::Config;
+use super::record::Failure;
+use super::run::RunResult;
+
+/// How much of the reason what failed may take, so that the rules are not cut off.
+const ROOM: usize = 6000;
+
+/// How many lines of a failing check's output are quoted.
+const QUOTED: usize = 8;
+
+/// The whole text.
+pub(super) fn text(config: &Config, result: &RunResult) -> String {
+    let console = result
+        .console_log
+        .as_ref()
+        .map_or_else(|| "none".to_owned(), |path| path.display().to_string());
+    let retries = config.max_retries;
+    format!(
+        "\
+GAUNTLET FAILED — YOU MUST FIX ISSUES NOW
+
+{failed}
+You cannot stop until these issues are resolved or one of the termination conditions below is met. Fix them, then stop again: this hook will automatically re-run the gates to verify your fixes (at most {retries} times; a stop without any change is not verified again). Do not run the gates yourself, and do not change the gates.
+
+Console log (full output of all gates): {console}
+
+How to work through the failures:
+- CHECK failures: read the .log file named above and fix the cause.
+- REVIEW failures: open the .json file named above. For each violation set \"status\" to \"fixed\" and say in \"result\" how you fixed it, or set \"status\" to \"skipped\" and say in \"result\" why.
+- Review trust level: medium. Fix what you reasonably agree with or what follows the project's rules; skip what is only a matter of style, rests on a misunderstanding, or goes beyond this change.
+
+Termination conditions:
+- \"Status: Passed\": all gates are green.
+- \"Status: Passed with warnings\": what is left was skipped with a reason.
+- \"Status: Retry limit exceeded\": a person takes over.",
+        failed = failed(result),
+    )
+}
+
+fn failed(result: &RunResult) -> String {
+    let mut text = String::new();
+    let mut left_out = 0;
+    for failure in &result.failures {
+        let entry = entry(failure, result);
+        if text.len() + entry.len() > ROOM {
+            left_out += 1;
+        } else {
+            text.push_str(&entry);
+        }
+    }
+    if left_out > 0 {
+        text = format!("{text}…and {left_out} more, in the console log.\n");
+    }
+    text
+}
+
+fn entry(failure: &Failure, result: &RunResult) -> String {
+    let mut text = format!("✗ {}: {}\n", failure.id, failure.message);
+    for file in &failure.files {
+        let label = match file.extension() {
+            Some(end) if end == "json" => "Review",
+            Some(_) | None => "Log",
+        };
+        text = format!("{text}  {label}: {}\n", file.display());
+    }
+    let tail = result.gates.iter().find(|gate| gate.id == failure.id);
+    let tail = tail.map(|gate| gate.tail.as_slice()).unwrap_or_default();
+    for line in tail.iter().skip(tail.len().saturating_sub(QUOTED)) {
+        let line: String = line.chars().take(200).collect();
+        text = format!("{text}  | {line}\n");
+    }
+    text
+}

@@ -1,0 +1,84 @@
+//! What is asked of a run, and what it came to.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::changes::Scope;
+use super::git::GitError;
+use super::jobs::Which;
+use super::record::Failure;
+use super::result::GateResult;
+use super::status::Status;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) scope: Scope,
+    pub(crate) which: Which,
+    /// `-g`: only gates with this name.
+    pub(crate) gate: Option<String>,
+    pub(crate) purpose: Purpose,
+    /// When no gate may run any more.
+    pub(crate) cut_off: Option<Instant>,
+}
+
+/// Why gates run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Somebody asked for it.
+    Command,
+    /// An agent wants to stop. It waits for a run that is going on, and shares its verdict.
+    Stop,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub(crate) struct RunResult {
+    pub(crate) status: Status,
+    /// What happened, for a person.
+    pub(crate) message: String,
+    pub(crate) console_log: Option<PathBuf>,
+    /// What went wrong, for [`Status::Error`] and [`Status::LockConflict`].
+    pub(crate) error: Option<String>,
+    /// Those that ran.
+    pub(crate) gates: Vec<GateResult>,
+    /// Those that failed, also when another run found out.
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) changed_files: usize,
+    pub(crate) run_number: Option<u64>,
+    /// The tree that the answer is about.
+    pub(crate) tree: Option<String>,
+}
+
+impl RunResult {
+    /// A result without gates.
+    pub(crate) fn of(status: Status) -> Self {
+        Self {
+            status,
+            message: status.message().to_owned(),
+            console_log: None,
+            error: None,
+            gates: Vec::new(),
+            failures: Vec::new(),
+            changed_files: 0,
+            run_number: None,
+            tree: None,
+        }
+    }
+
+    /// A run that could not be made.
+    pub(crate) fn error(what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self {
+            message: format!("⚠ The gates could not be run: {what}"),
+            error: Some(what),
+            ..Self::of(Status::Error)
+        }
+    }
+}
+
+impl From<GitError> for Box<RunResult> {
+    fn from(error: GitError) -> Self {
+        Self::new(RunResult::error(error.to_string()))
+    }
+}

@@ -1,0 +1,565 @@
+//! The whole life of a run: lock, context, changes, jobs, gates, summary, record, archive.
+//!
+//! Used by `run`, `check` and `review` and by the agent's stop alike. It ends with a
+//! [`RunResult`] whatever happens; nothing here ends the process or prints.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+
+use super::changes::{self, Ground, Pair, Snapshot, Taken};
+use super::config::Config;
+use super::console::Console;
+use super::definitions::Definitions;
+use super::git::Git;
+use super::jobs::{self, Job, Site, Which};
+use super::logs::{Locking, Logs, Waited};
+use super::record::{Failure, Last, Record, Verified};
+pub(crate) use super::request::{Purpose, Request, RunResult};
+use super::result::{GateResult, Outcome};
+use super::runner::{self, Crew};
+use super::status::Status;
+use super::summary::{self, fixed, verdict};
+use super::{Event, Observer};
+use crate::process::Children;
+
+/// Runs the gates that the changes call for.
+pub(crate) fn execute(
+    layout: &Layout,
+    config: &Config,
+    env: &Env,
+    request: &Request,
+    observer: &Observer<'_>,
+) -> RunResult {
+    let asked = Timestamp::now();
+    let logs = Logs::of(config);
+    let patience = match (request.purpose, request.cut_off) {
+        (Purpose::Stop, Some(moment)) => moment.saturating_duration_since(Instant::now()),
+        (Purpose::Stop, None) | (Purpose::Command, _) => Duration::ZERO,
+    };
+    let (lock, waited) = match logs.lock(patience) {
+        Ok(Locking::Held(lock, waited)) => (lock, waited),
+        Ok(Locking::Busy(owner)) => return locked_out(owner.as_deref()),
+        Err(error) => {
+            let place = logs.directory().display();
+            return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
+        }
+    };
+    let run = Run {
+        layout,
+        config,
+        env,
+        request,
+        logs,
+        observer,
+        definitions: Definitions::of(config).digest(),
+    };
+    let asked = (waited == Waited::Yes).then_some(asked);
+    let result = run.locked(asked).unwrap_or_else(|early| *early);
+    drop(lock);
+    result
+}
+
+/// Archives all logs and forgets the attempts; what was verified stays so. Says whether there
+/// were logs.
+pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
+    let logs = Logs::of(config);
+    let _lock = match logs.lock(Duration::ZERO) {
+        Ok(Locking::Held(lock, _)) => lock,
+        Ok(Locking::Busy(owner)) => return Err(locked_out(owner.as_deref()).message),
+        Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
+    };
+    logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");
+    let archived = logs.archive().map_err(|error| error.to_string())?;
+    let mut record = Record::load(layout, config);
+    if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
+        last.attempts = 0;
+        // What failed is forgotten with its logs, but not taken for verified.
+        last.failed.clear();
+        record
+            .save(layout, config)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(archived)
+}
+
+fn locked_out(owner: Option<&str>) -> RunResult {
+    let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
+    let what = format!("A gauntlet run is already in progress{who}.");
+    RunResult {
+        message: format!("⏭ {what}"),
+        error: Some(what),
+        ..RunResult::of(Status::LockConflict)
+    }
+}
+
+/// A run that holds the lock.
+struct Run<'r> {
+    layout: &'r Layout,
+    config: &'r Config,
+    env: &'r Env,
+    request: &'r Request,
+    logs: Logs<'r>,
+    observer: &'r Observer<'r>,
+    /// What the gates are, as a digest.
+    definitions: String,
+}
+
+/// Where to look for changes.
+struct Look<'l> {
+    git: &'l Git,
+    ground: &'l Ground,
+    taken: &'l Taken,
+    base: &'l str,
+}
+
+/// What a run is about.
+struct Subject<'c> {
+    git: Git,
+    ground: Ground,
+    base: String,
+    pair: Pair,
+    changed: Vec<String>,
+    jobs: Vec<Job<'c>>,
+}
+
+impl Run<'_> {
+    /// `asked` is when the run was asked for, if it then had to wait for another one.
+    fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
+        let git = Git::at(&self.config.root)?;
+        let base = self.request.scope.base_name(self.config, self.env);
+        let committed = changes::committed_pair(&git, &self.request.scope, self.env, &base)?;
+        let snapshot = Snapshot::begin(&git, &self.config.log_dir)?;
+        let ground = Ground::survey(&git, &base);
+        let taken = snapshot.taken()?;
+        let mut record = Record::load(self.layout, self.config);
+        let look = Look {
+            git: &git,
+            ground: &ground,
+            taken: &taken,
+            base: &base,
+        };
+        let (pair, changed, narrowed) = match committed {
+            Some(pair) => {
+                let changed = changes::between(&git, &pair, self.config)?;
+                (pair, changed, false)
+            }
+            None => self.compare(&look, &record)?,
+        };
+        if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &pair)) {
+            return Ok(result);
+        }
+        self.start_afresh(&git, &ground, &base, &pair, &mut record)?;
+        let jobs = self.jobs(&record, &changed);
+        if jobs.is_empty() {
+            return Ok(self.nothing_to_run(&record, &pair, &changed, narrowed));
+        }
+        let subject = Subject {
+            git,
+            ground,
+            base,
+            pair,
+            changed,
+            jobs,
+        };
+        let attempt = record.attempts(&self.logs) + 1;
+        let allowed = self.config.max_retries + 1;
+        if attempt > allowed {
+            return Ok(self.beyond_limit(attempt, allowed, &record, &subject));
+        }
+        self.run_gates(record, subject, attempt)
+    }
+
+    /// The verdict of the run that this one had to wait for, if it is about the same tree.
+    fn shared(&self, record: &Record, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
+        let last = record.last.as_ref()?;
+        let same = self.request.purpose == Purpose::Stop
+            && last.is_own
+            && last.completed_at >= asked
+            && last.tree == pair.head
+            && last.definitions == self.definitions;
+        same.then(|| RunResult {
+            message: verdict(last.status, &last.failed, None),
+            console_log: last.console.clone(),
+            failures: last.failed.clone(),
+            tree: Some(last.tree.clone()),
+            ..RunResult::of(last.status)
+        })
+    }
+
+    /// Puts the logs of other work away: of another branch, of work that was merged since, or of
+    /// a cycle that ended at its limit.
+    fn start_afresh(
+        &self,
+        git: &Git,
+        ground: &Ground,
+        base: &str,
+        pair: &Pair,
+        record: &mut Record,
+    ) -> Result<(), Box<RunResult>> {
+        let Some(last) = &record.last else {
+            return Ok(());
+        };
+        let tree_is_clean = || {
+            let head = ground.commit.as_deref();
+            head.and_then(|commit| changes::tree_of(git, commit)) == Some(pair.head.clone())
+        };
+        let reason = if git.branch() != last.branch {
+            "branch changed"
+        } else if (self.logs.has_gate_logs() || last.attempts > 0)
+            && (self.request.purpose != Purpose::Stop || last.failed.is_empty())
+            && changes::is_ancestor(git, &last.commit, base)
+            && changes::is_ancestor(git, "HEAD", base)
+            && tree_is_clean()
+        {
+            // Work that is not committed yet also stands on a commit of the base; it is no
+            // merged work. And an agent cannot get rid of a failure by moving the base.
+            "commit merged"
+        } else if self.request.purpose == Purpose::Stop
+            && last.status == Status::RetryLimitExceeded
+            && last.tree != pair.head
+        {
+            "new work after the retry limit"
+        } else {
+            return Ok(());
+        };
+        self.note(&format!("Auto-cleaning logs ({reason})..."));
+        self.debug(&format!("CLEAN type=auto reason={reason}"));
+        let archived = self.logs.archive();
+        record.last = None;
+        let saved = archived.and_then(|_| record.save(self.layout, self.config));
+        saved.map_err(|error| {
+            Box::new(RunResult::error(format!(
+                "logs cannot be archived: {error}"
+            )))
+        })
+    }
+
+    /// The pair of trees and the paths that differ: since the last verified tree, if these very
+    /// gates saw it (then the last is true), else since the base.
+    fn compare(
+        &self,
+        look: &Look<'_>,
+        record: &Record,
+    ) -> Result<(Pair, Vec<String>, bool), Box<RunResult>> {
+        let Look {
+            git,
+            ground,
+            taken,
+            base,
+        } = *look;
+        let writing = taken.tree(git);
+        let verified = record.verified.as_ref().filter(|verified| {
+            !self.is_partial()
+                && !self.env.ci
+                && verified.definitions == self.definitions
+                && verified.base == base
+        });
+        // git removes a tree that nothing points to after some weeks; then the base it is.
+        let since = verified.and_then(|verified| {
+            let paths = taken.since(git, &verified.tree).paths().ok()?;
+            let label = format!("the tree verified at {}", verified.at);
+            Some((verified.tree.clone(), label, paths))
+        });
+        let narrowed = since.is_some();
+        let (older, label, mut paths) = if let Some(since) = since {
+            since
+        } else {
+            let (older, label) = ground.base(git, &self.request.scope, base)?;
+            let paths = taken.since(git, &older).paths()?;
+            (older, label, paths)
+        };
+        changes::tidy(&mut paths, self.config);
+        let pair = Pair {
+            base: older,
+            head: writing.line()?,
+            label,
+        };
+        Ok((pair, paths, narrowed))
+    }
+
+    /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
+    fn is_partial(&self) -> bool {
+        self.request.which != Which::All
+            || self.request.gate.is_some()
+            || self.request.scope.is_narrowed()
+    }
+
+    /// What the changes call for, and what failed last time.
+    fn jobs(&self, record: &Record, changed: &[String]) -> Vec<Job<'_>> {
+        let site = if self.env.ci { Site::Ci } else { Site::Local };
+        let which = self.request.which;
+        let failed: BTreeSet<String> = record
+            .last
+            .iter()
+            .flat_map(|last| &last.failed)
+            .map(|failure| failure.id.clone())
+            .collect();
+        let planned = jobs::plan(self.config, changed, which, site);
+        let again = jobs::again(self.config, &failed, which, site);
+        let mut jobs = jobs::union(planned, again);
+        if let Some(name) = &self.request.gate {
+            jobs.retain(|job| job.name == name);
+        }
+        jobs
+    }
+
+    fn nothing_to_run(
+        &self,
+        record: &Record,
+        pair: &Pair,
+        changed: &[String],
+        narrowed: bool,
+    ) -> RunResult {
+        let tree = Some(pair.head.clone());
+        let verified = record.verified.as_ref().filter(|_| narrowed);
+        match (changed.is_empty(), verified) {
+            (true, Some(verified)) if self.request.purpose == Purpose::Stop => RunResult {
+                message: format!(
+                    "{} Seen at {}; nothing changed since.",
+                    verified.status.message(),
+                    verified.at
+                ),
+                tree,
+                ..RunResult::of(verified.status)
+            },
+            (true, Some(_)) => RunResult {
+                message: "✓ No changes since the last run that passed.".to_owned(),
+                tree,
+                ..RunResult::of(Status::NoChanges)
+            },
+            (true, None) => RunResult {
+                tree,
+                ..RunResult::of(Status::NoChanges)
+            },
+            (false, _) => RunResult {
+                tree,
+                changed_files: changed.len(),
+                ..RunResult::of(Status::NoApplicableGates)
+            },
+        }
+    }
+
+    fn beyond_limit(
+        &self,
+        attempt: u64,
+        allowed: u64,
+        record: &Record,
+        subject: &Subject<'_>,
+    ) -> RunResult {
+        let what = format!(
+            "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates still fail. A person must decide; run `tollgate clean` to archive the logs and start over.",
+            self.config.max_retries
+        );
+        let last = record.last.as_ref();
+        RunResult {
+            message: format!("⚠ {what}"),
+            console_log: last.and_then(|last| last.console.clone()),
+            failures: last.map(|last| last.failed.clone()).unwrap_or_default(),
+            changed_files: subject.changed.len(),
+            tree: Some(subject.pair.head.clone()),
+            ..RunResult::of(Status::RetryLimitExceeded)
+        }
+    }
+
+    fn run_gates(
+        &self,
+        mut record: Record,
+        subject: Subject<'_>,
+        attempt: u64,
+    ) -> Result<RunResult, Box<RunResult>> {
+        let trouble = |what: &str, error: std::io::Error| {
+            Box::new(RunResult::error(format!("{what}: {error}")))
+        };
+        let children = Children::open(self.request.cut_off)
+            .map_err(|error| trouble("no child can be watched", error))?;
+        if self.request.purpose == Purpose::Command {
+            children
+                .cancel_on_signals()
+                .map_err(|error| trouble("signals cannot be watched", error))?;
+        }
+        let number = self.logs.next_run();
+        let (console_path, console) = self
+            .logs
+            .create(&format!("console.{number}.log"))
+            .map_err(|error| trouble("the console log cannot be written", error))?;
+        let console = Console {
+            file: Mutex::new(console),
+            logs: &self.logs,
+            observer: self.observer,
+        };
+        let watch = |event: &Event<'_>| console.tell(event);
+        let mode = if attempt > 1 { "verification" } else { "full" };
+        if attempt > 1 {
+            watch(&Event::Note(
+                "Existing logs detected — running in verification mode...",
+            ));
+        }
+        self.debug(&format!(
+            "RUN_START mode={mode} base_ref={} changes={} gates={}",
+            subject.pair.label,
+            subject.changed.len(),
+            subject.jobs.len()
+        ));
+        watch(&Event::Planned(&subject.jobs, subject.changed.len()));
+        let crew = Crew {
+            children: &children,
+            config: self.config,
+            logs: &self.logs,
+            run: number,
+            base: &subject.base,
+            pair: &subject.pair,
+        };
+        let results = runner::run_all(&crew, &subject.jobs, &watch);
+        drop(children);
+        for result in &results {
+            self.debug(&format!(
+                "GATE_RESULT {} status={} duration={:.2}s",
+                result.id,
+                result.outcome.as_str(),
+                result.took.as_secs_f64()
+            ));
+        }
+        let status = self.judge(&results, attempt);
+        let before = record.last.as_ref().map(|last| &last.failed);
+        let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
+        watch(&Event::Summary(&summary::lines(
+            &results, &fixed, attempt, status,
+        )));
+        self.debug(&format!(
+            "RUN_END status={} iterations={attempt}",
+            status.as_str()
+        ));
+        drop(console);
+
+        let failures = self.remember(
+            &mut record,
+            &subject,
+            &results,
+            (status, attempt),
+            &console_path,
+        );
+        let saved = record.save(self.layout, self.config);
+        let archived = if status == Status::Passed && failures.is_empty() {
+            self.logs.archive().map(|_| ())
+        } else {
+            Ok(())
+        };
+        let console_log = if status == Status::Passed {
+            console_path
+                .file_name()
+                .map(|name| self.config.log_dir.join("previous").join(name))
+        } else {
+            Some(console_path)
+        };
+        let mut result = RunResult {
+            message: verdict(status, &failures, Some(&results)),
+            console_log,
+            failures,
+            changed_files: subject.changed.len(),
+            run_number: Some(number),
+            tree: Some(subject.pair.head),
+            gates: results,
+            ..RunResult::of(status)
+        };
+        if status == Status::Error {
+            result.error = Some(result.message.clone());
+        }
+        if let Err(error) = saved.and(archived) {
+            // The gates did run; that it cannot be remembered only means they run again.
+            result.message = format!(
+                "{} (The result cannot be recorded: {error})",
+                result.message
+            );
+        }
+        Ok(result)
+    }
+
+    fn judge(&self, results: &[GateResult], attempt: u64) -> Status {
+        let any = |test: fn(&GateResult) -> bool| results.iter().any(test);
+        if any(|result| result.outcome.is_failure()) {
+            if attempt > self.config.max_retries {
+                Status::RetryLimitExceeded
+            } else {
+                Status::Failed
+            }
+        } else if any(|result| result.outcome != Outcome::Pass) {
+            Status::Error
+        } else if any(|result| !result.findings.skipped.is_empty()) {
+            Status::PassedWithWarnings
+        } else {
+            Status::Passed
+        }
+    }
+
+    /// Writes the run into the record, and says what is failing now.
+    fn remember(
+        &self,
+        record: &mut Record,
+        subject: &Subject<'_>,
+        results: &[GateResult],
+        (status, attempt): (Status, u64),
+        console: &std::path::Path,
+    ) -> Vec<Failure> {
+        let now = Timestamp::now();
+        let mut failed: Vec<Failure> = Vec::new();
+        if let Some(last) = &record.last {
+            // What was not run again is still failing.
+            let still = last.failed.iter().filter(|failure| {
+                !results
+                    .iter()
+                    .any(|result| result.id == failure.id && result.outcome != Outcome::NotRun)
+            });
+            failed.extend(still.cloned());
+        }
+        failed.extend(
+            results
+                .iter()
+                .filter(|result| result.outcome.is_failure())
+                .map(|result| Failure {
+                    id: result.id.clone(),
+                    message: result.message.clone(),
+                    files: result.files(),
+                    print: result.print.clone(),
+                }),
+        );
+        if status.is_pass() && failed.is_empty() && !self.is_partial() {
+            record.verified = Some(Verified {
+                tree: subject.pair.head.clone(),
+                definitions: self.definitions.clone(),
+                base: subject.base.clone(),
+                status,
+                at: now,
+            });
+        }
+        record.last = Some(Last {
+            completed_at: now,
+            status,
+            attempts: if status.is_pass() && failed.is_empty() {
+                0
+            } else {
+                attempt
+            },
+            branch: subject.git.branch(),
+            commit: subject.ground.commit.clone().unwrap_or_default(),
+            tree: subject.pair.head.clone(),
+            definitions: self.definitions.clone(),
+            console: Some(console.to_owned()),
+            failed: failed.clone(),
+            is_own: true,
+        });
+        failed
+    }
+
+    fn note(&self, text: &str) {
+        (self.observer)(&Event::Note(text));
+    }
+
+    fn debug(&self, line: &str) {
+        self.logs.debug(Timestamp::now(), line);
+    }
+}

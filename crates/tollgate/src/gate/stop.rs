@@ -1,0 +1,441 @@
+//! An agent wants to stop: may it?
+//!
+//! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
+//! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{self, Event};
+
+use super::changes;
+use super::config::{Config, ConfigError, LoopGuard};
+use super::definitions::Definitions;
+use super::git::Git;
+use super::jobs::Which;
+use super::logs::Logs;
+use super::reason;
+use super::record::{Failure, Record};
+use super::run::{self, Purpose, Request, RunResult};
+use super::status::Status;
+use super::{Observer, Scope};
+use crate::ledger::Ledger;
+
+/// Under this name gates write to the ledger.
+const BY: &str = "gates";
+
+/// Where the ledger keeps what the gates were when the session began.
+const MET: &str = "gates";
+
+/// Where the ledger keeps where the work stood when the session began.
+const GROUND: &str = "ground";
+
+/// What is answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: Status,
+    /// For the person.
+    pub(crate) message: String,
+    /// For the agent; with it the stop is blocked.
+    pub(crate) reason: Option<String>,
+    /// Whether a person should know although the stop is allowed.
+    pub(crate) is_news: bool,
+    /// Warnings of the configuration.
+    pub(crate) notes: Vec<String>,
+}
+
+/// When a stop must be answered, unless the configuration says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(pub(crate) Duration);
+
+impl Answer {
+    pub(crate) fn of(status: Status, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            reason: None,
+            is_news: false,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn plain(status: Status) -> Self {
+        Self::of(status, status.message())
+    }
+
+    /// The answer in the shape of specification 003.
+    pub(crate) fn in_its_own_words(&self) -> protocol::Answer {
+        let mut answer = protocol::gauntlet::decision(&protocol::gauntlet::Decision {
+            status: self.status.as_str(),
+            message: &self.message,
+            reason: self.reason.as_deref(),
+        });
+        for note in &self.notes {
+            answer.stderr = format!("{}Warning: {note}\n", answer.stderr);
+        }
+        answer
+    }
+
+    fn news(mut self) -> Self {
+        self.is_news = true;
+        self
+    }
+}
+
+/// Decides a stop.
+pub(crate) fn decide(
+    layout: &Layout,
+    env: &Env,
+    event: &Event<'_>,
+    deadline: Deadline,
+    observer: &Observer<'_>,
+) -> Answer {
+    let begun = Instant::now();
+    let mut ledger = event
+        .session
+        .as_deref()
+        .map(|session| Ledger::open(layout, session, event.prompt_id.as_deref()));
+    if let Some(ledger) = ledger.as_mut().filter(|_| !event.stop_hook_active) {
+        ledger.begin_turn();
+    }
+    let config = match Config::load(layout, env) {
+        Ok(config) => config,
+        Err(error) => return unconfigured(&error, ledger.as_ref()),
+    };
+    let definitions = Definitions::of(&config);
+    let weakened = ledger
+        .as_mut()
+        .map(|ledger| weakened(ledger, layout, &definitions))
+        .unwrap_or_default();
+    if let Some(ledger) = &mut ledger {
+        stand(ledger, &config, env);
+    }
+    let cut_off = begun + config.stop_hook.deadline.unwrap_or(deadline.0);
+    let mut case = Case {
+        layout,
+        env,
+        event,
+        config: &config,
+        ledger,
+        cut_off,
+    };
+    let mut answer = case.decide(observer);
+    answer.notes = config.warnings.iter().map(ToString::to_string).collect();
+    if !weakened.is_empty() {
+        name_weakened(&mut answer, &weakened);
+    }
+    if let Some(ledger) = &case.ledger
+        && let Err(error) = ledger.save()
+    {
+        answer
+            .notes
+            .push(format!("the session's ledger cannot be written: {error}"));
+    }
+    Logs::of(&config).debug(
+        Timestamp::now(),
+        &format!(
+            "STOP_HOOK decision={} reason={}",
+            if answer.reason.is_some() {
+                "block"
+            } else {
+                "allow"
+            },
+            answer.status.as_str()
+        ),
+    );
+    answer
+}
+
+/// Remembers what the gates are when a session begins.
+pub(crate) fn meet(layout: &Layout, env: &Env, session: &str) {
+    if let Ok(config) = Config::load(layout, env) {
+        let mut ledger = Ledger::open(layout, session, None);
+        if ledger.recall(MET).is_none() {
+            ledger.keep(MET, Definitions::of(&config).to_json());
+            stand(&mut ledger, &config, env);
+            // Unwritten, they are remembered at the first stop instead.
+            let _later = ledger.save();
+        }
+    }
+}
+
+/// Remembers, once, where the base is and what is stashed away.
+fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
+    if ledger.recall(GROUND).is_none()
+        && let Ok(git) = Git::at(&config.root)
+    {
+        let base = Scope::default().base_name(config, env);
+        let ground = serde_json::json!({
+            "base": changes::commit_of(&git, &base), "stashes": git.stashes(),
+        });
+        ledger.keep(GROUND, ground);
+    }
+}
+
+/// How the work went out of sight since the session began: onto the base, or into a stash.
+fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
+    let ground = ledger.recall(GROUND)?;
+    let git = Git::at(&config.root).ok()?;
+    let stashes = ground.get("stashes")?.as_u64()?;
+    if git.stashes() > stashes {
+        return Some("work was put into `git stash`".to_owned());
+    }
+    let name = Scope::default().base_name(config, env);
+    let before = ground.get("base")?.as_str()?;
+    let now = changes::commit_of(&git, &name)?;
+    let moved = now != before
+        && changes::is_ancestor(&git, "HEAD", &now)
+        && !changes::is_ancestor(&git, "HEAD", before);
+    moved.then(|| format!("the base {name} was moved onto the work"))
+}
+
+/// What changed in the gates since the session first met them, unless a person accepted it.
+fn weakened(ledger: &mut Ledger, layout: &Layout, now: &Definitions) -> Vec<String> {
+    let first = ledger.recall(MET).and_then(Definitions::from_json);
+    match first {
+        Some(first) if !is_accepted(layout, now) => now.changes_since(&first),
+        Some(_) | None => {
+            ledger.keep(MET, now.to_json());
+            vec![]
+        }
+    }
+}
+
+/// Whether a person looked at these definitions and accepted them.
+fn is_accepted(layout: &Layout, now: &Definitions) -> bool {
+    let path = layout.local().join("accepted-gates");
+    std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line == now.digest()))
+}
+
+/// A person accepts the gates as they are.
+pub(crate) fn accept(layout: &Layout, config: &Config) -> std::io::Result<()> {
+    tollgate_core::fs::private_directory(&layout.local())?;
+    let path = layout.local().join("accepted-gates");
+    let digest = Definitions::of(config).digest() + "\n";
+    tollgate_core::fs::replace(
+        &path,
+        digest.as_bytes(),
+        tollgate_core::fs::Durability::Synced,
+    )
+    .map_err(std::io::Error::other)
+}
+
+fn name_weakened(answer: &mut Answer, weakened: &[String]) {
+    let list = weakened.join("; ");
+    if answer.status == Status::Passed {
+        answer.status = Status::PassedWithWarnings;
+        Status::PassedWithWarnings
+            .message()
+            .clone_into(&mut answer.message);
+    }
+    answer.message = format!(
+        "{} ⚠ The gates were changed in this session: {list}. A person accepts that with `tollgate validate --accept`.",
+        answer.message
+    );
+    if let Some(reason) = &mut answer.reason {
+        *reason = format!(
+            "{reason}\n\nThe gates themselves were changed in this session ({list}). The person is told; changing gates does not make work pass."
+        );
+    }
+    answer.is_news = true;
+}
+
+fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> Answer {
+    let met = ledger.is_some_and(|ledger| ledger.recall(MET).is_some());
+    let since = if met {
+        " The gates worked when this session began; since then their configuration was changed, and nothing is verified."
+    } else {
+        ""
+    };
+    let answer = match error {
+        ConfigError::Missing(_) => {
+            let answer = Answer::plain(Status::NoConfig);
+            Answer {
+                message: format!("{}{since}", answer.message),
+                ..answer
+            }
+        }
+        ConfigError::Wrong(_) => Answer::of(
+            Status::Error,
+            format!("⚠ NOT verified: the gates' configuration is wrong. {error}{since}"),
+        )
+        .news(),
+    };
+    if met { answer.news() } else { answer }
+}
+
+/// One stop of a project whose configuration loads.
+struct Case<'a> {
+    layout: &'a Layout,
+    env: &'a Env,
+    event: &'a Event<'a>,
+    config: &'a Config,
+    ledger: Option<Ledger>,
+    cut_off: Instant,
+}
+
+impl Case<'_> {
+    fn decide(&mut self, observer: &Observer<'_>) -> Answer {
+        if !self.config.stop_hook.enabled {
+            return Answer::plain(Status::StopHookDisabled);
+        }
+        let record = Record::load(self.layout, self.config);
+        if self.event.stop_hook_active
+            && let Some(answer) = self.guard_loop(&record)
+        {
+            return answer;
+        }
+        if let Some(answer) = self.wait_for_interval(&record) {
+            return answer;
+        }
+        let request = Request {
+            scope: Scope::default(),
+            which: Which::All,
+            gate: None,
+            purpose: Purpose::Stop,
+            cut_off: Some(self.cut_off),
+        };
+        let result = run::execute(self.layout, self.config, self.env, &request, observer);
+        if result.status.is_blocking() {
+            return self.block(result);
+        }
+        match result.status {
+            Status::RetryLimitExceeded | Status::Error | Status::LockConflict => {
+                let is_late = Instant::now() >= self.cut_off;
+                let mut answer = Answer::of(result.status, result.message).news();
+                if is_late && result.status == Status::Error {
+                    answer.message = format!(
+                        "{} The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
+                        answer.message
+                    );
+                }
+                answer
+            }
+            Status::NoApplicableGates | Status::NoChanges => {
+                let mut answer = Answer::of(result.status, result.message);
+                let ledger = self.ledger.as_ref();
+                if let Some(how) = ledger.and_then(|l| hidden(l, self.config, self.env)) {
+                    answer.message =
+                        format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
+                    answer.is_news = true;
+                }
+                answer
+            }
+            Status::Passed
+            | Status::PassedWithWarnings
+            | Status::Failed
+            | Status::NoConfig
+            | Status::StopHookActive
+            | Status::IntervalNotElapsed
+            | Status::InvalidInput
+            | Status::StopHookDisabled => Answer::of(result.status, result.message),
+        }
+    }
+
+    /// A stop that follows a block is let through, unless our own ledger proves that something
+    /// was done since our own last block.
+    fn guard_loop(&self, record: &Record) -> Option<Answer> {
+        let plain = || Answer::plain(Status::StopHookActive);
+        let Some(ledger) = &self.ledger else {
+            return Some(plain());
+        };
+        if self.config.stop_hook.loop_guard == LoopGuard::Strict {
+            return Some(plain());
+        }
+        let Some(last) = ledger.last_block(BY) else {
+            // The plan loop goes before the gates: in a turn that it blocked, nobody asked them.
+            return ledger.last().is_none().then(plain);
+        };
+        let failed = record.last.as_ref().map(|last| last.failed.as_slice());
+        let tree = Git::at(&self.config.root)
+            .and_then(|git| changes::snapshot(&git, &self.config.log_dir));
+        let mark = mark(tree.ok().as_deref(), failed.unwrap_or_default());
+        (mark == last.mark).then(|| {
+            let message = format!(
+                "{} NOT verified: nothing changed since the gates failed.",
+                Status::StopHookActive.message()
+            );
+            Answer::of(Status::StopHookActive, message).news()
+        })
+    }
+
+    /// After a pass the gates rest for a while. A time in the future is no time.
+    fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
+        let interval = self.config.stop_hook.interval;
+        let last = record.last.as_ref()?;
+        let definitions = Definitions::of(self.config).digest();
+        let passed_at = match &record.verified {
+            Some(verified)
+                if last.status.is_pass()
+                    && last.failed.is_empty()
+                    && verified.definitions == definitions =>
+            {
+                verified.at
+            }
+            // The original's own state: it says nothing about the gates.
+            None if !last.is_own && last.status.is_pass() => last.completed_at,
+            Some(_) | None => return None,
+        };
+        let elapsed = Duration::try_from(Timestamp::now().duration_since(passed_at)).ok()?;
+        let left = interval
+            .checked_sub(elapsed)
+            .filter(|left| !left.is_zero())?;
+        let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
+        let message = format!(
+            "⏭ The gates passed a short while ago (interval {} min); they run again in {} min {} s.",
+            interval.as_secs() / 60,
+            seconds / 60,
+            seconds % 60,
+        );
+        Some(Answer::of(Status::IntervalNotElapsed, message))
+    }
+
+    fn block(&mut self, result: RunResult) -> Answer {
+        let fault = fault_of(&result.failures);
+        let mark = mark(result.tree.as_deref(), &result.failures);
+        if let Some(ledger) = &mut self.ledger
+            && ledger.block(BY, &fault, &mark).is_none()
+        {
+            let message = format!(
+                "⚠ Released, NOT verified: {} The same failure was reported before and is still there; a person must decide.",
+                result.message
+            );
+            return Answer::of(Status::RetryLimitExceeded, message).news();
+        }
+        let reason = reason::text(self.config, &result);
+        Answer {
+            reason: Some(reason),
+            ..Answer::of(Status::Failed, result.message)
+        }
+    }
+}
+
+/// Tells one set of failures from another.
+fn fault_of(failures: &[Failure]) -> String {
+    let mut prints: Vec<_> = failures
+        .iter()
+        .map(|failure| (&failure.id, &failure.message, &failure.print))
+        .collect();
+    prints.sort();
+    digest(&prints)
+}
+
+/// Tells one state of the work from another: the tree, and the reviews that the agent edits,
+/// which lie outside of it.
+fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
+    let reviews = failures.iter().flat_map(|failure| &failure.files);
+    let reviews: Vec<_> = reviews
+        .filter(|file| file.extension().is_some_and(|end| end == "json"))
+        .map(|file| std::fs::read(file).unwrap_or_default())
+        .collect();
+    digest(&(tree, reviews))
+}
+
+fn digest(value: &impl std::hash::Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}

@@ -1,0 +1,120 @@
+//! What a run says at its end.
+
+use super::record::Failure;
+use super::result::{GateResult, Outcome};
+use super::status::Status;
+
+/// The lines of the summary.
+pub(super) fn lines(
+    results: &[GateResult],
+    fixed_gates: &[String],
+    iteration: u64,
+    status: Status,
+) -> Vec<String> {
+    let rule = "━".repeat(46);
+    let mut lines = vec![rule.clone(), "RESULTS SUMMARY".to_owned(), rule.clone()];
+    let mut told: Vec<String> = fixed_gates
+        .iter()
+        .map(|id| format!("  ✓ Fixed: {id}"))
+        .collect();
+    let (mut fixed, mut skipped) = (fixed_gates.len(), 0);
+    let mut failed = 0;
+    for result in results {
+        for finding in &result.findings.fixed {
+            told.push(format!("  ✓ Fixed: {} - {finding}", result.id));
+        }
+        for (finding, reason) in &result.findings.skipped {
+            told.push(format!("  ⊘ Skipped: {} - {finding}", result.id));
+            told.push(format!("    Reason: {reason}"));
+        }
+        fixed += result.findings.fixed.len();
+        skipped += result.findings.skipped.len();
+        failed += if result.outcome.is_failure() {
+            result.findings.open.max(1)
+        } else {
+            0
+        };
+    }
+    if !told.is_empty() {
+        lines.push(format!("Iteration {iteration}:"));
+        lines.append(&mut told);
+        lines.push(rule.clone());
+    }
+    let after = if iteration > 1 {
+        format!(" after {iteration} iterations")
+    } else {
+        String::new()
+    };
+    lines.push(format!(
+        "Total: {fixed} fixed, {skipped} skipped, {failed} failed{after}"
+    ));
+    for (outcome, what) in [
+        (Outcome::Inconclusive, "inconclusive"),
+        (Outcome::NotRun, "not run"),
+    ] {
+        let count = results
+            .iter()
+            .filter(|result| result.outcome == outcome)
+            .count();
+        if count > 0 {
+            lines.push(format!("Not verified: {count} {what}"));
+        }
+    }
+    lines.push(format!("Status: {}", status.label()));
+    lines.push(rule);
+    lines
+}
+
+/// Gates that failed last time and pass now.
+pub(super) fn fixed(before: &[Failure], results: &[GateResult]) -> Vec<String> {
+    let passes = |failure: &&Failure| {
+        let same = |result: &&GateResult| result.id == failure.id;
+        results
+            .iter()
+            .find(same)
+            .is_some_and(|result| result.outcome == Outcome::Pass && result.slots.is_empty())
+    };
+    let ids = before
+        .iter()
+        .filter(passes)
+        .map(|failure| failure.id.clone());
+    ids.collect()
+}
+
+/// One line about a run.
+pub(super) fn verdict(
+    status: Status,
+    failures: &[Failure],
+    results: Option<&[GateResult]>,
+) -> String {
+    let ids: Vec<_> = failures.iter().map(|failure| failure.id.as_str()).collect();
+    match status {
+        Status::Failed if !ids.is_empty() => {
+            format!("✗ {} of the gates failed: {}.", ids.len(), ids.join(", "))
+        }
+        Status::RetryLimitExceeded => format!(
+            "⚠ Retry limit exceeded. NOT verified: {} still fails. A person must decide; `tollgate clean` starts over.",
+            ids.join(", ")
+        ),
+        Status::Error => {
+            let undecided: Vec<_> = results
+                .unwrap_or_default()
+                .iter()
+                .filter(|result| result.outcome != Outcome::Pass)
+                .map(|result| format!("{}: {}", result.id, result.message))
+                .collect();
+            format!("⚠ NOT verified: {}", undecided.join("; "))
+        }
+        Status::Passed
+        | Status::PassedWithWarnings
+        | Status::NoApplicableGates
+        | Status::NoChanges
+        | Status::Failed
+        | Status::LockConflict
+        | Status::NoConfig
+        | Status::StopHookActive
+        | Status::IntervalNotElapsed
+        | Status::InvalidInput
+        | Status::StopHookDisabled => status.message().to_owned(),
+    }
+}

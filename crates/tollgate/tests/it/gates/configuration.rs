@@ -1,0 +1,265 @@
+//! Configuration files: what is complained about, how, and the other commands about them.
+
+use serde_json::{Value, json};
+
+use super::{Gates, OK};
+
+fn problems(gates: &Gates) -> Vec<String> {
+    let (answer, _) = gates.json(&["validate"]);
+    let problems = answer["problems"].as_array().unwrap();
+    problems
+        .iter()
+        .map(|p| {
+            format!(
+                "{}:{} {}: {} ({})",
+                p["file"].as_str().unwrap_or_default(),
+                p["line"],
+                p["key"].as_str().unwrap_or_default(),
+                p["message"].as_str().unwrap_or_default(),
+                p["fix"].as_str().unwrap_or("-")
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn problems_name_file_line_key_and_fix() {
+    let gates = Gates::raw(
+        &[("lint", "comand: x\ntimeout: soon\nparallel: \"yes\"")],
+        "base_branch: \"\"\nmax_retrys: 3\nmax_retries: -1\nrerun_new_issue_threshold: 3\ncli:\n  default_preference: [claud]\nentry_points:\n  - path: src\n    checks: [lnt]\n    reviews: [none]\n  - checks: [lint]\n",
+    );
+    insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
+    .gauntlet/config.yml:1 base_branch: expected a text that is not empty, found the text "" (default: origin/main)
+    .gauntlet/config.yml:2 max_retrys: unknown key, ignored (did you mean `max_retries`?)
+    .gauntlet/config.yml:3 max_retries: expected a whole number of at least 0, found -1 (default: 3)
+    .gauntlet/config.yml:4 rerun_new_issue_threshold: expected one of critical, high, medium, low, found 3 (default: high)
+    .gauntlet/config.yml:11 entry_points[1].path: missing (path: `.`, a directory, `directory/*` for each of its directories, or a glob.)
+    .gauntlet/checks/lint.yml:1 comand: unknown key, ignored (did you mean `command`?)
+    .gauntlet/checks/lint.yml:2 timeout: expected a number of at least 0, found the text "soon" (default: 300)
+    .gauntlet/checks/lint.yml:3 parallel: expected true or false, found the text "yes" (default: false)
+    .gauntlet/checks/lint.yml:1 command: missing (command: What `sh -c` runs; $BASE_BRANCH is the base's name.)
+    .gauntlet/config.yml:9 entry_points[0].checks: Entry point "src" references non-existent check gate: "lnt" (did you mean "lint"?)
+    .gauntlet/config.yml:10 entry_points[0].reviews: Entry point "src" references non-existent review gate: "none" (create .gauntlet/reviews/none.md)
+    .gauntlet/config.yml:6 cli.default_preference: there is no reviewer "claud" (did you mean `claude`?)
+    "#);
+}
+
+#[test]
+fn reviews_in_markdown_and_yaml() {
+    let gates = Gates::raw(
+        &[OK],
+        "base_branch: main\ncli: { default_preference: [claude] }\nentry_points:\n  - path: src\n    checks: [ok]\n    reviews: [a, b]\n",
+    );
+    gates.file(
+        ".gauntlet/reviews/a.md",
+        "---\nnum_reviews: 0\ncli_preference: [codex]\n---\nLook.\n",
+    );
+    gates.file(".gauntlet/reviews/b.yml", "num_reviews: 2\n");
+    gates.file(".gauntlet/reviews/c.md", "---\nnum_reviews: 1\n");
+    insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
+    .gauntlet/reviews/a.md:2 num_reviews: expected a whole number of at least 1, found 0 (default: 1)
+    .gauntlet/reviews/b.yml:null prompt: the review does not say what to look for (add `prompt:` or `prompt_file:`)
+    .gauntlet/reviews/c.md:1 : the front matter is not closed (end it with a line `---`)
+    .gauntlet/reviews/a.md:3 cli_preference: Review "a" uses CLI tool "codex" which is not in the project-level allowed list (cli.default_preference). (-)
+    "#);
+    gates.file(".gauntlet/reviews/a.md", "Look at it.\n");
+    gates.file(".gauntlet/reviews/b.yml", "prompt_file: prompts/b.md\n");
+    gates.file(".gauntlet/prompts/b.md", "Look closer.\n");
+    std::fs::remove_file(gates.path(".gauntlet/reviews/c.md")).unwrap();
+    assert_eq!(problems(&gates), [""; 0]);
+    gates
+        .tollgate(&["list"])
+        .exits(0)
+        .says(" - a (Tools: claude)");
+}
+
+#[test]
+fn one_name_in_two_files_is_an_error() {
+    let gates = Gates::new(&[OK]);
+    gates.file(".gauntlet/checks/ok.yaml", "command: \"false\"");
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("defines \"ok\" already");
+}
+
+#[test]
+fn a_project_of_its_own_lives_in_tollgate() {
+    let gates = Gates::new(&[OK]);
+    #[expect(clippy::disallowed_methods, reason = "a fixture")]
+    std::fs::rename(gates.path(".gauntlet"), gates.path(".tollgate")).unwrap();
+    gates
+        .tollgate(&["run"])
+        .exits(0)
+        .says("[PASS]  check:src:ok");
+    assert!(gates.exists(".tollgate/logs/.execution_state"));
+    assert!(!gates.exists("gauntlet_logs"));
+}
+
+#[test]
+fn a_log_directory_elsewhere() {
+    let gates = Gates::with_config(&[("bad", "command: \"false\"")], "log_dir: logs/gates");
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("      Log: logs/gates/check_src_bad.1.log");
+    assert!(gates.exists("logs/gates/console.1.log"));
+    assert!(
+        !gates.git(&["status", "--porcelain"]).contains("logs/"),
+        "hidden from git"
+    );
+    for wrong in [".", "./", "src/..", ".."] {
+        let gates = Gates::with_config(&[OK], &format!("log_dir: {wrong}"));
+        gates.tollgate(&["run"]).exits(1).says("log_dir");
+    }
+}
+
+#[test]
+fn the_environment_goes_before_files() {
+    let gates = Gates::with_config(
+        &[("bad", "command: \"false\"")],
+        "stop_hook: { enabled: true }",
+    );
+    gates.original_state(5, "work", "x");
+    for (name, value, status) in [
+        ("GAUNTLET_STOP_HOOK_ENABLED", "0", "stop_hook_disabled"),
+        (
+            "GAUNTLET_STOP_HOOK_ENABLED",
+            "maybe",
+            "interval_not_elapsed",
+        ),
+        (
+            "GAUNTLET_STOP_HOOK_INTERVAL_MINUTES",
+            "60",
+            "interval_not_elapsed",
+        ),
+        (
+            "GAUNTLET_STOP_HOOK_INTERVAL_MINUTES",
+            "1.5",
+            "interval_not_elapsed",
+        ),
+        ("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", " 3 ", "failed"),
+    ] {
+        let mut command = gates.command(&["stop-hook"]);
+        command.env(name, value);
+        let run = crate::context::run(command, b"{}");
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["status"], status, "{name}={value}: {answer}");
+    }
+}
+
+#[test]
+fn archives_rotate() {
+    let gates = Gates::with_config(&[("bad", "command: \"false\"")], "max_previous_logs: 2");
+    for number in 1..=4 {
+        gates.check("bad", &format!("command: echo run {number}; false"));
+        gates.tollgate(&["run"]).exits(1);
+        gates.tollgate(&["clean"]).exits(0);
+    }
+    gates
+        .tollgate(&["clean"])
+        .exits(0)
+        .says("No logs to archive.");
+    assert!(
+        gates
+            .read("gauntlet_logs/previous/check_src_bad.1.log")
+            .contains("run 4")
+    );
+    assert!(
+        gates
+            .read("gauntlet_logs/previous.1/check_src_bad.1.log")
+            .contains("run 3")
+    );
+    assert!(!gates.exists("gauntlet_logs/previous.2"));
+}
+
+#[test]
+fn ci_list_jobs_and_init() {
+    let gates = Gates::raw(
+        &[
+            ("lint", "command: lint $BASE_BRANCH"),
+            ("local", "command: x\nrun_in_ci: false"),
+        ],
+        "base_branch: main\nentry_points:\n  - path: 'packages/*'\n    checks: [lint, local]\n",
+    );
+    gates.file("packages/b/x", "1");
+    gates.file("packages/a/x", "1");
+    gates.tollgate(&["ci", "list-jobs"]).exits(1).says("ci.yml");
+    gates.tollgate(&["ci", "init"]).exits(0).says("Created");
+    gates.tollgate(&["ci", "init"]).exits(0).says("Kept");
+    assert!(gates.exists(".github/workflows/gauntlet.yml"));
+    gates.file(
+        ".gauntlet/ci.yml",
+        "runtimes:\n  node: { version: 22 }\nservices: {}\nsetup:\n  - { name: Install, run: npm ci, working_directory: web }\nchecks:\n  - { name: lint, requires_runtimes: [node] }\n",
+    );
+    let run = gates.tollgate(&["ci", "list-jobs"]).exits(0);
+    assert_eq!(run.stdout.lines().count(), 1);
+    let jobs: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        jobs["matrix"][0],
+        json!({
+            "id": "lint-packages-a", "name": "lint", "entry_point": "packages/a",
+            "working_directory": "packages/a", "command": "lint $BASE_BRANCH",
+            "runtimes": { "node": { "version": 22 } }, "services": {}, "setup": "",
+            "global_setup": "echo \"::group::Install\"\n(cd \"web\" && npm ci)\necho \"::endgroup::\"",
+        })
+    );
+    assert_eq!(jobs["matrix"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn schemas_have_every_key() {
+    let gates = Gates::new(&[OK]);
+    let (all, code) = gates.json(&["schema"]);
+    assert_eq!(code, 0);
+    assert_eq!(all["check"]["required"], json!(["command"]));
+    assert_eq!(all["config"]["properties"]["max_retries"]["minimum"], 0);
+    let (one, _) = gates.json(&["schema", "review"]);
+    assert!(one["properties"]["num_reviews"].is_object());
+    gates.tollgate(&["schema", "nothing"]).exits(2);
+}
+
+#[test]
+fn every_command_answers_in_json() {
+    let gates = Gates::new(&[OK]);
+    for args in [
+        &["list"][..],
+        &["validate"],
+        &["health"],
+        &["detect"],
+        &["run"],
+        &["check"],
+        &["review"],
+        &["clean"],
+        &["schema"],
+        &["ci", "init"],
+    ] {
+        gates.json(args);
+    }
+    gates.file(".gauntlet/config.yml", "{");
+    for command in ["list", "validate", "health", "detect", "run", "clean"] {
+        gates.json(&[command]);
+    }
+}
+
+#[test]
+fn a_review_that_nobody_can_make_is_neither_pass_nor_fail() {
+    let gates = Gates::raw(
+        &[OK],
+        "base_branch: main\ncli: { default_preference: [no-such-reviewer] }\nentry_points:\n  - path: src\n    checks: [ok]\n    reviews: [q]\n",
+    );
+    gates.file(".gauntlet/reviews/q.md", "Look.\n");
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("[INCONCLUSIVE] review:src:q")
+        .says("Not verified: 1 inconclusive");
+    let answer = gates.stop();
+    super::answers(&answer, "approve", "error");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("NOT verified: review:src:q")
+    );
+}

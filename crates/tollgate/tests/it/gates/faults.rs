@@ -1,0 +1,223 @@
+//! What happened to the original under faults and under agents that want to be done: the gauntlet
+//! rows of facts/faults 2.3 that concern checks, runs and stops.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::{BAD, Gates, OK, answers};
+
+#[test]
+fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process() {
+    for timeout in ["", "timeout: 3"] {
+        let gates = Gates::new(&[(
+            "leaves",
+            &format!("command: \"sleep 45 & echo done\"\n{timeout}"),
+        )]);
+        let begun = Instant::now();
+        gates.tollgate(&["run"]).exits(0).says("LEAK");
+        assert!(begun.elapsed() < Duration::from_secs(3));
+    }
+}
+
+#[test]
+fn d5_a_check_that_ignores_term_is_killed_and_has_failed() {
+    let gates = Gates::new(&[(
+        "deaf",
+        "command: \"trap '' TERM; sleep 40; sleep 40\"\ntimeout: 0.2",
+    )]);
+    let begun = Instant::now();
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("Timed out after 0.2s");
+    assert!(
+        begun.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn d5b_late_is_late_even_if_it_then_succeeds() {
+    let gates = Gates::new(&[(
+        "late",
+        "command: \"trap 'exit 0' TERM; sleep 40 & wait\"\ntimeout: 0.2",
+    )]);
+    gates.tollgate(&["run"]).exits(1).says("Timed out");
+}
+
+#[test]
+fn d4_a_gigabyte_of_output_is_cut_and_the_exit_code_decides() {
+    let gates = Gates::new(&[(
+        "loud",
+        "command: \"echo first; head -c 1000000000 /dev/zero; echo; echo last\"",
+    )]);
+    gates.tollgate(&["run", "-g", "loud"]).exits(0);
+    let log = gates.path("gauntlet_logs/previous/check_src_loud.1.log");
+    assert!(std::fs::metadata(&log).unwrap().len() < 6 << 20);
+    let bytes = std::fs::read(&log).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("first\n") && text.contains("\nlast\n"));
+    assert!(text.contains("bytes of output left out"));
+}
+
+#[test]
+fn d6_the_flag_must_be_a_real_true() {
+    let gates = Gates::new(&[BAD]);
+    for event in [
+        r#"{"stop_hook_active":"false"}"#,
+        r#"{"stop_hook_active":true,"stop_hook_active":false}"#,
+    ] {
+        answers(&gates.stop_raw(event.as_bytes()).0, "block", "failed");
+        gates.tollgate(&["clean"]).exits(0);
+    }
+}
+
+#[test]
+fn d7_a_stop_in_a_subdirectory_is_gated() {
+    let gates = Gates::new(&[BAD]);
+    let mut command = gates.command(&["stop-hook"]);
+    command.current_dir(gates.path("src"));
+    let run = crate::context::run(command, b"{}");
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    answers(&answer, "block", "failed");
+}
+
+#[test]
+fn d9_a_release_is_for_one_cycle_and_says_what_still_fails() {
+    let gates = Gates::with_config(
+        &[BAD],
+        "max_retries: 1\nstop_hook: { run_interval_minutes: 0 }",
+    );
+    answers(&gates.stop(), "block", "failed");
+    let released = gates.stop();
+    answers(&released, "approve", "retry_limit_exceeded");
+    let message = released["message"].as_str().unwrap();
+    assert!(message.contains("NOT verified: check:src:bad"), "{message}");
+    // The same state again: still released, still not verified.
+    answers(&gates.stop(), "approve", "retry_limit_exceeded");
+    // New work: a new cycle.
+    gates.file("src/new", "1");
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
+fn e13_a_run_in_the_future_is_no_run() {
+    let gates = Gates::with_config(&[BAD], "");
+    gates.original_state(-60 * 24 * 365 * 50, "work", "abc");
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
+fn e14_the_agent_cannot_write_itself_a_pass() {
+    let gates = Gates::with_config(&[BAD], "");
+    gates.tollgate(&["run"]).exits(1);
+    gates.tollgate(&["clean"]).exits(0);
+    gates.original_state(0, "work", "abc");
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
+fn d10_two_stops_at_once_share_one_verdict() {
+    let gates = Gates::new(&[("slow", "command: \"echo x >> ../.count; sleep 0.5; false\"")]);
+    gates.file(".gitignore", ".count\n");
+    let (one, two) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| gates.stop());
+        let two = scope.spawn(|| gates.stop());
+        (one.join().unwrap(), two.join().unwrap())
+    });
+    answers(&one, "block", "failed");
+    answers(&two, "block", "failed");
+    assert_eq!(gates.read(".count"), "x\n", "one run");
+    for answer in [&one, &two] {
+        let reason = answer["reason"].as_str().unwrap();
+        assert!(reason.contains("check_src_slow.1.log"), "{reason}");
+    }
+    assert_eq!(gates.state()["attempts"], 1);
+}
+
+#[test]
+fn a_run_beside_a_run_says_who_is_running() {
+    let gates = Gates::new(&[("slow", "command: \"touch ../.up; sleep 1\"")]);
+    gates.file(".gitignore", ".up\n");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| gates.tollgate(&["run"]));
+        while !gates.exists(".up") {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        gates
+            .tollgate(&["check"])
+            .exits(1)
+            .says("already in progress (process ");
+        gates
+            .tollgate(&["clean"])
+            .exits(1)
+            .says("already in progress");
+        first.join().unwrap().exits(0);
+    });
+}
+
+#[test]
+fn a_log_directory_that_cannot_be_written_is_said_and_blocks_nobody() {
+    let gates = Gates::new(&[BAD]);
+    gates.file("gauntlet_logs", "a file in the way");
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("gauntlet_logs cannot be used");
+    answers(&gates.stop(), "approve", "error");
+}
+
+#[test]
+fn a_damaged_record_only_means_that_gates_run() {
+    let gates = Gates::with_config(&[OK], "");
+    gates.tollgate(&["run"]).exits(0);
+    gates.file(".tollgate/local/gates.json", "{\"last\": 5");
+    gates.file("gauntlet_logs/.execution_state", "\u{0}\u{1}");
+    answers(&gates.stop(), "approve", "passed");
+}
+
+#[test]
+fn no_repository_a_bare_one_and_one_without_a_commit() {
+    let gates = Gates::new(&[BAD]);
+    std::fs::remove_dir_all(gates.path(".git")).unwrap();
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("is not in a git repository");
+    answers(&gates.stop(), "approve", "error");
+    gates.git(&["init", "-q", "-b", "main"]);
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("[FAIL]  check:src:bad");
+    gates.git(&["config", "core.bare", "true"]);
+    gates.tollgate(&["clean"]).exits(0);
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("Error: ")
+        .says("work tree");
+}
+
+#[test]
+fn a_check_that_kills_its_own_group_has_no_verdict_but_fails() {
+    let gates = Gates::new(&[("kamikaze", "command: \"kill -9 0\"")]);
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("[ERROR] check:src:kamikaze")
+        .says("SIGKILL");
+}
+
+#[test]
+fn a_nested_hook_approves_and_children_are_marked() {
+    let gates = Gates::new(&[(
+        "nested",
+        "command: \"env | grep -c -e ^TOLLGATE_DEPTH=1 -e ^TASKIE_HOOK_SKIP=true -e ^GAUNTLET_STOP_HOOK_ACTIVE=1; false\"",
+    )]);
+    gates.tollgate(&["run"]).exits(1);
+    let log = gates.read("gauntlet_logs/check_src_nested.1.log");
+    assert!(log.lines().any(|line| line == "3"), "{log}");
+}

@@ -1,0 +1,217 @@
+//! Gates, seen from outside: real repositories, real commands, real kills.
+
+mod changes;
+mod configuration;
+mod defects;
+mod faults;
+mod killing;
+mod sessions;
+mod spec_003;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run, run};
+
+/// A project with gates in a repository: `main` has the gates, the branch `work` a change in
+/// `src/`.
+pub(super) struct Gates {
+    pub(super) project: Project,
+    home: tempfile::TempDir,
+}
+
+/// A gate that passes.
+pub(super) const OK: (&str, &str) = ("ok", "command: \"true\"");
+/// A gate that fails.
+pub(super) const BAD: (&str, &str) = ("bad", "command: echo boom; exit 3");
+/// A gate that passes once `src/fixed` exists. It runs in `src`.
+pub(super) const FIXABLE: (&str, &str) = ("fixable", "command: test -e fixed");
+
+impl Gates {
+    /// Gates for `src`, with this in `config.yml` as well.
+    pub(super) fn with_config(checks: &[(&str, &str)], more: &str) -> Self {
+        let names: Vec<_> = checks.iter().map(|(name, _)| *name).collect();
+        Self::raw(
+            checks,
+            &format!(
+                "base_branch: main\n{more}\nentry_points:\n  - path: src\n    checks: [{}]\n",
+                names.join(", ")
+            ),
+        )
+    }
+
+    /// Gates for `src` that run at every stop.
+    pub(super) fn new(checks: &[(&str, &str)]) -> Self {
+        Self::with_config(checks, "stop_hook: { run_interval_minutes: 0 }")
+    }
+
+    /// With this very `config.yml`.
+    pub(super) fn raw(checks: &[(&str, &str)], config: &str) -> Self {
+        let gates = Self {
+            project: Project::empty(),
+            home: tempfile::tempdir().unwrap(),
+        };
+        for (name, yaml) in checks {
+            gates.check(name, yaml);
+        }
+        gates.file(".gauntlet/config.yml", config);
+        gates.file("src/a.txt", "a\n");
+        gates.git(&["init", "-q", "-b", "main"]);
+        gates.commit("first");
+        gates.git(&["checkout", "-q", "-b", "work"]);
+        gates.file("src/b.txt", "b\n");
+        gates
+    }
+
+    pub(super) fn check(&self, name: &str, yaml: &str) {
+        self.file(&format!(".gauntlet/checks/{name}.yml"), yaml);
+    }
+
+    pub(super) fn file(&self, path: &str, text: &str) -> PathBuf {
+        self.project.file(path, text)
+    }
+
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.project.path(path)
+    }
+
+    pub(super) fn read(&self, path: &str) -> String {
+        self.project.read(path)
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    pub(super) fn git(&self, args: &[&str]) -> String {
+        self.project.git(args)
+    }
+
+    pub(super) fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+    }
+
+    pub(super) fn global(&self, yaml: &str) {
+        let directory = self.home.path().join(".config/agent-gauntlet");
+        std::fs::create_dir_all(&directory).unwrap();
+        std::io::Write::write_all(
+            &mut std::fs::File::create(directory.join("config.yml")).unwrap(),
+            yaml.as_bytes(),
+        )
+        .unwrap();
+    }
+
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.project.command(args);
+        command
+            .env("HOME", self.home.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    pub(super) fn tollgate(&self, args: &[&str]) -> Run {
+        run(self.command(args), b"")
+    }
+
+    /// Runs a command with `--json`; its answer and exit code.
+    pub(super) fn json(&self, args: &[&str]) -> (Value, i32) {
+        let mut args = args.to_vec();
+        args.push("--json");
+        let run = self.tollgate(&args);
+        let value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        (value, run.code)
+    }
+
+    /// Feeds the stop hook these bytes.
+    pub(super) fn stop_raw(&self, input: &[u8]) -> (Value, Run) {
+        let run = run(self.command(&["stop-hook"]), input);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        let blocks = answer["decision"] == "block";
+        assert!(blocks || answer["decision"] == "approve", "{answer}");
+        assert_eq!(blocks, answer["reason"].is_string(), "{answer}");
+        for key in ["status", "message", "stopReason", "systemMessage"] {
+            assert!(answer[key].is_string(), "{key}: {answer}");
+        }
+        (answer, run)
+    }
+
+    /// A stop without a session.
+    pub(super) fn stop(&self) -> Value {
+        self.stop_raw(br#"{"hook_event_name":"Stop","stop_hook_active":false}"#)
+            .0
+    }
+
+    /// A stop of a session.
+    pub(super) fn stop_in(&self, session: &str, prompt: &str, active: bool) -> Value {
+        let event = json!({
+            "hook_event_name": "Stop", "session_id": session, "prompt_id": prompt,
+            "stop_hook_active": active, "cwd": self.project.root(),
+        });
+        self.stop_raw(event.to_string().as_bytes()).0
+    }
+
+    /// `.execution_state`
+    pub(super) fn state(&self) -> Value {
+        serde_json::from_str(&self.read("gauntlet_logs/.execution_state")).unwrap_or_default()
+    }
+
+    /// Writes a state file as the original does, so many minutes ago.
+    pub(super) fn original_state(&self, minutes_ago: i64, branch: &str, commit: &str) {
+        let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes_ago);
+        let state = json!({
+            "last_run_completed_at": then.to_string(), "branch": branch, "commit": commit,
+        });
+        self.file("gauntlet_logs/.execution_state", &state.to_string());
+    }
+
+    /// Names in the log directory that match.
+    pub(super) fn logs(&self, part: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path("gauntlet_logs"));
+        let names = entries
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter(|name| name.contains(part)).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Run {
+    /// The exit code, with everything shown if it is another.
+    #[track_caller]
+    pub(super) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(super) fn says(self, text: &str) -> Self {
+        let said = format!("{}{}", self.stdout, self.stderr);
+        assert!(said.contains(text), "{text:?} is not in {said}");
+        self
+    }
+
+    #[track_caller]
+    pub(super) fn does_not_say(self, text: &str) -> Self {
+        let said = format!("{}{}", self.stdout, self.stderr);
+        assert!(!said.contains(text), "{text:?} is in {said}");
+        self
+    }
+}
+
+/// The decision and the status of an answer.
+#[track_caller]
+pub(super) fn answers(answer: &Value, decision: &str, status: &str) {
+    assert_eq!(
+        (answer["decision"].as_str(), answer["status"].as_str()),
+        (Some(decision), Some(status)),
+        "{answer:#}"
+    );
+}

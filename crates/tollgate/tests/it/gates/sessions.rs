@@ -1,0 +1,267 @@
+//! Sessions of real agents: the loop guard, gates that a session changes, work that it hides, and
+//! `tollgate hook` itself.
+
+use serde_json::{Value, json};
+
+use super::{BAD, FIXABLE, Gates, OK, answers};
+use crate::context::{Run, run};
+
+/// A Stop event of Claude Code through `tollgate hook`.
+fn hook(gates: &Gates, more: &Value) -> Run {
+    let mut event = json!({
+        "session_id": "s", "prompt_id": "p", "transcript_path": "/t.jsonl",
+        "cwd": gates.project.root(), "permission_mode": "default", "hook_event_name": "Stop",
+        "stop_hook_active": false, "last_assistant_message": "Done.", "background_tasks": [],
+    });
+    for (key, value) in more.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    let mut command = gates.command(&["hook"]);
+    command.env("CLAUDE_PROJECT_DIR", gates.project.root());
+    run(command, event.to_string().as_bytes())
+}
+
+#[test]
+fn hook_gates_a_stop_of_claude_code() {
+    let gates = Gates::new(&[BAD]);
+    let run = hook(&gates, &json!({})).exits(0);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["decision"], "block", "{answer}");
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("GAUNTLET FAILED")
+    );
+    let journal = gates.project.journal();
+    assert_eq!(journal[0]["code"], "GATE-FAILED", "{journal:?}");
+}
+
+#[test]
+fn hook_says_nothing_when_the_gates_pass() {
+    hook(&Gates::new(&[OK]), &json!({})).says_nothing();
+}
+
+#[test]
+fn hook_does_not_gate_questions_plans_background_work_and_subagents() {
+    let gates = Gates::new(&[BAD]);
+    for event in [
+        json!({ "last_assistant_message": "Shall I go on?" }),
+        json!({ "permission_mode": "plan" }),
+        json!({ "background_tasks": [{ "id": "t", "status": "running" }] }),
+        json!({ "hook_event_name": "SubagentStop", "agent_id": "a" }),
+    ] {
+        hook(&gates, &event).says_nothing();
+    }
+    assert!(!gates.exists("gauntlet_logs"));
+}
+
+#[test]
+fn hook_lets_a_stop_through_that_cannot_be_decided_and_tells_the_person() {
+    let gates = Gates::with_config(&[BAD], "base_branch_: x");
+    gates.git(&["branch", "-q", "-D", "main"]);
+    let run = hook(&gates, &json!({})).exits(0);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["decision"], json!(null), "{answer}");
+    let told = answer["systemMessage"].as_str().unwrap();
+    assert!(told.contains("\"main\" does not exist"), "{told}");
+    assert!(told.contains("did you mean `base_branch`?"), "{told}");
+}
+
+#[test]
+fn a_stop_that_follows_a_block_without_any_change_is_let_through() {
+    let gates = Gates::new(&[BAD]);
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    let answer = gates.stop_in("s", "p", true);
+    answers(&answer, "approve", "stop_hook_active");
+    assert!(answer["message"].as_str().unwrap().contains("NOT verified"));
+    assert_eq!(gates.logs("bad").len(), 1, "nothing ran");
+}
+
+#[test]
+fn somebody_else_s_block_is_no_business_of_ours() {
+    let gates = Gates::new(&[BAD]);
+    answers(
+        &gates.stop_in("s", "p", true),
+        "approve",
+        "stop_hook_active",
+    );
+}
+
+#[test]
+fn loop_guard_strict_restores_the_letter() {
+    let gates = Gates::with_config(&[FIXABLE], "stop_hook: { loop_guard: strict }");
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    gates.file("src/other", "1");
+    answers(
+        &gates.stop_in("s", "p", true),
+        "approve",
+        "stop_hook_active",
+    );
+}
+
+#[test]
+fn the_same_fault_never_blocks_a_third_time() {
+    let gates = Gates::with_config(
+        &[BAD],
+        "max_retries: 20\nstop_hook: { run_interval_minutes: 0 }",
+    );
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    gates.file("src/1", "1");
+    answers(&gates.stop_in("s", "p", true), "block", "failed");
+    gates.file("src/2", "2");
+    let answer = gates.stop_in("s", "p", true);
+    answers(&answer, "approve", "retry_limit_exceeded");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("Released, NOT verified")
+    );
+    // The person's next prompt is a new turn.
+    answers(&gates.stop_in("s", "p2", false), "block", "failed");
+}
+
+#[test]
+fn a_turn_is_blocked_eight_times_at_most() {
+    let gates = Gates::with_config(
+        &[("changing", "command: \"cat n; false\"")],
+        "max_retries: 20\nstop_hook: { run_interval_minutes: 0 }",
+    );
+    for (number, word) in ["a", "b", "c", "d", "e", "f", "g", "h"].iter().enumerate() {
+        gates.file("src/n", word);
+        answers(&gates.stop_in("s", "p", number > 0), "block", "failed");
+    }
+    gates.file("src/n", "i");
+    answers(
+        &gates.stop_in("s", "p", true),
+        "approve",
+        "retry_limit_exceeded",
+    );
+}
+
+#[test]
+fn stopping_again_on_a_verified_tree_runs_nothing() {
+    let gates = Gates::new(&[("counts", "command: echo x >> ../.count")]);
+    gates.file(".gitignore", ".count\n");
+    answers(&gates.stop(), "approve", "passed");
+    let answer = gates.stop();
+    answers(&answer, "approve", "passed");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("nothing changed since")
+    );
+    assert_eq!(gates.read(".count"), "x\n");
+    // Committing it does not change the tree.
+    gates.commit("work");
+    answers(&gates.stop(), "approve", "passed");
+    assert_eq!(gates.read(".count"), "x\n");
+}
+
+#[test]
+fn d8_gates_that_a_session_weakens_are_named() {
+    let gates = Gates::new(&[BAD, OK]);
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    gates.check("bad", "command: \"true\"");
+    let answer = gates.stop_in("s", "p", true);
+    answers(&answer, "approve", "passed_with_warnings");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("check bad: command changed"), "{message}");
+    // Also when the pass is a remembered one, and in the interval.
+    let answer = gates.stop_in("s", "p2", false);
+    answers(&answer, "approve", "passed_with_warnings");
+    // Another session begins with the gates as they are.
+    answers(&gates.stop_in("t", "p", false), "approve", "passed");
+}
+
+#[test]
+fn d8_a_hook_that_a_session_switches_off_breaks_or_removes_is_named() {
+    let gates = Gates::new(&[BAD]);
+    gates.stop_in("s", "p", false);
+    let config = gates.read(".gauntlet/config.yml");
+    let off = config.replace("run_interval_minutes: 0", "enabled: false");
+    gates.file(".gauntlet/config.yml", &off);
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "stop_hook_disabled");
+    let message = answer["message"].as_str().unwrap();
+    assert!(
+        message.contains("stop_hook.enabled: true became false"),
+        "{message}"
+    );
+    gates.file(".gauntlet/config.yml", "entry_points: [");
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "error");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("worked when this session began")
+    );
+    std::fs::remove_file(gates.path(".gauntlet/config.yml")).unwrap();
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "no_config");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("worked when this session began")
+    );
+}
+
+#[test]
+fn d8_what_a_session_changes_before_its_first_stop_is_seen_from_its_start() {
+    let gates = Gates::new(&[BAD]);
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    hook(&gates, &start).says_nothing();
+    gates.check("bad", "command: \"true\"");
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "passed_with_warnings");
+}
+
+#[test]
+fn an_agent_cannot_accept_its_own_change() {
+    let gates = Gates::new(&[BAD]);
+    gates
+        .tollgate(&["validate", "--accept"])
+        .exits(2)
+        .says("for a person at a terminal");
+}
+
+#[test]
+fn e15_work_that_goes_out_of_sight_is_named() {
+    let gates = Gates::new(&[BAD]);
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    hook(&gates, &start).says_nothing();
+    gates.git(&["stash", "push", "-q", "--include-untracked", "--", "src"]);
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "no_changes");
+    assert!(
+        answer["message"].as_str().unwrap().contains("git stash"),
+        "{answer}"
+    );
+
+    let gates = Gates::new(&[BAD]);
+    hook(&gates, &start).says_nothing();
+    gates.commit("work");
+    gates.git(&["branch", "-q", "-f", "main", "work"]);
+    let answer = gates.stop_in("s", "p", false);
+    answers(&answer, "approve", "no_changes");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("main was moved onto the work"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn e15_moving_the_base_does_not_undo_a_failure() {
+    let gates = Gates::new(&[BAD]);
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    gates.commit("work");
+    gates.git(&["branch", "-q", "-f", "main", "work"]);
+    answers(&gates.stop_in("s", "p2", false), "block", "failed");
+}

@@ -1,0 +1,155 @@
+//! Facts 1.19, and the corpus of commands that were labelled by running them.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, bash};
+
+const NAME: &str = "state-file-guard";
+const BLOCKED: &str = "BASH STATE GUARD: Direct writes to state.json via Bash are not permitted.";
+
+fn project() -> Project {
+    let project = Project::new();
+    project.file(".isdlc/state.json", "{}");
+    project
+}
+
+#[test]
+fn the_whole_corpus() {
+    let project = project();
+    let corpus = include_str!("../../../../core/tests/corpus/state-write.jsonl");
+    let mut wrong = Vec::new();
+    for line in corpus.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let run = project.guard(NAME, &bash(row["command"].as_str().unwrap()));
+        assert_eq!(run.code, 0, "{row} {run:?}");
+        if run.stdout.is_empty() == (row["writes_state"] == json!(true)) {
+            wrong.push(format!("{row} {run:?}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(corpus.lines().count() >= 200);
+}
+
+#[test]
+fn the_block_shows_the_command_and_what_to_do() {
+    let project = project();
+    let long = format!("echo '{}' > .isdlc/state.json", "x".repeat(300));
+    let reason = project.guard(NAME, &bash(&long)).blocks(BLOCKED);
+    assert!(reason.contains("Write and Edit tools"), "{reason}");
+    let shown = reason.split("Command: ").nth(1).unwrap();
+    assert_eq!(shown.chars().count(), 200);
+    assert_eq!(project.codes(), ["SFG-001"]);
+    assert!(
+        project
+            .read(".isdlc/hook-activity.log")
+            .contains(r#""hook":"state-file-guard","event":"block""#)
+    );
+}
+
+#[test]
+fn f5_routes_that_the_letters_do_not_show() {
+    let project = project();
+    for command in [
+        "rm .isdlc/state.json",
+        "truncate -s0 .isdlc/state.json",
+        "dd if=/dev/null of=.isdlc/state.json",
+        "perl -pi -e s/a/b/ .isdlc/state.json",
+        "cd .isdlc && echo x > state.json",
+        "git checkout HEAD -- .isdlc/state.json",
+        "mv .isdlc old",
+        "sh -c 'echo > .isdlc/state.json'",
+    ] {
+        project.guard(NAME, &bash(command)).blocks(BLOCKED);
+    }
+}
+
+#[test]
+fn gh_276_f5_reading_is_fine() {
+    let project = project();
+    for command in [
+        "cat .isdlc/state.json 2>/dev/null",
+        "jq '.a > 1' .isdlc/state.json",
+        "grep '>' .isdlc/state.json",
+        "cp .isdlc/state.json /tmp/copy.json",
+        "echo 'echo > .isdlc/state.json'",
+        "git diff .isdlc/state.json | head > /dev/null",
+    ] {
+        project.guard(NAME, &bash(command)).says_nothing();
+    }
+}
+
+#[test]
+fn bug_0016_a_script_that_only_reads_is_fine() {
+    let project = project();
+    let read = r#"node -e "const s = JSON.parse(require('fs').readFileSync('.isdlc/state.json')); process.stdout.write(s.a)""#;
+    project.guard(NAME, &bash(read)).says_nothing();
+    let write = r#"node -e "require('fs').writeFileSync('.isdlc/state.json', '{}')""#;
+    project.guard(NAME, &bash(write)).blocks(BLOCKED);
+}
+
+#[test]
+fn the_other_records_are_protected_too() {
+    let project = project();
+    project.file(".isdlc/projects/api/state.json", "{}");
+    project.file(".tollgate/local/journal.jsonl", "");
+    project
+        .guard(NAME, &bash("echo '{}' > .isdlc/projects/api/state.json"))
+        .blocks(BLOCKED);
+    project
+        .guard(NAME, &bash("rm -rf .isdlc/projects"))
+        .blocks(BLOCKED);
+    project
+        .guard(NAME, &bash("echo '{}' > .isdlc/monorepo.json"))
+        .blocks("BASH STATE GUARD: Direct writes to monorepo.json via Bash");
+    for command in [
+        "rm -rf .tollgate/local",
+        "echo > .tollgate/local/journal.jsonl",
+        "rm .tollgate/local/state/*",
+        "mv .tollgate /tmp/x",
+        "cd .tollgate/local && touch new",
+        "python3 -c \"open('.tollgate/local/once','w')\"",
+    ] {
+        project
+            .guard(NAME, &bash(command))
+            .blocks("BASH STATE GUARD: Direct writes to .tollgate/local via Bash");
+    }
+    for command in [
+        "cat .tollgate/local/journal.jsonl",
+        "ls .tollgate/local",
+        "echo > .tollgate/config.yml",
+        "rm -rf .tollgate/plans",
+    ] {
+        project.guard(NAME, &bash(command)).says_nothing();
+    }
+}
+
+#[test]
+fn what_may_change_anything_is_judged_by_its_effect_unless_it_names_the_file() {
+    let project = project();
+    for command in ["git reset --hard", "tar xf a.tar", "make"] {
+        project.guard(NAME, &bash(command)).says_nothing();
+    }
+    let reason = project
+        .guard(NAME, &bash("cp -a backup/.isdlc/. .isdlc/"))
+        .blocks(BLOCKED);
+    assert!(reason.contains("cannot be told in full"), "{reason}");
+}
+
+#[test]
+fn no_state_is_needed_and_other_projects_are_not_ours() {
+    let project = Project::new();
+    project
+        .guard(NAME, &bash("echo '{}' > .isdlc/state.json"))
+        .blocks(BLOCKED);
+    project
+        .guard(
+            NAME,
+            &bash("mkdir -p /tmp/p/.isdlc && echo '{}' > /tmp/p/.isdlc/state.json"),
+        )
+        .says_nothing();
+}

@@ -53,6 +53,7 @@ impl Env {
             project_dir: path("CLAUDE_PROJECT_DIR"),
             monorepo_project: text("ISDLC_PROJECT").filter(|v| !v.is_empty()),
             home: path("HOME"),
+            path: get("PATH"),
             cwd,
             nested: get(DEPTH).is_some_and(|v| !v.is_empty() && v != "0")
                 || text("TASKIE_HOOK_SKIP").is_some_and(|v| v == "true")
@@ -61,7 +62,6 @@ impl Env {
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
-            path: get("PATH"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
             stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
             ci: ["CI", "GITHUB_ACTIONS"]

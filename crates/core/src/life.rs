@@ -35,6 +35,8 @@ pub struct Life {
 enum Sign {
     Block,
     Warn,
+    /// It records something, or tells the agent something.
+    Acts,
 }
 
 const STATE: &str = ".isdlc/state.json";
@@ -225,6 +227,97 @@ static LIVES: &[Life] = &[
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
     },
     Life {
+        guard: "log-skill-usage",
+        sign: Sign::Acts,
+        files: &[MANIFEST, (STATE, "{}")],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer"},"tool_result":"done"}"#,
+    },
+    Life {
+        guard: "menu-tracker",
+        sign: Sign::Acts,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue. Your choice:"}"#,
+    },
+    Life {
+        guard: "phase-transition-enforcer",
+        sign: Sign::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"Would you like to proceed?"}"#,
+    },
+    Life {
+        guard: "menu-halt-enforcer",
+        sign: Sign::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue\nNobody chose anything, and yet here is what comes next: the requirements are taken for granted, the architecture is drawn, the design follows from it, and the implementation begins without anybody having been asked."}"#,
+    },
+    Life {
+        guard: "skill-delegation-enforcer",
+        sign: Sign::Acts,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"feature x"},"tool_result":"loaded"}"#,
+    },
+    Life {
+        guard: "test-watcher",
+        sign: Sign::Acts,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
+    },
+    Life {
+        guard: "review-reminder",
+        sign: Sign::Warn,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{},"code_review":{"enabled":false,"team_size":3}}"#,
+            ),
+            (".git/HEAD", "ref: refs/heads/main\n"),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
+    },
+    Life {
+        guard: "atdd-completeness-validator",
+        sign: Sign::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"options":{"atdd_mode":true}}}"#,
+        )],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"npm test"},"tool_result":"not ok 1 - P0 login\nok 2 - P1 logout\n"}"#,
+    },
+    Life {
+        guard: "output-format-validator",
+        sign: Sign::Warn,
+        files: &[
+            (STATE, r#"{"active_workflow":{}}"#),
+            ("docs/test-strategy.md", "nothing\n"),
+        ],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
+    },
+    Life {
+        guard: "workflow-completion-enforcer",
+        sign: Sign::Acts,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
+            "workflow_history":[{"type":"feature","completed_at":"2026-01-01T00:09:30.000Z"}]}"#,
+        )],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
+    },
+    Life {
         guard: "delegation-gate",
         sign: Sign::Block,
         files: &[(
@@ -235,6 +328,11 @@ static LIVES: &[Life] = &[
         event: r#"{"hook_event_name":"Stop","stop_hook_active":false}"#,
     },
 ];
+
+/// How many guards can be tried.
+pub fn count() -> usize {
+    LIVES.len()
+}
 
 /// Shows every guard its known-bad event, in projects made inside `directory`. What is returned
 /// names each guard that let it pass.
@@ -280,6 +378,7 @@ impl Sign {
         match self {
             Self::Block => matches!(opinion.verdict, Verdict::Block(_)),
             Self::Warn => matches!(opinion.verdict, Verdict::Warn(_)),
+            Self::Acts => !opinion.edits.is_empty() || !opinion.guidance.is_empty(),
         }
     }
 }
@@ -292,7 +391,8 @@ mod tests {
     #[test]
     fn every_guard_has_a_known_bad_event_and_is_alive() {
         let shown: Vec<_> = LIVES.iter().map(|life| life.guard).collect();
-        for guard in GUARDS {
+        // A guard without codes has nothing to say by design.
+        for guard in GUARDS.iter().filter(|guard| !guard.codes.is_empty()) {
             assert!(shown.contains(&guard.name), "{} proves nothing", guard.name);
         }
         let dir = tempfile::tempdir().unwrap();

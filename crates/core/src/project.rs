@@ -16,10 +16,6 @@ pub struct Layout {
     root: PathBuf,
     /// The workflow's home is `.isdlc`.
     isdlc: bool,
-    /// The plans' home is `.taskie`.
-    taskie: bool,
-    /// The gates' home is `.gauntlet`.
-    gauntlet: bool,
 }
 
 /// The directories that make a project, that of the workflow's original first.
@@ -68,12 +64,12 @@ impl Layout {
 
     /// The layout of exactly this directory, if it has a home.
     pub fn at(root: &Path) -> Option<Self> {
-        let [isdlc, tollgate, gauntlet, taskie] = HOMES.map(|name| root.join(name).is_dir());
-        (isdlc || tollgate || gauntlet || taskie).then(|| Self {
+        let [isdlc, others @ ..] = HOMES;
+        let has = |name: &str| root.join(name).is_dir();
+        let isdlc = has(isdlc);
+        (isdlc || others.into_iter().any(has)).then(|| Self {
             root: root.to_owned(),
             isdlc,
-            taskie,
-            gauntlet,
         })
     }
 
@@ -228,7 +224,7 @@ impl Layout {
 
     /// The name of the plans' home, as messages and reviewers read it: relative to the root.
     pub fn plans_home_name(&self) -> &'static str {
-        if self.taskie {
+        if self.root.join(".taskie").is_dir() {
             ".taskie/plans"
         } else {
             ".tollgate/plans"
@@ -257,11 +253,16 @@ impl Layout {
 
     /// The name of the gates' home, as messages say it.
     pub fn gates_home_name(&self) -> &'static str {
-        if self.gauntlet {
+        if self.is_gauntlet() {
             ".gauntlet"
         } else {
             ".tollgate"
         }
+    }
+
+    /// Asked only where gates are concerned: most events are not about them.
+    fn is_gauntlet(&self) -> bool {
+        self.root.join(".gauntlet").is_dir()
     }
 
     /// The gates' configuration. A project has gates if this file exists.
@@ -271,7 +272,7 @@ impl Layout {
 
     /// Where the gates' logs go unless the configuration says otherwise.
     pub fn default_log_dir(&self) -> &'static str {
-        if self.gauntlet {
+        if self.is_gauntlet() {
             "gauntlet_logs"
         } else {
             ".tollgate/logs"

@@ -152,6 +152,12 @@ impl Sources {
         )
     }
 
+    /// Adds entries of the history to the archive beside the state, unless it has them.
+    pub fn remember(&self, entries: &[serde_json::Value]) -> Result<(), String> {
+        let project = self.project().ok().flatten();
+        crate::state::archive::remember(&self.layout.archive_file(project), entries)
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
         let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;
@@ -308,6 +314,17 @@ impl<'a> Scene<'a> {
             Requirements::of(config, kind.as_deref(), &phase)
         });
         requirements.as_ref()
+    }
+
+    /// The text of the state file, for guards that compute a new one from it.
+    pub fn state_text(&self) -> Option<&'a str> {
+        self.state()?;
+        self.sources.state().ok().flatten()
+    }
+
+    /// The state file the event is about.
+    pub fn state_file(&self) -> PathBuf {
+        self.sources.state_file()
     }
 
     /// What the event's shell command would do.

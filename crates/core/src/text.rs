@@ -1,9 +1,16 @@
-//! Words in prose that people and agents write, matched by hand.
+//! Finding words in prose and in the output of programs.
 //!
-//! A pattern is its own text, in lower case, in which a blank stands for any blanks and `#` for
-//! a number: `phase # complete`. It matches whole words only, and a name that goes on behind a
-//! hyphen is another word: `gate` is in "pass the gate" and neither in "delegate" nor in
-//! "gate-blocker". Compiling one regular expression would cost more than a whole event.
+//! The originals match with regular expressions; compiling one costs more than deciding a whole
+//! event. Two ways are enough:
+//!
+//! * A *pattern* ([`places`], [`says`]) is its own text, in lower case, in which a blank stands
+//!   for any blanks and `#` for a number: `phase # complete`. It matches whole words only, and a
+//!   name that goes on behind a hyphen is another word: `gate` is in "pass the gate" and neither
+//!   in "delegate" nor in "gate-blocker".
+//! * A *phrase* ([`phrases`]) is words with any blanks between them, in any case, wherever they
+//!   stand. Beside it are the numbers that programs print next to a label.
+
+use std::borrow::Cow;
 
 /// A letter, digit, underscore or hyphen: what a name goes on with.
 pub fn is_word(c: char) -> bool {
@@ -66,6 +73,148 @@ fn is_denied(before: &str) -> bool {
     })
 }
 
+/// The places where `words` stand one after the other, in any case and with any blanks between
+/// them, as the matched text and what follows it. `words` are in lower case, with one blank
+/// between them.
+pub fn phrases<'t>(text: &'t str, words: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let first = words.bytes().next().unwrap_or(b' ');
+    let starts = text
+        .bytes()
+        .enumerate()
+        .filter(move |(_, byte)| byte.eq_ignore_ascii_case(&first));
+    starts.filter_map(move |(at, _)| {
+        let rest = text.get(at..)?;
+        let after = after_phrase(rest, words)?;
+        rest.get(..rest.len() - after.len())
+            .map(|found| (found, after))
+    })
+}
+
+/// The first of [`phrases`], as it stands in the text.
+pub fn phrase<'t>(text: &'t str, words: &'t str) -> Option<&'t str> {
+    phrases(text, words).next().map(|(found, _)| found)
+}
+
+/// Whether `text` has `words` in this way.
+pub fn has(text: &str, words: &str) -> bool {
+    phrases(text, words).next().is_some()
+}
+
+/// What follows `words` at the beginning of `text`.
+pub fn after_phrase<'t>(text: &'t str, words: &str) -> Option<&'t str> {
+    let mut rest = text;
+    for (index, word) in words.split(' ').enumerate() {
+        if index > 0 {
+            let trimmed = rest.trim_start();
+            if trimmed.len() == rest.len() {
+                return None;
+            }
+            rest = trimmed;
+        }
+        let head = rest.get(..word.len())?;
+        if !head.eq_ignore_ascii_case(word) {
+            return None;
+        }
+        rest = rest.get(word.len()..)?;
+    }
+    Some(rest)
+}
+
+/// Whether `word` (lower case) stands alone in `text`, in any case.
+pub fn has_word(text: &str, word: &str) -> bool {
+    phrases(text, word).any(|(found, after)| {
+        let before = text
+            .get(..text.len() - after.len() - found.len())
+            .unwrap_or_default();
+        !before.ends_with(in_word) && !after.starts_with(in_word)
+    })
+}
+
+/// A letter, a digit or an underscore.
+pub fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The whole number at the beginning of a text, and what follows it.
+pub fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = text.get(..text.len() - rest.len())?;
+    Some((digits.parse().ok()?, rest))
+}
+
+/// The number in front of `label` in a list such as `2 failed, 3 passed`: a whole word, with a
+/// number and one blank before it.
+pub fn count(line: &str, label: &str) -> Option<u64> {
+    let mut words = line.split(|c: char| c.is_whitespace() || ",;|()".contains(c));
+    let mut before = "";
+    loop {
+        let word = words.next()?;
+        if word.is_empty() {
+            continue;
+        }
+        if word
+            .trim_end_matches(['.', ':'])
+            .eq_ignore_ascii_case(label)
+            && let Ok(number) = before.parse()
+        {
+            return Some(number);
+        }
+        before = word;
+    }
+}
+
+/// The number behind `label`, blanks between allowed: `Failures: 0`.
+pub fn number_after(line: &str, label: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(label)?;
+    leading_number(rest.trim_start()).map(|(number, _)| number)
+}
+
+/// The percentage that a text begins with: `85.71%`.
+pub fn leading_percent(text: &str) -> Option<f64> {
+    let (number, _) = text.split_once('%')?;
+    number.trim().parse().ok()
+}
+
+/// Output as a person reads it: without colours, and with plain line ends.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\u{1b}', '\r']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\u{1b}' => match letters.next() {
+                Some('[') => drop(letters.find(|c| ('\u{40}'..='\u{7e}').contains(c))),
+                // A title or a link: up to the bell or the string terminator.
+                Some(']') => {
+                    while let Some(c) = letters.next() {
+                        if c == '\u{7}' || (c == '\u{1b}' && letters.next_if_eq(&'\\').is_some()) {
+                            break;
+                        }
+                    }
+                }
+                Some(_) | None => {}
+            },
+            '\r' => {
+                if letters.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// At most this many characters of a text.
+pub fn cut(text: &str, most: usize) -> &str {
+    text.char_indices()
+        .nth(most)
+        .and_then(|(at, _)| text.get(..at))
+        .unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +267,43 @@ mod tests {
         ] {
             assert!(says(text, &["advance"]), "{text}");
         }
+    }
+
+    #[test]
+    fn phrases_are_found_in_any_case_and_with_any_blanks() {
+        assert_eq!(
+            phrase(
+                "Ok.  Would you\n LIKE to proceed?",
+                "would you like to proceed"
+            ),
+            Some("Would you\n LIKE to proceed")
+        );
+        assert_eq!(phrase("wouldyou", "would you"), None);
+        assert_eq!(phrase("é would", "would"), Some("would"));
+        assert_eq!(phrases("a b a  b", "a b").count(), 2);
+        assert!(!has_word("incomplete", "complete"));
+        assert!(has_word("Step: complete.", "complete"));
+    }
+
+    #[test]
+    fn counts_belong_to_whole_labels() {
+        let line = "=== 2 failed, 13 passed, 1 xfailed in 0.12s ===";
+        assert_eq!(count(line, "failed"), Some(2));
+        assert_eq!(count(line, "passed"), Some(13));
+        assert_eq!(count(line, "skipped"), None);
+        assert_eq!(count("Tests  1 failed | 2 passed (3)", "passed"), Some(2));
+        assert_eq!(number_after("Failures: 3, Errors: 0", "Errors:"), Some(0));
+        assert_eq!(leading_percent("85.71% of"), Some(85.71));
+    }
+
+    #[test]
+    fn colours_and_carriage_returns_go() {
+        assert_eq!(plain("\u{1b}[1;31mFAIL\u{1b}[0m a\r\nb"), "FAIL a\nb");
+        assert_eq!(plain("10%\r20%\r\n"), "10%\n20%\n");
+        assert_eq!(
+            plain("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{1b}\\"),
+            "link"
+        );
+        assert_eq!(cut("äöü", 2), "äö");
     }
 }

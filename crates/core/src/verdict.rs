@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::state::edit::Edit;
 
 /// A guard's answer to one event.
@@ -29,6 +31,8 @@ pub struct Opinion {
     pub guidance: Vec<String>,
     /// What it noticed and put right by itself, for the logs.
     pub notes: Vec<Finding>,
+    /// Entries of the history that it wants remembered for good.
+    pub remembered: Vec<Value>,
 }
 
 /// One thing a guard found.
@@ -79,6 +83,8 @@ pub struct Outcome {
     pub guidance: Vec<String>,
     /// What the guards put right by themselves.
     pub notes: Vec<Report>,
+    /// Entries of the history for the archive.
+    pub remembered: Vec<Value>,
     /// Steps of the workflow that were adopted, for the journal.
     pub changes: Vec<Finding>,
 }
@@ -90,6 +96,7 @@ impl From<Verdict> for Opinion {
             edits: Vec::new(),
             guidance: Vec::new(),
             notes: Vec::new(),
+            remembered: Vec::new(),
         }
     }
 }
@@ -111,6 +118,13 @@ impl Opinion {
     #[must_use]
     pub fn telling(mut self, guidance: impl Into<String>) -> Self {
         self.guidance.push(guidance.into());
+        self
+    }
+
+    /// The same opinion with an entry of the history for the archive.
+    #[must_use]
+    pub fn remembering(mut self, entry: Value) -> Self {
+        self.remembered.push(entry);
         self
     }
 
@@ -156,6 +170,7 @@ impl Outcome {
             self.edits.push((guard, opinion.edits));
         }
         self.guidance.extend(opinion.guidance);
+        self.remembered.extend(opinion.remembered);
         self.notes.extend(
             opinion
                 .notes

@@ -104,6 +104,11 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if !outcome.edits.is_empty() {
         apply(event, &sources, &mut outcome, now);
     }
+    if !outcome.remembered.is_empty()
+        && let Err(text) = sources.remember(&outcome.remembered)
+    {
+        outcome.faults.push(Fault::new("archive-unwritten", text));
+    }
     if event.kind == EventKind::SessionStart {
         outcome
             .faults

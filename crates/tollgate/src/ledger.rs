@@ -7,12 +7,16 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 
 const CAP: u64 = 1 << 20;
+
+/// A session that nobody continued for so long is over.
+const FORGET: Duration = Duration::from_hours(30 * 24);
 
 /// At most so many blocks in a turn; agents themselves end a turn after more.
 pub(crate) const MAX_BLOCKS: u64 = 8;
@@ -135,9 +139,24 @@ impl Ledger {
     pub(crate) fn save(&self) -> io::Result<()> {
         if let Some(directory) = self.path.parent() {
             fs::private_directory(directory)?;
+            if !self.path.exists() {
+                forget_old(directory);
+            }
         }
         let text = Value::Object(self.content.clone()).to_string();
         fs::replace(&self.path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
+    }
+}
+
+/// Removes the ledgers of sessions that nobody continued for a long time.
+fn forget_old(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|meta| meta.modified());
+        let age = age.ok().and_then(|time| time.elapsed().ok());
+        let is_ledger = entry.path().extension().is_some_and(|end| end == "json");
+        if is_ledger && age.is_some_and(|age| age > FORGET) {
+            let _kept = std::fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod hook;
 mod ledger;
 mod plan;
 mod process;
+mod review;
 mod stdin;
 mod stop;
 

@@ -3,6 +3,7 @@
 //! A guard is a pure function from a [`Scene`] to an [`Opinion`]. The table says when it runs;
 //! `--guard`, the documentation and the tests are made from the same rows.
 
+mod atdd_completeness_validator;
 mod blast_radius_validator;
 mod branch_guard;
 mod constitution_validator;
@@ -12,16 +13,27 @@ mod discover_menu_guard;
 mod explore_readonly_enforcer;
 mod gate_blocker;
 mod iteration_corridor;
+mod log_skill_usage;
+mod menu_halt_enforcer;
+mod menu_tracker;
+mod output_format_validator;
 mod phase_loop_controller;
 mod phase_sequence_guard;
 mod phase_timeout;
+mod phase_transition_enforcer;
 mod plan_surfacer;
+mod record;
 mod remedies;
+mod review_reminder;
 mod self_heal;
+mod skill_delegation_enforcer;
+mod skill_validator;
 mod state_file_guard;
 mod state_write_validator;
 mod test_adequacy_blocker;
+mod test_watcher;
 mod walkthrough_tracker;
+mod workflow_completion_enforcer;
 
 use std::fmt;
 
@@ -67,6 +79,7 @@ pub enum Class {
 pub static GUARDS: &[Guard] = &[
     phase_timeout::GUARD,
     iteration_corridor::GUARD,
+    skill_validator::GUARD,
     phase_sequence_guard::GUARD,
     phase_loop_controller::GUARD,
     plan_surfacer::GUARD,
@@ -79,8 +92,18 @@ pub static GUARDS: &[Guard] = &[
     state_file_guard::GUARD,
     explore_readonly_enforcer::GUARD,
     state_write_validator::GUARD,
+    log_skill_usage::GUARD,
+    menu_tracker::GUARD,
     walkthrough_tracker::GUARD,
     discover_menu_guard::GUARD,
+    phase_transition_enforcer::GUARD,
+    menu_halt_enforcer::GUARD,
+    skill_delegation_enforcer::GUARD,
+    test_watcher::GUARD,
+    review_reminder::GUARD,
+    atdd_completeness_validator::GUARD,
+    output_format_validator::GUARD,
+    workflow_completion_enforcer::GUARD,
     delegation_gate::GUARD,
 ];
 

@@ -99,6 +99,45 @@ const REMEDIES: &[(&str, &str)] = &[
     ("WT-001", "walk through the constitution with the person"),
     ("DMG-001", "show the three options of the menu"),
     ("DMG-002", "leave out the options that were removed"),
+    ("LSU-001", "nothing; the log was begun anew"),
+    ("MT-001", "nothing; the record was begun anew"),
+    (
+        "SDE-001",
+        "hand the command to the named orchestrator before the turn ends",
+    ),
+    ("PTE-001", "go on to the next phase without asking"),
+    (
+        "MHE-001",
+        "stop after a menu and wait for the person's choice",
+    ),
+    (
+        "TW-001",
+        "stop and ask the person; they approve or change the course",
+    ),
+    (
+        "TW-002",
+        "stop and ask the person; they approve or raise the limit",
+    ),
+    (
+        "TW-003",
+        "stop and ask the person; they approve or lower the threshold",
+    ),
+    ("TW-004", "make the skipped acceptance tests run"),
+    ("TW-005", "nothing; the record was begun anew"),
+    (
+        "RR-001",
+        "have the commit read, or set `code_review.enabled` in the state",
+    ),
+    (
+        "ACV-001",
+        "make the tests of the higher priority pass first",
+    ),
+    ("OFV-001", "add the missing parts and write the file again"),
+    (
+        "WCE-001",
+        "nothing; `tollgate workflow finalize` writes all of it at once",
+    ),
+    ("WCE-002", "nothing; look at the phases that took longest"),
     (
         "SW-001",
         "move the workflow with its commands instead of editing the file",

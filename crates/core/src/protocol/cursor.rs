@@ -106,7 +106,7 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         EventKind::PostTool | EventKind::PostToolFailure | EventKind::SessionStart
     );
     if takes_context {
-        say::put(&mut object, "additional_context", say::warnings(outcome));
+        say::put(&mut object, "additional_context", say::context(outcome));
         stderr = say::fault_lines(&outcome.faults);
     }
     let mut answer = say::print(&object);

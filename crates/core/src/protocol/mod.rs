@@ -29,6 +29,7 @@ use crate::json::Node;
 use crate::verdict::{Fault, Outcome};
 
 pub use parse::{NotAnEvent, parse};
+pub use result::{Exit, Output};
 pub use say::REASON_LIMIT;
 
 /// What goes back to the agent about an event.

@@ -2,9 +2,126 @@
 
 use std::borrow::Cow;
 
-use super::Tool;
 use super::tool::join;
-use crate::json::{Kind, Node};
+use super::{Event, EventKind, Tool, Wire};
+use crate::json::{Kind, Node, Object};
+use crate::text;
+
+/// How a shell command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// with this exit status
+    Code(u64),
+    /// somebody or a deadline ended it
+    Interrupted,
+    /// it goes on in the background
+    Running,
+    /// the agent does not tell
+    Unknown,
+}
+
+/// What a shell command printed, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output<'a> {
+    /// Both streams as one text.
+    pub text: Cow<'a, str>,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+impl<'a> Event<'a> {
+    /// What came of the event's shell command.
+    ///
+    /// Claude Code tells of a command that fails in an event of its own, whose text begins with
+    /// `Exit code N`; whoever answers in the ordinary one succeeded. Codex tells nothing, Copilot
+    /// and Gemini in words at the end of the text, Cursor in JSON inside the text.
+    pub fn output(&self) -> Output<'a> {
+        let Some(result) = self.tool.as_ref().and_then(|tool| tool.result) else {
+            return Output {
+                text: Cow::Borrowed(""),
+                exit: Exit::Unknown,
+            };
+        };
+        let mut output = Output {
+            text: text_of(result),
+            exit: result.object().map_or(Exit::Unknown, |o| told(&o)),
+        };
+        if output.exit != Exit::Unknown {
+            return output;
+        }
+        if result.kind() == Kind::String
+            && let Some(inside) = unpacked(&output.text)
+        {
+            return inside;
+        }
+        output.exit = match (self.kind, self.wire) {
+            (EventKind::PostToolFailure, _) => {
+                first_words(&output.text).map_or(Exit::Interrupted, Exit::Code)
+            }
+            (EventKind::PostTool, Wire::Claude) => Exit::Code(0),
+            _ => first_words(&output.text)
+                .or_else(|| last_words(&output.text))
+                .map_or(Exit::Unknown, Exit::Code),
+        };
+        output
+    }
+}
+
+/// What the members of a result tell.
+fn told(result: &Object<'_>) -> Exit {
+    let says = |key: &str| result.get(key).is_some_and(Node::truthy);
+    if says("backgroundTaskId") || says("background_task_id") {
+        return Exit::Running;
+    }
+    if says("interrupted") {
+        return Exit::Interrupted;
+    }
+    ["exitCode", "exit_code", "code"]
+        .iter()
+        .find_map(|key| result.get(key)?.u64())
+        .map_or(Exit::Unknown, Exit::Code)
+}
+
+/// `{"output":"…","exitCode":1}`, as Cursor packs it into a string.
+fn unpacked(text: &str) -> Option<Output<'static>> {
+    let object = Object::parse(text.trim().strip_prefix('{').map(|_| text.trim())?).ok()?;
+    let said = ["output", "stdout", "stderr"]
+        .iter()
+        .filter_map(|key| object.str(key))
+        .map(|text| Cow::Owned(text.into_owned()))
+        .collect();
+    Some(Output {
+        text: join(said)?,
+        exit: told(&object),
+    })
+}
+
+/// `Exit code 101`, alone on the first line.
+fn first_words(text: &str) -> Option<u64> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let rest = text::after_phrase(line, "exit code")?;
+    let (code, rest) = text::leading_number(rest.trim_start_matches([':', ' ']))?;
+    rest.is_empty().then_some(code)
+}
+
+/// `… completed with exit code 3`, `Exit Code: 1`, `exited with code 1`: near the end only, for
+/// what a test prints may talk of exit codes too.
+fn last_words(text: &str) -> Option<u64> {
+    let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty());
+    lines.by_ref().take(3).find_map(|line| {
+        [
+            "exit code",
+            "exited with code",
+            "exited with",
+            "exit status",
+        ]
+        .iter()
+        .find_map(|words| {
+            let (_, rest) = text::phrases(line, words).next()?;
+            text::leading_number(rest.trim_start_matches([':', ' '])).map(|(code, _)| code)
+        })
+    })
+}
 
 impl<'a> Tool<'a> {
     /// What the call returned, as the text that the model reads. Empty before the fact.
@@ -75,6 +192,77 @@ fn parts(node: Node<'_>) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn d3_how_a_command_ended_is_read_from_every_agents_words() {
+        let claude = r#""hook_event_name":"PostToolUse","session_id":"s","#;
+        let failed = r#""hook_event_name":"PostToolUseFailure","session_id":"s","#;
+        for (event, exit, text) in [
+            (
+                format!(
+                    r#"{claude}"tool_response":{{"stdout":"ok","stderr":"","interrupted":false}}"#
+                ),
+                Exit::Code(0),
+                "ok",
+            ),
+            (
+                format!(r#"{claude}"tool_response":{{"stdout":"","interrupted":true}}"#),
+                Exit::Interrupted,
+                "",
+            ),
+            (
+                format!(r#"{claude}"tool_response":{{"stdout":"","backgroundTaskId":"b1"}}"#),
+                Exit::Running,
+                "",
+            ),
+            (
+                format!(r#"{failed}"error":"Exit code 101\nboom""#),
+                Exit::Code(101),
+                "Exit code 101\nboom",
+            ),
+            (
+                format!(r#"{failed}"error":"Command timed out after 2m""#),
+                Exit::Interrupted,
+                "Command timed out after 2m",
+            ),
+            (
+                r#""tool_result":{"exitCode":1,"stdout":"x"}"#.to_owned(),
+                Exit::Code(1),
+                "x",
+            ),
+            (
+                r#""tool_result":"plain""#.to_owned(),
+                Exit::Unknown,
+                "plain",
+            ),
+            (
+                r#""tool_result":"a\nProcess exited with code 2""#.to_owned(),
+                Exit::Code(2),
+                "a\nProcess exited with code 2",
+            ),
+            (
+                r#""tool_result":"a\n<command completed with exit code 3>""#.to_owned(),
+                Exit::Code(3),
+                "a\n<command completed with exit code 3>",
+            ),
+            (
+                r#""tool_output":"{\"output\":\"a\",\"exitCode\":4}""#.to_owned(),
+                Exit::Code(4),
+                "a",
+            ),
+            (
+                r#""tool_result":"exit code 9 is expected here\n1\n2\n3\n4""#.to_owned(),
+                Exit::Unknown,
+                "exit code 9 is expected here\n1\n2\n3\n4",
+            ),
+        ] {
+            let event = format!(r#"{{{event},"tool_name":"Bash","tool_input":{{"command":"x"}}}}"#);
+            let parsed =
+                crate::protocol::parse(&event, &crate::protocol::Hints::default()).unwrap();
+            let text = Cow::Borrowed(text);
+            assert_eq!(parsed.output(), Output { text, exit }, "{event}");
+        }
+    }
 
     #[test]
     fn every_wrapping_comes_off() {

@@ -9,6 +9,7 @@
 //! Nothing here reads the wall clock: what needs the time is given it.
 
 pub mod activity;
+pub mod archive;
 pub mod document;
 pub mod edit;
 pub mod journal;

@@ -18,7 +18,14 @@ pub fn is_first(directory: &Path, key: u64, nonce: u64) -> io::Result<bool> {
     let path = directory.join("effects");
     let key = format!("{key:016x}");
     let line = format!("{key} {nonce:016x}");
-    let size = fs::append_line(&path, &line)?;
+    let size = match fs::append_line(&path, &line) {
+        // The first event of a fresh project counts as well.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::private_directory(directory)?;
+            fs::append_line(&path, &line)?
+        }
+        appended => appended?,
+    };
     let contents = fs::read_own(&path, LIMIT * 2).map_err(io::Error::other)?;
     let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -42,6 +49,14 @@ mod tests {
             .collect();
         assert_eq!(winners, [0]);
         assert!(is_first(directory.path(), 8, 1).unwrap());
+    }
+
+    #[test]
+    fn the_first_event_of_a_fresh_project_counts() {
+        let project = tempfile::tempdir().unwrap();
+        let directory = project.path().join(".tollgate/local");
+        assert!(is_first(&directory, 7, 1).unwrap());
+        assert!(!is_first(&directory, 7, 2).unwrap());
     }
 
     #[test]

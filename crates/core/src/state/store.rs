@@ -321,7 +321,8 @@ impl Store {
             return Ok(Attempt::Done(updated));
         }
 
-        updated.version = old_version.saturating_add(1);
+        // A change may raise the version (a repair does), and nothing lowers it.
+        updated.version = old_version.max(version(&document)).saturating_add(1);
         updated.outcome = Written::Yes;
         if self.version == Version::Counted {
             // The document is an object and the path one key long: nothing can be in the way.

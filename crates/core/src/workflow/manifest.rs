@@ -18,6 +18,8 @@ pub enum Role<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Manifest<'a> {
     owners: Vec<(Cow<'a, str>, Role<'a>)>,
+    /// Those who steer every phase (`all`), as opposed to those who set projects up.
+    steering: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Manifest<'a> {
@@ -25,24 +27,28 @@ impl<'a> Manifest<'a> {
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let root = Object::parse(text)?;
         let ownership = root.object("ownership").unwrap_or_default();
-        let owners = ownership
-            .iter()
-            .filter_map(|(name, owner)| {
-                let phase = owner.get("phase")?.str()?;
-                Some((Cow::Owned(name.to_lowercase()), Role::of(&phase)))
-            })
-            .collect();
-        Ok(Self { owners })
+        let mut manifest = Self::default();
+        for (name, owner) in ownership.iter() {
+            let Some(phase) = owner.get("phase").and_then(crate::json::Node::str) else {
+                continue;
+            };
+            let name = Cow::Owned(name.to_lowercase());
+            if phase == "all" {
+                manifest.steering.push(Cow::clone(&name));
+            }
+            manifest.owners.push((name, Role::of(&phase)));
+        }
+        Ok(manifest)
     }
 
     /// The manifest of a project that brings none: the built-in agents.
     pub fn built_in() -> Self {
-        let steering = [
+        let free = [
             "sdlc-orchestrator",
             "skill-manager",
             "discover-orchestrator",
         ];
-        let owners = steering
+        let owners = free
             .iter()
             .map(|name| (Cow::Borrowed(*name), Role::Free))
             .chain(phases::PHASES.iter().map(|(phase, agent)| {
@@ -55,7 +61,18 @@ impl<'a> Manifest<'a> {
                 (Cow::Borrowed(*agent), Role::Phase(Cow::Borrowed(phase)))
             }))
             .collect();
-        Self { owners }
+        let steering = vec!["sdlc-orchestrator".into(), "skill-manager".into()];
+        Self { owners, steering }
+    }
+
+    /// The phase that the manifest files the agent of this normalised name under: a key, `all`
+    /// or `setup`.
+    pub fn filed_under(&self, agent: &str) -> Option<&str> {
+        Some(match self.role(agent)? {
+            Role::Phase(phase) => phase,
+            Role::Free if self.steering.iter().any(|name| name == agent) => "all",
+            Role::Free => "setup",
+        })
     }
 
     /// What the agent of this normalised name is for, if the manifest knows it.
@@ -101,6 +118,8 @@ mod tests {
             "Software-Developer":{"phase":"06-implementation"},"old":{"phase":"13-test-deploy"}}}"#;
         let manifest = Manifest::parse(text).unwrap();
         assert_eq!(manifest.role("sdlc-orchestrator"), Some(&Role::Free));
+        assert_eq!(manifest.filed_under("sdlc-orchestrator"), Some("all"));
+        assert_eq!(manifest.filed_under("old"), Some("12-test-deploy"));
         assert_eq!(manifest.role("x"), None);
         let (name, role) = manifest.find("isdlc:software_developer").unwrap();
         assert_eq!(name, "software-developer");

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::guard::GUARDS;
 use tollgate_core::life;
 
 use super::{ERROR, GOOD};
@@ -14,10 +13,10 @@ pub(super) fn run() -> ExitCode {
     for fault in &faults {
         anstream::println!("{ERROR}dead{ERROR:#}   {}", fault.text);
     }
-    let alive = GUARDS.len() - faults.len();
+    let alive = life::count() - faults.len();
     anstream::println!(
         "{GOOD}alive{GOOD:#}  {alive} of {} guards stop what they must",
-        GUARDS.len()
+        life::count()
     );
     ExitCode::from(u8::from(!faults.is_empty()))
 }

@@ -9,6 +9,7 @@ mod phase;
 mod plan;
 mod simulate;
 mod site;
+mod try_review;
 mod workflow;
 
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ enum Command {
     /// Make the steps of a workflow's phases
     #[command(subcommand)]
     Phase(phase::Command),
+    /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
+    TryReview(try_review::Arguments),
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -106,6 +109,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Doctor => Ok(doctor::run()),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
+        Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);

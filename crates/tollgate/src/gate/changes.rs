@@ -9,6 +9,10 @@ use std::path::Path;
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
 use tollgate_core::env::Env;
+use tollgate_core::fs;
+
+/// What the directories of temporary indexes begin with; the process follows.
+const INDEX: &str = "index-";
 
 /// What the work is compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,8 +170,8 @@ pub(crate) fn committed_pair(
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
-pub(crate) fn snapshot(git: &Git, log_dir: &Path) -> Result<String, GitError> {
-    Snapshot::begin(git, log_dir)?.taken()?.tree(git).line()
+pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
+    Snapshot::begin(git, config)?.taken()?.tree(git).line()
 }
 
 /// The work tree on its way into an index of its own.
@@ -185,13 +189,15 @@ pub(crate) struct Taken {
 
 impl Snapshot {
     /// Begins; git works on it while other things are asked.
-    pub(crate) fn begin(git: &Git, log_dir: &Path) -> Result<Self, GitError> {
+    pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
         let trouble = |error: std::io::Error| {
             GitError::new(format!("a temporary index cannot be written: {error}"))
         };
+        fs::private_directory(&config.local).map_err(trouble)?;
+        sweep(&config.local);
         let directory = tempfile::Builder::new()
-            .prefix("tollgate-index-")
-            .tempdir()
+            .prefix(&format!("{INDEX}{}-", std::process::id()))
+            .tempdir_in(&config.local)
             .map_err(trouble)?;
         let index = index_in(&directory);
         // What the person's index knows about unchanged files need not be found out again. A
@@ -208,7 +214,7 @@ impl Snapshot {
             "--all".to_owned(),
             "--ignore-errors".to_owned(),
         ];
-        if let Ok(logs) = log_dir.strip_prefix(git.top()) {
+        if let Ok(logs) = config.log_dir.strip_prefix(git.top()) {
             args.extend([
                 "--".to_owned(),
                 ":/".to_owned(),
@@ -249,6 +255,20 @@ impl Taken {
             base,
         ];
         git.ask_with_index(&index_in(&self.directory), args)
+    }
+}
+
+/// Removes what killed processes left.
+fn sweep(local: &Path) {
+    for entry in std::fs::read_dir(local).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok())
+            .and_then(rustix::process::Pid::from_raw);
+        if owner.is_some_and(|pid| rustix::process::test_kill_process(pid).is_err()) {
+            let _kept = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 

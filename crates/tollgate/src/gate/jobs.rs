@@ -156,7 +156,7 @@ fn matched(entry: &str, file: &str) -> Option<String> {
 }
 
 /// Whether an entry point can have led to this path.
-fn covers(entry: &EntryPoint, path: &str) -> bool {
+pub(super) fn covers(entry: &EntryPoint, path: &str) -> bool {
     entry.path == path
         || each_directory(&entry.path).is_some_and(|parent| {
             path.strip_prefix(parent)

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::jobs::Job;
 use super::logs::Logs;
+use crate::review::cli::Usage;
 
 /// What one gate came to.
 #[derive(Clone, Debug)]
@@ -45,7 +46,6 @@ pub(crate) enum GateFile {
     /// A log.
     Log(PathBuf),
     /// The JSON of a review, which the agent edits.
-    #[expect(dead_code, reason = "for reviews, which come next")]
     Review(PathBuf),
 }
 
@@ -58,6 +58,7 @@ pub(crate) struct Slot {
     pub(crate) message: String,
     pub(crate) took: Duration,
     pub(crate) file: Option<GateFile>,
+    pub(crate) usage: Usage,
 }
 
 /// What became of the findings of a review gate.
@@ -67,8 +68,17 @@ pub(crate) struct Findings {
     pub(crate) fixed: Vec<String>,
     /// The same, with the reason.
     pub(crate) skipped: Vec<(String, String)>,
+    /// Those that nobody has to answer.
+    pub(crate) advisory: Vec<String>,
     /// Those still open.
     pub(crate) open: usize,
+}
+
+impl Findings {
+    /// Whether a pass with them is one with warnings.
+    pub(crate) fn are_warnings(&self) -> bool {
+        !self.skipped.is_empty() || !self.advisory.is_empty()
+    }
 }
 
 impl Outcome {
@@ -169,9 +179,11 @@ impl GateResult {
             "slots": self.slots.iter().map(|slot| serde_json::json!({
                 "reviewer": slot.label, "result": slot.outcome.as_str(), "message": slot.message,
                 "seconds": slot.took.as_secs_f64(), "file": slot.file.as_ref().map(GateFile::path),
+                "cost_usd": slot.usage.cost_usd, "input_tokens": slot.usage.input_tokens,
+                "output_tokens": slot.usage.output_tokens,
             })).collect::<Vec<_>>(),
             "fixed": self.findings.fixed, "open": self.findings.open,
-            "skipped": self.findings.skipped,
+            "skipped": self.findings.skipped, "advisory": self.findings.advisory,
         })
     }
 }

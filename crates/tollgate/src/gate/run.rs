@@ -133,7 +133,7 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
         let committed = changes::committed_pair(&git, &self.request.scope, self.env, &base)?;
-        let snapshot = Snapshot::begin(&git, &self.config.log_dir)?;
+        let snapshot = Snapshot::begin(&git, self.config)?;
         let ground = Ground::survey(&git, &base);
         let taken = snapshot.taken()?;
         let mut record = Record::load(self.layout, self.config);
@@ -289,9 +289,13 @@ impl Run<'_> {
             || self.request.scope.is_narrowed()
     }
 
+    fn site(&self) -> Site {
+        if self.env.ci { Site::Ci } else { Site::Local }
+    }
+
     /// What the changes call for, and what failed last time.
     fn jobs(&self, record: &Record, changed: &[String]) -> Vec<Job<'_>> {
-        let site = if self.env.ci { Site::Ci } else { Site::Local };
+        let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
             .last
@@ -413,6 +417,8 @@ impl Run<'_> {
             run: number,
             base: &subject.base,
             pair: &subject.pair,
+            git: &subject.git,
+            search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
         drop(children);
@@ -489,7 +495,7 @@ impl Run<'_> {
             }
         } else if any(|result| result.outcome != Outcome::Pass) {
             Status::Error
-        } else if any(|result| !result.findings.skipped.is_empty()) {
+        } else if any(|result| result.findings.are_warnings()) {
             Status::PassedWithWarnings
         } else {
             Status::Passed
@@ -508,11 +514,21 @@ impl Run<'_> {
         let now = Timestamp::now();
         let mut failed: Vec<Failure> = Vec::new();
         if let Some(last) = &record.last {
-            // What was not run again is still failing.
-            let still = last.failed.iter().filter(|failure| {
-                !results
+            // What was not run again is still failing, unless the gate is gone.
+            let ids = last
+                .failed
+                .iter()
+                .map(|failure| failure.id.clone())
+                .collect();
+            let known = jobs::again(self.config, &ids, Which::All, self.site());
+            let ran = |id: &str| {
+                let ended = |result: &GateResult| result.outcome != Outcome::NotRun;
+                results
                     .iter()
-                    .any(|result| result.id == failure.id && result.outcome != Outcome::NotRun)
+                    .any(|result| result.id == id && ended(result))
+            };
+            let still = last.failed.iter().filter(|failure| {
+                known.iter().any(|job| job.id == failure.id) && !ran(&failure.id)
             });
             failed.extend(still.cloned());
         }
@@ -541,6 +557,9 @@ impl Run<'_> {
             status,
             attempts: if status.is_pass() && failed.is_empty() {
                 0
+            } else if status == Status::Error {
+                // Nobody's fault, so nobody's attempt.
+                attempt - 1
             } else {
                 attempt
             },

@@ -22,8 +22,10 @@ pub(crate) struct Crew<'a> {
     /// The base's name.
     pub(crate) base: &'a str,
     /// The trees that the run is about.
-    #[expect(dead_code, reason = "for reviews, which come next")]
     pub(crate) pair: &'a super::changes::Pair,
+    pub(crate) git: &'a super::git::Git,
+    /// `PATH`, where reviewers are looked for.
+    pub(crate) search: &'a std::ffi::OsStr,
 }
 
 /// Jobs that wait.

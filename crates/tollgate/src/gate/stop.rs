@@ -33,6 +33,9 @@ const MET: &str = "gates";
 /// Where the ledger keeps where the work stood when the session began.
 const GROUND: &str = "ground";
 
+/// Where the ledger keeps that gates ran in this session.
+const RAN: &str = "gates_ran";
+
 /// What is answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -299,6 +302,9 @@ impl Case<'_> {
             cut_off: Some(self.cut_off),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
+        if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {
+            ledger.keep(RAN, true.into());
+        }
         if result.status.is_blocking() {
             return self.block(result);
         }
@@ -350,8 +356,7 @@ impl Case<'_> {
             return ledger.last().is_none().then(plain);
         };
         let failed = record.last.as_ref().map(|last| last.failed.as_slice());
-        let tree = Git::at(&self.config.root)
-            .and_then(|git| changes::snapshot(&git, &self.config.log_dir));
+        let tree = Git::at(&self.config.root).and_then(|git| changes::snapshot(&git, self.config));
         let mark = mark(tree.ok().as_deref(), failed.unwrap_or_default());
         (mark == last.mark).then(|| {
             let message = format!(
@@ -375,8 +380,11 @@ impl Case<'_> {
             {
                 verified.at
             }
-            // The original's own state: it says nothing about the gates.
-            None if !last.is_own && last.status.is_pass() => last.completed_at,
+            // The original's own state: it says nothing about the gates. After a run of ours
+            // there is a record; if it is gone, somebody removed it.
+            None if !last.is_own && last.status.is_pass() && !self.ran_before() => {
+                last.completed_at
+            }
             Some(_) | None => return None,
         };
         let elapsed = Duration::try_from(Timestamp::now().duration_since(passed_at)).ok()?;
@@ -391,6 +399,12 @@ impl Case<'_> {
             seconds % 60,
         );
         Some(Answer::of(Status::IntervalNotElapsed, message))
+    }
+
+    fn ran_before(&self) -> bool {
+        self.ledger
+            .as_ref()
+            .is_some_and(|ledger| ledger.recall(RAN).is_some())
     }
 
     fn block(&mut self, result: RunResult) -> Answer {

@@ -27,6 +27,9 @@ pub(super) fn lines(
             told.push(format!("  ⊘ Skipped: {} - {finding}", result.id));
             told.push(format!("    Reason: {reason}"));
         }
+        for finding in &result.findings.advisory {
+            told.push(format!("  ⚠ Advisory: {} - {finding}", result.id));
+        }
         fixed += result.findings.fixed.len();
         skipped += result.findings.skipped.len();
         failed += if result.outcome.is_failure() {

@@ -6,6 +6,9 @@ use tollgate_core::fs;
 use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
 
+use super::reviewer;
+use crate::review::Reviewer;
+
 /// Registrations give a stop 900 s; the review ends before the host ends us.
 const TIMEOUT: Duration = Duration::from_mins(14);
 
@@ -14,6 +17,8 @@ const TIMEOUT: Duration = Duration::from_mins(14);
 pub(crate) struct Config {
     /// How long a review may take.
     pub(crate) timeout: Duration,
+    /// Who reviews, if it is not `claude` as the specification has it.
+    pub(crate) reviewer: Option<Reviewer>,
     /// What `stop_hook_active` means.
     pub(crate) loop_guard: LoopGuard,
     /// What could not be understood.
@@ -34,6 +39,7 @@ impl Config {
     pub(crate) fn load(layout: &Layout) -> Self {
         let mut config = Self {
             timeout: TIMEOUT,
+            reviewer: None,
             loop_guard: LoopGuard::Progress,
             problems: Vec::new(),
         };
@@ -70,8 +76,15 @@ impl Config {
                     Some("progress") => None,
                     Some(_) | None => Some("is neither \"progress\" nor \"strict\""),
                 },
-                "reviewer" => (value.str().as_deref() != Some("claude"))
-                    .then_some("is no reviewer that plans can use; \"claude\" is used"),
+                "reviewer" => match value.str().as_deref() {
+                    Some(reviewer::PROGRAM) => None,
+                    Some(name) => {
+                        config.reviewer = Reviewer::named(name, None);
+                        let is_known = config.reviewer.is_some();
+                        (!is_known).then_some("is no reviewer; \"claude\" is used")
+                    }
+                    None => Some("is no reviewer's name; \"claude\" is used"),
+                },
                 _ => Some("is no setting"),
             };
             if let Some(wrong) = wrong {

@@ -14,6 +14,7 @@ use super::choice;
 use super::config::Config;
 use super::findings::{self, digest};
 use super::home::{Found, Plan, Unwritten};
+use super::other;
 use super::phase::{Review, TaskId};
 use super::reviewer::{self, Answer, Job, Place, Verdict};
 use super::rounds::Round;
@@ -24,6 +25,8 @@ use super::texts::{self, Asked};
 use super::transition::{self, After};
 use super::view::View;
 use crate::ledger::{Ledger, MAX_BLOCKS};
+use crate::review::Reviewer;
+use crate::review::cli::Health;
 
 /// The name that reports carry.
 const PLAN: &str = "plan";
@@ -226,13 +229,11 @@ impl Case<'_> {
                 format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", ledger.count(BY)),
             );
         }
-        let Some(program) = reviewer::find_program(self.env) else {
+        let Some(program) = self.program() else {
+            let name = self.reviewer_name();
             self.tell(
                 "PLAN-NO-REVIEW",
-                format!(
-                    "Warning: {} CLI not found on PATH, skipping {review}. Nothing was reviewed.",
-                    reviewer::PROGRAM
-                ),
+                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
             );
             return self.validate(view);
         };
@@ -301,16 +302,33 @@ impl Case<'_> {
             prompts,
             timeout: self.config.timeout,
         };
+        if let Some(other) = &self.config.reviewer {
+            let search = self.env.path.clone().unwrap_or_default();
+            let ms = other::review(other, job, self.plan, (&place, &search), files)?;
+            return Ok((written(run, job)?, reviewer::answer(&run.printed())?, ms));
+        }
         let ended = job
             .run(self.plan, &place, files)
             .map_err(|error| error.to_string())?;
         let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
         let answer = reviewer::judge(&ended, &run.printed())?;
-        let file = run.written(job).ok_or_else(|| {
-            let wanted = job.files().into_iter().next().unwrap_or_default();
-            format!("the reviewer ended well and did not write {wanted}")
-        })?;
-        Ok((file, answer, ms))
+        Ok((written(run, job)?, answer, ms))
+    }
+
+    /// The reviewer's program, if it is there.
+    fn program(&self) -> Option<std::path::PathBuf> {
+        let Some(other) = &self.config.reviewer else {
+            return reviewer::find_program(self.env);
+        };
+        match other.health(self.env.path.as_deref().unwrap_or_default()) {
+            Health::Ready(program) => Some(program),
+            Health::Missing(_) => None,
+        }
+    }
+
+    fn reviewer_name(&self) -> &'static str {
+        let other = self.config.reviewer.as_ref();
+        other.map_or(reviewer::PROGRAM, Reviewer::name)
     }
 
     /// A review was made: the state makes its step, then the agent is answered.
@@ -328,11 +346,15 @@ impl Case<'_> {
         let remaining = view.tasks.remaining(state.current_task.as_ref());
         let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
         let is_written = self.write(view, &change);
+        let model = match &self.config.reviewer {
+            Some(_) => self.reviewer_name(),
+            None => &job.model,
+        };
         let round = Round::new(
             self.now,
             job.review,
             job.task.as_ref(),
-            (job.iteration, &job.model),
+            (job.iteration, model),
         );
         let mut round = round.ended(answer.verdict, answer.cost_usd, ms);
         round.file.clone_from(&file);
@@ -456,6 +478,14 @@ impl Case<'_> {
             self.outcome.faults.push(fault);
         }
     }
+}
+
+/// The review's file, without which there is no review.
+fn written(run: &Run<'_>, job: &Job) -> Result<String, String> {
+    run.written(job).ok_or_else(|| {
+        let wanted = job.files().into_iter().next().unwrap_or_default();
+        format!("the reviewer ended well and did not write {wanted}")
+    })
 }
 
 /// The findings about a plan's files in one line.

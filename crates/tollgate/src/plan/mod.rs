@@ -11,6 +11,7 @@
 //! * [`step`]: what a stop leads to, as a pure function of what was observed.
 //! * [`reviewer`]: one review by another process; [`run`]: its record, so that a review that was
 //!   paid for is not paid for again.
+//! * [`other`]: the same by another agent.
 //! * [`drive`]: a stop from observing to answering.
 //! * [`view`]: what can be seen of a plan, each thing read once.
 //! * [`routing`]: what to do next, for an agent that resumes.
@@ -23,6 +24,7 @@ pub(crate) mod directory;
 pub(crate) mod drive;
 pub(crate) mod findings;
 pub(crate) mod home;
+pub(crate) mod other;
 pub(crate) mod phase;
 pub(crate) mod reviewer;
 pub(crate) mod rounds;

@@ -119,7 +119,7 @@ impl Job {
     }
 
     /// The specification's prompt.
-    fn prompt(&self, plan: &Plan, prompts: &Path) -> String {
+    pub(crate) fn prompt(&self, plan: &Plan, prompts: &Path) -> String {
         let root = prompts.display();
         let dir = plan.shown();
         let name = self.review.as_str();

@@ -106,7 +106,7 @@ pub(crate) struct Ended {
     /// How many processes it left behind that had to be killed.
     pub(crate) leaked: usize,
     /// Bytes of output that were left out.
-    #[expect(dead_code, reason = "for reviews, which come next")]
+    #[expect(dead_code, reason = "the output itself says so")]
     pub(crate) left_out: u64,
 }
 

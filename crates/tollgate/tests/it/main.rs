@@ -22,7 +22,11 @@ mod plans;
 #[cfg(test)]
 mod reads;
 #[cfg(test)]
+mod recorders;
+#[cfg(test)]
 mod registrations;
+#[cfg(test)]
+mod reviews;
 #[cfg(test)]
 mod simulate;
 #[cfg(test)]
@@ -31,3 +35,5 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod wires;
+#[cfg(test)]
+mod workflow;

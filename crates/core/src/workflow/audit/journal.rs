@@ -17,6 +17,8 @@ struct Line<'a> {
     told: &'a str,
 }
 
+/// The steps since the last start. A line is written after the lock is given back, so two
+/// processes may write theirs the other way round: the version says which was first.
 fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
     let changes = scan
         .evidence
@@ -34,7 +36,11 @@ fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
             told: text("reason").unwrap_or_default(),
         })
     };
-    changes.filter_map(read).collect()
+    let mut all: Vec<Line<'_>> = changes.filter_map(read).collect();
+    let start = all.iter().rposition(|line| line.step == "workflow start");
+    all.drain(..start.unwrap_or(0));
+    all.sort_by_key(|line| line.version);
+    all
 }
 
 /// The step by which a person has the state mended: what was before it no longer counts.
@@ -42,15 +48,14 @@ const MENDED: &str = "workflow audit --repair";
 
 /// The steps of the workflow that runs, if the journal saw it start; since it was mended.
 fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
-    let Some(start) = lines.iter().rposition(|line| line.step == "workflow start") else {
-        return &[];
-    };
-    let own = lines.get(start..).unwrap_or_default();
     let running = standing::running(scan.document());
     let began = running.and_then(|fields| fields.get("started_at"));
-    if own.first().map(|line| line.at) != began {
+    let start = lines
+        .iter()
+        .position(|line| line.step == "workflow start" && Some(line.at) == began);
+    let Some(own) = start.and_then(|start| lines.get(start..)) else {
         return &[];
-    }
+    };
     let mended = own.iter().rposition(|line| line.step == MENDED);
     mended.and_then(|at| own.get(at + 1..)).unwrap_or(own)
 }
@@ -67,7 +72,8 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         let Some(last) = own.iter().rfind(of) else {
             continue;
         };
-        let gone_back = last.step != "phase redo" && scan.long(key) != Some("completed");
+        let asked = last.step == "phase redo" || scan.redoing(key);
+        let gone_back = !asked && scan.long(key) != Some("completed");
         if !gone_back {
             continue;
         }
@@ -136,10 +142,10 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
     let all = lines(scan);
     for (before, after) in all.iter().zip(all.iter().skip(1)) {
         let place = format!("journal, version {}", after.version);
-        if after.version <= before.version {
+        if after.version == before.version {
             let what = format!(
-                "'{}' was written with version {} after version {}",
-                after.step, after.version, before.version
+                "'{}' and '{}' were both written with version {}: the state was set back between them",
+                before.step, after.step, after.version
             );
             findings.push(seen("AC-011a", &place, what));
             continue;
@@ -148,7 +154,10 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         if after.version != before.version + 1 {
             continue;
         }
-        if after.index < before.index && after.index.is_some() && after.step != "workflow start" {
+        if after.index < before.index
+            && after.index.is_some()
+            && !matches!(after.step, "workflow start" | MENDED)
+        {
             let what = format!(
                 "'{}' took the index from {:?} back to {:?}",
                 after.step, before.index, after.index

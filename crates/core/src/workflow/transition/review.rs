@@ -99,6 +99,17 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         .field(place.key, &["timing", "retries"])
         .and_then(whole)
         .unwrap_or(0);
+    if standing
+        .field(place.key, &["timing", "started_at"])
+        .is_none()
+    {
+        // The original does not always record when a phase was first run.
+        let started = standing.field(place.key, &["started"]).cloned();
+        let started = started
+            .filter(Value::is_string)
+            .unwrap_or_else(|| moment(now));
+        edits.set(&["phases", key, "timing", "started_at"], started);
+    }
     edits.set(&["phases", key, "timing", "retries"], retries + 1);
     edits.set(
         &[

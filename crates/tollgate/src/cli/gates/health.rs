@@ -1,20 +1,13 @@
 //! `tollgate health`: the configuration, and whether the reviewers are installed.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use serde_json::json;
 
 use super::{JsonArguments, Project};
 use crate::gate::config::{ConfigError, Problem};
-
-/// Reviewers and their programs.
-const PROGRAMS: [(&str, &str); 5] = [
-    ("gemini", "gemini"),
-    ("codex", "codex"),
-    ("claude", "claude"),
-    ("github-copilot", "copilot"),
-    ("cursor", "agent"),
-];
+use crate::review::Reviewer;
+use crate::review::cli::Health;
 
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let loaded = Project::load();
@@ -27,11 +20,11 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         .as_ref()
         .map(|project| project.config.reviewers.clone())
         .unwrap_or_default();
-    let tools = PROGRAMS
-        .iter()
-        .filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|tool| tool == name));
-    let tools: Vec<_> = tools
-        .map(|(name, program)| (*name, is_installed(program)))
+    let search = crate::hook::environment().path.unwrap_or_default();
+    let tools: Vec<_> = Reviewer::names()
+        .filter(|name| wanted.is_empty() || wanted.iter().any(|tool| tool == name))
+        .filter_map(|name| Some((name, Reviewer::named(name, None)?)))
+        .map(|(name, reviewer)| (name, matches!(reviewer.health(&search), Health::Ready(_))))
         .collect();
     if arguments.json {
         let reviewers: serde_json::Map<_, _> = tools
@@ -63,15 +56,4 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         anstream::println!("  {name:<15}: {state}");
     }
     ExitCode::SUCCESS
-}
-
-/// Whether the shell finds a program.
-pub(super) fn is_installed(program: &str) -> bool {
-    Command::new("/bin/sh")
-        .args(["-c", "command -v -- \"$1\"", "sh", program])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
 }

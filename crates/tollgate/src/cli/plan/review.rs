@@ -54,10 +54,16 @@ pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
         job.model
     );
     anstream::println!("{DIM}in{DIM:#}       {}", layout.root().display());
-    let timeout = Config::load(layout).timeout;
+    let config = Config::load(layout);
+    let timeout = config.timeout;
     anstream::println!("{DIM}at most{DIM:#}  {} s", timeout.as_secs_f64());
     for file in job.files().into_iter().take(1) {
         anstream::println!("{DIM}writes{DIM:#}   {}/{file}", plan.shown());
+    }
+    if let Some(other) = &config.reviewer {
+        anstream::println!("{DIM}asks{DIM:#}     {}, which only reads", other.name());
+        anstream::println!("           {}", quote(&job.prompt(&plan, &prompts)));
+        return Ok(ExitCode::SUCCESS);
     }
     anstream::println!("{DIM}runs{DIM:#}     {}", quote(&shown));
     for argument in job.arguments(&plan, &prompts) {

@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) root: PathBuf,
     /// `.gauntlet` or `.tollgate`.
     pub(crate) home: PathBuf,
+    /// What Tollgate keeps for itself.
+    pub(crate) local: PathBuf,
     /// Absolute.
     pub(crate) log_dir: PathBuf,
     /// As the configuration has it, for `Log:` lines.
@@ -188,6 +190,7 @@ impl Config {
         Self {
             root: layout.root().to_owned(),
             home: layout.gates_home(),
+            local: layout.local(),
             log_dir: lexical(&layout.root().join(&log_dir_name)),
             log_dir_name,
             base_branch: text("base_branch").unwrap_or_else(|| "origin/main".to_owned()),

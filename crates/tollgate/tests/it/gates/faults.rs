@@ -119,6 +119,16 @@ fn e14_the_agent_cannot_write_itself_a_pass() {
 }
 
 #[test]
+fn e14_removing_the_record_is_no_pass_either() {
+    let gates = Gates::with_config(&[BAD], "");
+    answers(&gates.stop_in("s", "p", false), "block", "failed");
+    std::fs::remove_dir_all(gates.path("gauntlet_logs")).unwrap();
+    std::fs::remove_file(gates.path(".tollgate/local/gates.json")).unwrap();
+    gates.original_state(0, "work", "abc");
+    answers(&gates.stop_in("s", "p2", false), "block", "failed");
+}
+
+#[test]
 fn d10_two_stops_at_once_share_one_verdict() {
     let gates = Gates::new(&[("slow", "command: \"echo x >> ../.count; sleep 0.5; false\"")]);
     gates.file(".gitignore", ".count\n");
@@ -220,4 +230,27 @@ fn a_nested_hook_approves_and_children_are_marked() {
     gates.tollgate(&["run"]).exits(1);
     let log = gates.read("gauntlet_logs/check_src_nested.1.log");
     assert!(log.lines().any(|line| line == "3"), "{log}");
+}
+
+#[test]
+fn a_gate_that_was_removed_does_not_fail_for_ever() {
+    let gates = Gates::new(&[BAD, OK]);
+    gates.tollgate(&["run"]).exits(1);
+    let config = gates.read(".gauntlet/config.yml");
+    gates.file(".gauntlet/config.yml", &config.replace("[bad, ok]", "[ok]"));
+    gates.tollgate(&["run"]).exits(0).says("Status: Passed");
+    assert!(gates.logs("check").is_empty(), "archived");
+    answers(&gates.stop(), "approve", "passed");
+}
+
+#[test]
+fn a_run_that_decided_nothing_costs_no_attempt() {
+    let gates = Gates::with_config(
+        &[("slow", "command: sleep 60")],
+        "max_retries: 0\nstop_hook: { deadline_seconds: 1, run_interval_minutes: 0 }",
+    );
+    answers(&gates.stop(), "approve", "error");
+    answers(&gates.stop(), "approve", "error");
+    gates.check("slow", "command: \"false\"");
+    gates.tollgate(&["run"]).exits(1).says("[FAIL]");
 }

@@ -92,6 +92,12 @@ fn goes_on_normally(gates: &Gates) {
     let begun = Instant::now();
     gates.tollgate(&["run"]).exits(0).says("Status: Passed");
     assert!(begun.elapsed() < Duration::from_secs(5));
+    let left: Vec<_> = std::fs::read_dir(gates.path(".tollgate/local"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("index-"))
+        .collect();
+    assert_eq!(left, [""; 0], "temporary files are swept");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::context::{Project, Run, run};
 
 /// A project with gates in a repository: `main` has the gates, the branch `work` a change in
 /// `src/`.
-pub(super) struct Gates {
-    pub(super) project: Project,
+pub(crate) struct Gates {
+    pub(crate) project: Project,
     home: tempfile::TempDir,
 }
 
@@ -31,7 +31,7 @@ pub(super) const FIXABLE: (&str, &str) = ("fixable", "command: test -e fixed");
 
 impl Gates {
     /// Gates for `src`, with this in `config.yml` as well.
-    pub(super) fn with_config(checks: &[(&str, &str)], more: &str) -> Self {
+    pub(crate) fn with_config(checks: &[(&str, &str)], more: &str) -> Self {
         let names: Vec<_> = checks.iter().map(|(name, _)| *name).collect();
         Self::raw(
             checks,
@@ -43,12 +43,12 @@ impl Gates {
     }
 
     /// Gates for `src` that run at every stop.
-    pub(super) fn new(checks: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(checks: &[(&str, &str)]) -> Self {
         Self::with_config(checks, "stop_hook: { run_interval_minutes: 0 }")
     }
 
     /// With this very `config.yml`.
-    pub(super) fn raw(checks: &[(&str, &str)], config: &str) -> Self {
+    pub(crate) fn raw(checks: &[(&str, &str)], config: &str) -> Self {
         let gates = Self {
             project: Project::empty(),
             home: tempfile::tempdir().unwrap(),
@@ -65,36 +65,36 @@ impl Gates {
         gates
     }
 
-    pub(super) fn check(&self, name: &str, yaml: &str) {
+    pub(crate) fn check(&self, name: &str, yaml: &str) {
         self.file(&format!(".gauntlet/checks/{name}.yml"), yaml);
     }
 
-    pub(super) fn file(&self, path: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, path: &str, text: &str) -> PathBuf {
         self.project.file(path, text)
     }
 
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.project.path(path)
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         self.project.read(path)
     }
 
-    pub(super) fn exists(&self, path: &str) -> bool {
+    pub(crate) fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    pub(super) fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         self.project.git(args)
     }
 
-    pub(super) fn commit(&self, message: &str) {
+    pub(crate) fn commit(&self, message: &str) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
-    pub(super) fn global(&self, yaml: &str) {
+    pub(crate) fn global(&self, yaml: &str) {
         let directory = self.home.path().join(".config/agent-gauntlet");
         std::fs::create_dir_all(&directory).unwrap();
         std::io::Write::write_all(
@@ -104,7 +104,7 @@ impl Gates {
         .unwrap();
     }
 
-    pub(super) fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.project.command(args);
         command
             .env("HOME", self.home.path())
@@ -113,12 +113,12 @@ impl Gates {
         command
     }
 
-    pub(super) fn tollgate(&self, args: &[&str]) -> Run {
+    pub(crate) fn tollgate(&self, args: &[&str]) -> Run {
         run(self.command(args), b"")
     }
 
     /// Runs a command with `--json`; its answer and exit code.
-    pub(super) fn json(&self, args: &[&str]) -> (Value, i32) {
+    pub(crate) fn json(&self, args: &[&str]) -> (Value, i32) {
         let mut args = args.to_vec();
         args.push("--json");
         let run = self.tollgate(&args);
@@ -127,7 +127,7 @@ impl Gates {
     }
 
     /// Feeds the stop hook these bytes.
-    pub(super) fn stop_raw(&self, input: &[u8]) -> (Value, Run) {
+    pub(crate) fn stop_raw(&self, input: &[u8]) -> (Value, Run) {
         let run = run(self.command(&["stop-hook"]), input);
         assert_eq!(run.code, 0, "{run:?}");
         assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
@@ -142,13 +142,13 @@ impl Gates {
     }
 
     /// A stop without a session.
-    pub(super) fn stop(&self) -> Value {
+    pub(crate) fn stop(&self) -> Value {
         self.stop_raw(br#"{"hook_event_name":"Stop","stop_hook_active":false}"#)
             .0
     }
 
     /// A stop of a session.
-    pub(super) fn stop_in(&self, session: &str, prompt: &str, active: bool) -> Value {
+    pub(crate) fn stop_in(&self, session: &str, prompt: &str, active: bool) -> Value {
         let event = json!({
             "hook_event_name": "Stop", "session_id": session, "prompt_id": prompt,
             "stop_hook_active": active, "cwd": self.project.root(),
@@ -157,12 +157,12 @@ impl Gates {
     }
 
     /// `.execution_state`
-    pub(super) fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         serde_json::from_str(&self.read("gauntlet_logs/.execution_state")).unwrap_or_default()
     }
 
     /// Writes a state file as the original does, so many minutes ago.
-    pub(super) fn original_state(&self, minutes_ago: i64, branch: &str, commit: &str) {
+    pub(crate) fn original_state(&self, minutes_ago: i64, branch: &str, commit: &str) {
         let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes_ago);
         let state = json!({
             "last_run_completed_at": then.to_string(), "branch": branch, "commit": commit,
@@ -171,7 +171,7 @@ impl Gates {
     }
 
     /// Names in the log directory that match.
-    pub(super) fn logs(&self, part: &str) -> Vec<String> {
+    pub(crate) fn logs(&self, part: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path("gauntlet_logs"));
         let names = entries
             .into_iter()
@@ -186,20 +186,20 @@ impl Gates {
 impl Run {
     /// The exit code, with everything shown if it is another.
     #[track_caller]
-    pub(super) fn exits(self, code: i32) -> Self {
+    pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 
     #[track_caller]
-    pub(super) fn says(self, text: &str) -> Self {
+    pub(crate) fn says(self, text: &str) -> Self {
         let said = format!("{}{}", self.stdout, self.stderr);
         assert!(said.contains(text), "{text:?} is not in {said}");
         self
     }
 
     #[track_caller]
-    pub(super) fn does_not_say(self, text: &str) -> Self {
+    pub(crate) fn does_not_say(self, text: &str) -> Self {
         let said = format!("{}{}", self.stdout, self.stderr);
         assert!(!said.contains(text), "{text:?} is in {said}");
         self
@@ -208,7 +208,7 @@ impl Run {
 
 /// The decision and the status of an answer.
 #[track_caller]
-pub(super) fn answers(answer: &Value, decision: &str, status: &str) {
+pub(crate) fn answers(answer: &Value, decision: &str, status: &str) {
     assert_eq!(
         (answer["decision"].as_str(), answer["status"].as_str()),
         (Some(decision), Some(status)),

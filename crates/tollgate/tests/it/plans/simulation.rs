@@ -355,3 +355,29 @@ fn the_gates_are_asked_once_the_reviews_have_passed() {
     );
     assert_eq!(fixture.read_state()["next_phase"], "complete-task");
 }
+
+#[test]
+fn another_reviewer_by_configuration() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let fixture = Fixture::at(&json!({}));
+    fixture.config(&json!({ "reviewer": "gemini" }));
+    assert!(fixture.stop().validates().contains("gemini CLI not found"));
+    let answer = json!({ "response": json!({ "verdict": "PASS", "review": "# Fine\nNothing to change.\n" }).to_string() });
+    let script = format!("#!/bin/sh\ncat > /dev/null\ncat <<'END'\n{answer}\nEND\n");
+    let program = fixture.project.file("bin/gemini", &script);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut session = Session::new(&fixture);
+    let told = session.turn(answers);
+    assert!(told.contains("code-review passed"), "{told}");
+    assert_eq!((session.blocks, fixture.calls().len()), (1, 0));
+    assert_eq!(
+        fixture.read("task-1-review-2.md"),
+        "# Fine\nNothing to change.\n"
+    );
+    let status = fixture.plan(&["status"]).stdout;
+    assert!(
+        status.contains("code-review 1 of task 1 by gemini: PASS"),
+        "{status}"
+    );
+}

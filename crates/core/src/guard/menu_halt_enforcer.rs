@@ -1,0 +1,91 @@
+//! menu-halt-enforcer: after a menu the agent stops and waits for the choice.
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Verdict};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "menu-halt-enforcer",
+    about: "warns when an agent shows a menu and goes on without an answer",
+    on: &[(EventKind::PostTool, Class::Delegate)],
+    codes: &[("MHE-001", "there is much text after an interactive menu")],
+    check: |scene| check(scene).into(),
+};
+
+/// How much may follow a menu, as JavaScript counts.
+const MAX_AFTER: usize = 200;
+
+/// A kind of menu, and what follows the last line of it; nothing if the text has no such menu.
+type Menu = (&'static str, for<'t> fn(&'t str) -> Option<&'t str>);
+
+const MENUS: &[Menu] = &[
+    ("arc-menu", |text| {
+        let all = ["[a]", "[r]", "[c]"];
+        if !all.iter().all(|option| text::has(text, option)) {
+            return None;
+        }
+        let ends = text::phrases(text, "[c]").filter(|(_, rest)| {
+            let word = rest.trim_start();
+            ["continue", "confirm", "complete"]
+                .iter()
+                .any(|end| text::after_phrase(word, end).is_some())
+        });
+        ends.last().map(|(_, rest)| next_line(rest.trim_start()))
+    }),
+    ("numbered-menu", |text| {
+        if !has_numbered(text) {
+            return None;
+        }
+        let ends = text::phrases(text, "enter selection");
+        ends.last().map(|(_, rest)| next_line(rest))
+    }),
+    ("backlog-picker", |text| {
+        if !has_numbered(text) {
+            return None;
+        }
+        let ends = text::phrases(text, "[o]")
+            .filter(|(_, rest)| text::after_phrase(rest.trim_start(), "other").is_some());
+        ends.last().map(|(_, rest)| next_line(rest.trim_start()))
+    }),
+];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(tool) = scene.tool() else {
+        return Verdict::Allow;
+    };
+    let said = tool.result_text();
+    let Some((kind, after)) = MENUS
+        .iter()
+        .find_map(|(kind, after)| Some((kind, after(&said)?)))
+    else {
+        return Verdict::Allow;
+    };
+    let length = after.trim().encode_utf16().count();
+    if length <= MAX_AFTER || scene.workflow().is_none() {
+        return Verdict::Allow;
+    }
+    let text = format!(
+        "MENU HALT VIOLATION: Agent continued generating {length} characters of output after \
+         presenting an interactive menu ({kind}). After a menu the agent stops and waits for the \
+         person's choice; what it wrote past the menu rests on a choice nobody made."
+    );
+    let reason = format!("{length} characters after an interactive menu ({kind})");
+    let finding = Finding::new("MHE-001", text, reason);
+    Verdict::Warn(vec![match scene.current_phase() {
+        Some(phase) => finding.phase(&phase),
+        None => finding,
+    }])
+}
+
+fn next_line(text: &str) -> &str {
+    text.split_once('\n').map_or("", |(_, rest)| rest)
+}
+
+/// `[1]`, `[12]`
+fn has_numbered(text: &str) -> bool {
+    text.split('[')
+        .skip(1)
+        .any(|rest| text::leading_number(rest).is_some_and(|(_, after)| after.starts_with(']')))
+}

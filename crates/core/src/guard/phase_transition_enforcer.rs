@@ -1,0 +1,51 @@
+//! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Verdict};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "phase-transition-enforcer",
+    about: "warns when an agent asks for permission to go on instead of going on",
+    on: &[(EventKind::PostTool, Class::Delegate)],
+    codes: &[("PTE-001", "the agent asked whether it may proceed")],
+    check: |scene| check(scene).into(),
+};
+
+const QUESTIONS: &[&str] = &[
+    "would you like to proceed",
+    "ready to advance",
+    "should i continue",
+    "shall we proceed",
+    "do you want me to move forward",
+    "want me to go ahead",
+];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(tool) = scene.tool() else {
+        return Verdict::Allow;
+    };
+    let said = tool.result_text();
+    let Some(asked) = QUESTIONS
+        .iter()
+        .find_map(|words| text::phrase(&said, words))
+    else {
+        return Verdict::Allow;
+    };
+    if scene.workflow().is_none() {
+        return Verdict::Allow;
+    }
+    let text = format!(
+        "TRANSITION WARNING: Agent asked for permission to proceed. While a workflow runs, a \
+         phase that passes its gate is followed by the next one at once; only a menu or an \
+         escalation waits for the person. Pattern detected: '{asked}'"
+    );
+    let reason = format!("Agent asked for permission to proceed: '{asked}'");
+    let finding = Finding::new("PTE-001", text, reason);
+    Verdict::Warn(vec![match scene.current_phase() {
+        Some(phase) => finding.phase(&phase),
+        None => finding,
+    }])
+}

@@ -1,0 +1,17 @@
+//! skill-validator: looks at every delegation and lets all of them pass.
+//!
+//! In the original every enforcement mode (`observe`, `strict`, `warn`, `audit`) allows, and who
+//! used which agent is recorded afterwards by log-skill-usage. The row is here so that settings
+//! which register it by name keep working.
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::verdict::Opinion;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "skill-validator",
+    about: "lets every delegation pass; log-skill-usage records it afterwards",
+    on: &[(EventKind::PreTool, Class::Delegate)],
+    codes: &[],
+    check: |_| Opinion::allow(),
+};

@@ -1,0 +1,285 @@
+//! Whether a command's tests passed, from how it ended and what it printed.
+
+use super::runners::{Runner, may_test};
+use super::summary::{Summary, Tally};
+use crate::protocol::{Exit, ToolCall};
+use crate::scene::Scene;
+use crate::shell::{Link, Step, Survey};
+use crate::text;
+
+/// A finished test run.
+#[derive(Debug)]
+pub(crate) struct TestRun {
+    pub(crate) outcome: Outcome,
+    /// What was counted, if anything was.
+    pub(crate) tally: Option<Tally>,
+    /// What it printed, without colours.
+    pub(crate) text: String,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    Failed,
+    /// It could not be told. That is an answer of its own: it proves neither.
+    Inconclusive(Doubt),
+}
+
+/// Why it could not be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    Silent,
+    NoTests,
+    Interrupted,
+    Contradiction,
+}
+
+impl Doubt {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Silent => "neither its exit status nor a summary could be read",
+            Self::NoTests => "it ran no tests",
+            Self::Interrupted => "it was interrupted before it ended",
+            Self::Contradiction => "it exited with 0, but its summary reports failures",
+        }
+    }
+}
+
+/// The event's test run, if it is one in this project that has ended.
+pub(crate) fn test_run(scene: &Scene<'_>) -> Option<TestRun> {
+    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+        return None;
+    };
+    if !may_test(command) {
+        return None;
+    }
+    let root = scene.layout().root();
+    let survey = scene.survey()?;
+    // Another project's tests prove nothing about this one.
+    let is_here = |dir: &Option<String>| {
+        dir.as_deref()
+            .is_none_or(|dir| std::path::Path::new(dir).starts_with(root))
+    };
+    let runs = survey.runs().filter(|run| is_here(&run.dir));
+    let runners: Vec<_> = runs.filter_map(Runner::of).collect();
+    if runners.is_empty() {
+        return None;
+    }
+    let output = scene.event.output();
+    if output.exit == Exit::Running {
+        return None;
+    }
+    let text = text::plain(&output.text).into_owned();
+    let mut read = Vec::new();
+    let mut known: Vec<&str> = Vec::new();
+    for runner in runners {
+        if !known.contains(&runner.name) {
+            known.push(runner.name);
+            read.extend(runner.read(&text));
+        }
+    }
+    let summary = read.into_iter().reduce(Summary::and);
+    let tally = match summary {
+        Some(Summary::Counted(tally)) => Some(tally),
+        Some(Summary::Succeeded | Summary::Broken) | None => None,
+    };
+    let outcome = judge(output.exit, Bearing::of(survey, command), summary);
+    Some(TestRun {
+        outcome,
+        tally,
+        text,
+    })
+}
+
+/// What the exit status of a whole command says about the tests in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bearing {
+    /// 0 means that the tests exited with 0.
+    zero: bool,
+    /// Another status means that the tests failed.
+    other: Proof,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    Sure,
+    /// Something that follows the tests may have failed instead.
+    Likely,
+    None,
+}
+
+impl Bearing {
+    fn of(survey: &Survey, command: &str) -> Self {
+        let nothing = Self {
+            zero: false,
+            other: Proof::None,
+        };
+        let has_conditions = survey
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Enter(_) | Step::Leave));
+        if survey.opaque || has_conditions || turns_status(command) {
+            return nothing;
+        }
+        let pipefail = survey.runs().any(|run| {
+            run.program() == Some("set")
+                && run
+                    .args()
+                    .iter()
+                    .any(|arg| arg.literal() == Some("pipefail"))
+        });
+        let runs: Vec<_> = survey.runs().collect();
+        let last = runs.iter().rposition(|run| Runner::of(run).is_some());
+        let after = last.and_then(|at| runs.get(at + 1..)).unwrap_or_default();
+        let mut bearing = Self {
+            zero: true,
+            other: Proof::Sure,
+        };
+        for run in after {
+            match run.link {
+                Link::And => {
+                    if bearing.other == Proof::Sure {
+                        bearing.other = Proof::Likely;
+                    }
+                }
+                Link::Pipe if pipefail => {}
+                Link::Or => bearing.zero = false,
+                Link::Then | Link::Else | Link::Pipe | Link::Maybe => return nothing,
+            }
+        }
+        bearing
+    }
+}
+
+/// Whether the command has words that change what its exit status means: `!`, `if`, a job in the
+/// background. Text in quotes counts too; then the summary decides, which is never wrong.
+fn turns_status(command: &str) -> bool {
+    let words = command.split(|c: char| c.is_whitespace() || c == ';' || c == '(');
+    let mut words = words.filter(|word| !word.is_empty());
+    words.any(|word| {
+        matches!(word, "!" | "if" | "while" | "until" | "for" | "case" | "&")
+            || (word.ends_with('&') && !word.ends_with("&&"))
+    })
+}
+
+/// Statuses of a run that somebody ended: `timeout`, Ctrl-C, KILL, TERM.
+const ENDED: &[u64] = &[124, 130, 137, 143];
+
+fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
+    let code = match exit {
+        Exit::Code(code) => Some(code),
+        Exit::Interrupted | Exit::Running | Exit::Unknown => None,
+    };
+    let says_failure = summary.is_some_and(Summary::is_failure);
+    let ran_nothing = matches!(summary, Some(Summary::Counted(t)) if t.passed + t.failed == 0);
+    match code {
+        Some(0) if bearing.zero => {
+            return match says_failure {
+                true => Outcome::Inconclusive(Doubt::Contradiction),
+                // A filter that matches nothing exits with 0 and proves nothing.
+                false if ran_nothing => Outcome::Inconclusive(Doubt::NoTests),
+                false => Outcome::Passed,
+            };
+        }
+        Some(code) if ENDED.contains(&code) && !says_failure => {
+            return Outcome::Inconclusive(Doubt::Interrupted);
+        }
+        Some(1..) if bearing.other == Proof::Sure => return Outcome::Failed,
+        Some(1..) if bearing.other == Proof::Likely && summary.is_none() => return Outcome::Failed,
+        Some(_) | None => {}
+    }
+    match summary {
+        _ if says_failure => Outcome::Failed,
+        _ if exit == Exit::Interrupted => Outcome::Inconclusive(Doubt::Interrupted),
+        Some(_) if ran_nothing => Outcome::Inconclusive(Doubt::NoTests),
+        Some(_) => Outcome::Passed,
+        None => Outcome::Inconclusive(Doubt::Silent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::{Start, survey};
+
+    fn verdict(command: &str, exit: Exit, summary: impl Into<Option<Summary>>) -> Outcome {
+        let summary = summary.into();
+        let survey = survey(command, Start::default());
+        judge(exit, Bearing::of(&survey, command), summary)
+    }
+
+    fn counted(passed: u64, failed: u64) -> Summary {
+        Summary::Counted(Tally {
+            passed,
+            failed,
+            skipped: 0,
+        })
+    }
+
+    #[test]
+    fn the_exit_status_counts_first_where_it_is_the_tests_own() {
+        let (ok, bad) = (Exit::Code(0), Exit::Code(101));
+        for command in ["cargo test", "cd x && cargo test", "cargo test && echo ok"] {
+            assert_eq!(verdict(command, ok, None), Outcome::Passed, "{command}");
+            assert_eq!(verdict(command, bad, None), Outcome::Failed, "{command}");
+        }
+        assert_eq!(verdict("cargo test", bad, counted(5, 0)), Outcome::Failed);
+        // Here the last word has somebody else.
+        for command in [
+            "cargo test | tail -5",
+            "cargo test || true",
+            "cargo test; echo done",
+            "! cargo test",
+            "if cargo test; then echo ok; fi",
+            "cargo test &",
+        ] {
+            let silent = Outcome::Inconclusive(Doubt::Silent);
+            assert_eq!(verdict(command, ok, None), silent, "{command}");
+            assert_eq!(
+                verdict(command, ok, counted(5, 1)),
+                Outcome::Failed,
+                "{command}"
+            );
+            assert_eq!(
+                verdict(command, ok, counted(5, 0)),
+                Outcome::Passed,
+                "{command}"
+            );
+        }
+        let piped = "set -o pipefail; cargo test | tee log";
+        assert_eq!(verdict(piped, bad, None), Outcome::Failed);
+        assert_eq!(
+            verdict("cargo test && ./deploy", bad, counted(5, 0)),
+            Outcome::Passed
+        );
+    }
+
+    #[test]
+    fn bug_0007_test_watcher_what_cannot_be_told_is_no_failure() {
+        let doubt = |doubt| Outcome::Inconclusive(doubt);
+        let unknown = Exit::Unknown;
+        assert_eq!(verdict("npm test", unknown, None), doubt(Doubt::Silent));
+        assert_eq!(
+            verdict("npm test", Exit::Interrupted, None),
+            doubt(Doubt::Interrupted)
+        );
+        assert_eq!(
+            verdict("npm test", Exit::Code(124), None),
+            doubt(Doubt::Interrupted)
+        );
+        assert_eq!(
+            verdict("npm test", Exit::Code(0), counted(0, 0)),
+            doubt(Doubt::NoTests)
+        );
+        assert_eq!(
+            verdict("npm test", Exit::Code(0), counted(3, 1)),
+            doubt(Doubt::Contradiction)
+        );
+        assert_eq!(verdict("npm test", unknown, counted(3, 0)), Outcome::Passed);
+        assert_eq!(
+            verdict("npm test", unknown, Some(Summary::Broken)),
+            Outcome::Failed
+        );
+    }
+}

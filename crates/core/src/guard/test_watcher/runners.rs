@@ -1,0 +1,452 @@
+//! Which commands are test runs.
+//!
+//! A command is a test run if it starts a test runner: a program with certain arguments, found
+//! by reading the command as a shell would. A runner's name in a file name, in quotes or in a
+//! search pattern is no run, and neither is a runner that only lists its tests.
+
+use super::summary::{self, Summary};
+use crate::shell::{Run, program_name};
+
+/// A test runner.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    pub(crate) name: &'static str,
+    /// Whether a program with these arguments is a run of it.
+    runs: fn(&str, &[&str]) -> bool,
+    /// Arguments with which nothing is tested.
+    idle: &'static [&'static str],
+    /// How its summary is read.
+    read: fn(&str) -> Option<Summary>,
+}
+
+/// A program that runs tests, and how what it prints is read.
+pub(crate) const RUNNERS: &[Runner] = &[
+    Runner {
+        name: "cargo nextest",
+        runs: |program, args| {
+            (program == "cargo-nextest" && args.iter().any(|arg| matches!(*arg, "run" | "r")))
+                || (program == "cargo"
+                    && verb(args) == "nextest"
+                    && args.iter().any(|arg| matches!(*arg, "run" | "r")))
+                || (program == "cargo" && verb(args) == "llvm-cov" && args.contains(&"nextest"))
+        },
+        idle: &["--no-run"],
+        read: summary::nextest,
+    },
+    Runner {
+        name: "cargo test",
+        runs: |program, args| {
+            program == "cargo" && matches!(verb(args), "test" | "t" | "tarpaulin" | "llvm-cov")
+        },
+        idle: &["--no-run", "--list"],
+        read: summary::cargo,
+    },
+    Runner {
+        name: "pytest",
+        runs: |program, _| matches!(program, "pytest" | "py.test"),
+        idle: &["--collect-only", "--co", "--fixtures", "--markers"],
+        read: summary::pytest,
+    },
+    Runner {
+        name: "unittest",
+        runs: |program, args| {
+            program == "unittest" || (program == "manage.py" && verb(args) == "test")
+        },
+        idle: &[],
+        read: summary::unittest,
+    },
+    Runner {
+        name: "go test",
+        runs: |program, args| (program == "go" && verb(args) == "test") || program == "gotestsum",
+        idle: &["-list", "-c"],
+        read: summary::go,
+    },
+    Runner {
+        name: "node --test",
+        runs: |program, args| {
+            matches!(program, "node" | "nodejs" | "tsx") && args.contains(&"--test")
+        },
+        idle: &[],
+        read: summary::node,
+    },
+    Runner {
+        name: "jest",
+        runs: |program, args| {
+            program == "jest" || (program == "react-scripts" && verb(args) == "test")
+        },
+        idle: &["--listTests", "--showConfig", "--clearCache", "--init"],
+        read: summary::jest,
+    },
+    Runner {
+        name: "vitest",
+        runs: |program, args| {
+            program == "vitest" && !matches!(verb(args), "list" | "init" | "bench")
+        },
+        idle: &[],
+        read: summary::vitest,
+    },
+    Runner {
+        name: "mocha",
+        runs: |program, args| {
+            matches!(program, "mocha" | "_mocha") || (program == "cypress" && verb(args) == "run")
+        },
+        idle: &["--dry-run"],
+        read: summary::mocha,
+    },
+    Runner {
+        name: "playwright",
+        runs: |program, args| program == "playwright" && verb(args) == "test",
+        idle: &["--list"],
+        read: summary::playwright,
+    },
+    Runner {
+        name: "maven",
+        runs: |program, args| {
+            let is_goal = |arg: &&str| {
+                matches!(*arg, "test" | "verify" | "integration-test") || arg.ends_with(":test")
+            };
+            matches!(program, "mvn" | "mvnw" | "mvnd" | "mvnw.cmd") && args.iter().any(is_goal)
+        },
+        idle: &[
+            "-DskipTests",
+            "-DskipTests=true",
+            "-Dmaven.test.skip",
+            "-Dmaven.test.skip=true",
+        ],
+        read: summary::maven,
+    },
+    Runner {
+        name: "gradle",
+        runs: |program, args| {
+            let is_task = |task: &str| {
+                let task = task.rsplit(':').next().unwrap_or(task);
+                matches!(task, "test" | "check") || task.ends_with("Test")
+            };
+            let mut skipped = false;
+            matches!(program, "gradle" | "gradlew" | "gradlew.bat")
+                && args.iter().any(|arg| {
+                    let is_excluded = std::mem::replace(
+                        &mut skipped,
+                        matches!(*arg, "-x" | "--exclude-task" | "-p"),
+                    );
+                    !is_excluded && is_task(arg)
+                })
+        },
+        idle: &["--dry-run", "-m"],
+        read: summary::gradle,
+    },
+    Runner {
+        name: "dotnet test",
+        runs: |program, args| program == "dotnet" && matches!(verb(args), "test" | "vstest"),
+        idle: &["--list-tests", "-t"],
+        read: summary::dotnet,
+    },
+    Runner {
+        name: "rspec",
+        runs: |program, _| program == "rspec",
+        idle: &["--dry-run"],
+        read: summary::rspec,
+    },
+    Runner {
+        name: "phpunit",
+        runs: |program, args| {
+            matches!(program, "phpunit" | "pest" | "paratest" | "simple-phpunit")
+                || (program == "artisan" && verb(args) == "test")
+        },
+        idle: &["--list-tests", "--list-suites"],
+        read: summary::phpunit,
+    },
+    Runner {
+        name: "a script",
+        runs: is_script,
+        idle: &["--dry-run", "-n"],
+        read: any,
+    },
+];
+
+/// Arguments with which no program does its work.
+const HELP: &[&str] = &["--help", "--version", "-h"];
+
+/// Parts of commands that start a runner; without any of them a command is not worth parsing.
+const HINTS: &[&str] = &[
+    "test",
+    "jest",
+    "mocha",
+    "cypress",
+    "mvn",
+    "gradle",
+    "phpunit",
+    "pest",
+    "rspec",
+    "tox",
+    "nox",
+    "e2e",
+    "cargo t",
+    "npm t",
+    "check",
+    "tarpaulin",
+    "llvm-cov",
+];
+
+/// Whether a command could be a test run at all.
+pub(crate) fn may_test(command: &str) -> bool {
+    HINTS.iter().any(|hint| command.contains(hint))
+}
+
+impl Runner {
+    /// The runner that a command starts.
+    pub(crate) fn of(run: &Run) -> Option<&'static Self> {
+        let words: Vec<&str> = run
+            .words
+            .iter()
+            .map(|word| word.literal().unwrap_or_default())
+            .collect();
+        let (program, args) = started(&words, 0)?;
+        let is_idle = |runner: &Self| {
+            args.iter()
+                .any(|arg| HELP.contains(arg) || runner.idle.contains(arg))
+        };
+        RUNNERS
+            .iter()
+            .find(|runner| (runner.runs)(program, args))
+            .filter(|runner| !is_idle(runner))
+    }
+
+    /// What its output, without colours, says at the end.
+    pub(crate) fn read(&self, text: &str) -> Option<Summary> {
+        (self.read)(text)
+    }
+}
+
+/// The first argument that is no option and no `+toolchain`.
+fn verb<'a>(args: &[&'a str]) -> &'a str {
+    let mut args = args.iter().filter(|arg| !arg.starts_with(['-', '+']));
+    args.next().copied().unwrap_or_default()
+}
+
+/// The summary of whichever runner a script started; of several the worst counts.
+fn any(text: &str) -> Option<Summary> {
+    let named = RUNNERS.iter().filter(|runner| runner.name != "a script");
+    named
+        .filter_map(|runner| runner.read(text))
+        .reduce(Summary::and)
+}
+
+/// A package's or a Makefile's own way to run its tests.
+fn is_script(program: &str, args: &[&str]) -> bool {
+    let names_tests = |name: &str| {
+        let first = name.split([':', '-', '_']).next().unwrap_or(name);
+        matches!(first, "test" | "tests" | "e2e") || name.ends_with(":test")
+    };
+    let first = verb(args);
+    match program {
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            let mut after = args.iter().skip_while(|arg| **arg != first).skip(1);
+            let script = after.find(|arg| !arg.starts_with('-')).copied();
+            matches!(first, "test" | "t" | "tst")
+                || (matches!(first, "run" | "run-script") && script.is_some_and(names_tests))
+                || (program != "npm" && names_tests(first))
+        }
+        "make" | "gmake" | "just" | "task" | "rake" => {
+            args.iter().any(|arg| names_tests(arg) || *arg == "check")
+        }
+        "tox" | "nox" | "ctest" => true,
+        "deno" | "swift" | "mix" | "rails" | "composer" | "zig" | "dart" | "flutter" => {
+            first == "test"
+        }
+        _ => false,
+    }
+}
+
+/// The program that words start in the end, seen through the programs that only find another
+/// one, and its arguments.
+fn started<'w, 'a>(words: &'w [&'a str], depth: u32) -> Option<(&'a str, &'w [&'a str])> {
+    /// `npx npx npx …` ends somewhere.
+    const MAX_DEPTH: u32 = 8;
+    let (first, args) = words.split_first()?;
+    let program = program_name(first)?;
+    let version = |c: char| c.is_ascii_digit() || c == '.';
+    let next = match program.trim_end_matches(version) {
+        _ if depth > MAX_DEPTH => None,
+        "npx" | "pnpx" | "bunx" => after_options(args, &["-p", "--package", "-c"]),
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            let rest = after_options(args, &["--filter", "-F", "--prefix", "-C", "--cwd", "-w"]);
+            let rest = rest.map(|rest| match rest.split_first() {
+                Some((&("exec" | "dlx" | "x" | "run" | "workspace"), rest)) => rest,
+                _ => rest,
+            });
+            rest.filter(|rest| starts_runner(rest))
+        }
+        "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "rye" | "conda" | "nyc" | "c"
+        | "cross-env" | "dotenv" | "env-cmd" | "docker" | "docker-compose" => args
+            .iter()
+            .position(|word| starts_runner(&[word]))
+            .and_then(|at| args.get(at..)),
+        "python" | "py" | "coverage" => {
+            let module = args.iter().position(|arg| *arg == "-m");
+            let module = module.and_then(|at| args.get(at + 1..));
+            module.or_else(|| after_options(args, &["-W", "-X"]))
+        }
+        "node" | "nodejs" | "php" | "ruby" if !args.contains(&"--test") => after_options(
+            args,
+            &["-r", "--require", "--import", "--loader", "-d", "-S"],
+        ),
+        _ => None,
+    };
+    match next {
+        Some(next) => started(next, depth + 1),
+        None => Some((stem(program), args)),
+    }
+}
+
+/// `jest` of `jest.js` and `vitest.mjs`; other dots belong to the name.
+fn stem(program: &str) -> &str {
+    let endings = [".js", ".mjs", ".cjs", ".phar", ".cmd"];
+    endings
+        .iter()
+        .find_map(|ending| program.strip_suffix(ending))
+        .unwrap_or(program)
+}
+
+/// Whether the first word is a runner's program, or one that finds it.
+fn starts_runner(words: &[&str]) -> bool {
+    let name = words.first().and_then(|word| program_name(word));
+    name.is_some_and(|name| {
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        matches!(
+            stem(name),
+            "pytest"
+                | "py.test"
+                | "python"
+                | "jest"
+                | "vitest"
+                | "mocha"
+                | "_mocha"
+                | "playwright"
+                | "cypress"
+                | "node"
+                | "tsx"
+                | "rspec"
+                | "phpunit"
+                | "react-scripts"
+                | "npm"
+                | "yarn"
+                | "pnpm"
+                | "cargo"
+                | "go"
+                | "tox"
+                | "nyc"
+                | "cross-env"
+        )
+    })
+}
+
+/// What follows the options; those named take the next word along.
+fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Option<&'w [&'a str]> {
+    let mut rest = args;
+    while let Some((first, after)) = rest.split_first() {
+        let is_assignment = first.contains('=') && !first.starts_with(['/', '.']);
+        if !first.starts_with('-') && !is_assignment {
+            return Some(rest);
+        }
+        rest = if valued.contains(first) {
+            after.get(1..).unwrap_or_default()
+        } else {
+            after
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::{Start, survey};
+
+    fn runner(command: &str) -> Option<&'static str> {
+        if !may_test(command) {
+            return None;
+        }
+        let survey = survey(command, Start::default());
+        survey.runs().find_map(Runner::of).map(|runner| runner.name)
+    }
+
+    #[test]
+    fn f11_a_run_is_a_program_not_a_word() {
+        for (command, expected) in [
+            ("cargo test", "cargo test"),
+            (
+                "cd crates/x && cargo +nightly test -p y --locked",
+                "cargo test",
+            ),
+            ("cargo t", "cargo test"),
+            ("cargo nextest run -p x", "cargo nextest"),
+            ("RUST_LOG=1 timeout 60 cargo test", "cargo test"),
+            ("pytest -q tests", "pytest"),
+            ("python -m pytest", "pytest"),
+            ("python3.11 -X dev -m pytest -x", "pytest"),
+            ("poetry run pytest", "pytest"),
+            ("uv run --with x pytest", "pytest"),
+            ("coverage run -m pytest", "pytest"),
+            ("python -m unittest discover", "unittest"),
+            ("python manage.py test app", "unittest"),
+            ("go test ./...", "go test"),
+            ("node --test", "node --test"),
+            ("node --import tsx --test src/", "node --test"),
+            ("c8 node --test", "node --test"),
+            ("npx jest --ci", "jest"),
+            ("npx --yes jest", "jest"),
+            ("yarn jest", "jest"),
+            ("node_modules/.bin/jest", "jest"),
+            ("node node_modules/jest/bin/jest.js", "jest"),
+            ("pnpm exec vitest run", "vitest"),
+            ("npx mocha", "mocha"),
+            ("nyc mocha", "mocha"),
+            ("npx cypress run", "mocha"),
+            ("npx playwright test", "playwright"),
+            ("mvn -q test", "maven"),
+            ("./mvnw verify", "maven"),
+            ("./gradlew :app:test", "gradle"),
+            ("gradle check", "gradle"),
+            ("dotnet test", "dotnet test"),
+            ("bundle exec rspec", "rspec"),
+            ("./vendor/bin/phpunit", "phpunit"),
+            ("php artisan test", "phpunit"),
+            ("npm test", "a script"),
+            ("npm run test:unit -- --ci", "a script"),
+            ("npm run e2e", "a script"),
+            ("yarn test", "a script"),
+            ("pnpm test", "a script"),
+            ("make test", "a script"),
+            ("sh -c 'cargo test'", "cargo test"),
+        ] {
+            assert_eq!(runner(command), Some(expected), "{command}");
+        }
+        for command in [
+            "cat jest.config.js",
+            "git log --grep pytest",
+            "grep -rn 'npm test' .",
+            "echo cargo test",
+            "cargo build --tests",
+            "cargo test --no-run",
+            "cargo test -- --list",
+            "pytest --collect-only",
+            "npx jest --listTests",
+            "npm run build",
+            "npm install jest",
+            "npm run latest",
+            "git checkout test",
+            "mvn -DskipTests verify",
+            "gradle build -x test",
+            "pip install pytest",
+            "python test_x.py",
+            "node x.test.js",
+            "ls test",
+            "dotnet test --list-tests",
+            "cat > t.sh <<'E'\nnpm test\nE",
+            "cargo nextest list",
+        ] {
+            assert_eq!(runner(command), None, "{command}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Any program as a reviewer: it reads the question and prints the answer.
+
+use super::{Heard, Invocation, Printed, Question};
+
+/// The line is the project's and goes to the shell; the question never does.
+pub(super) fn prepare(line: &str, question: &Question<'_>, invocation: &mut Invocation) {
+    let command = &mut invocation.command;
+    command
+        .args(["-c", line])
+        .env("TOLLGATE_REVIEW_SCHEMA", question.schema);
+    if let Some(model) = question.model {
+        command.env("TOLLGATE_REVIEW_MODEL", model);
+    }
+    invocation.input = Some(question.prompt.to_owned());
+}
+
+pub(super) fn hear(printed: &Printed) -> Heard {
+    Heard::plainly(printed)
+}

@@ -1,0 +1,30 @@
+//! GitHub Copilot: `copilot -p`, free text.
+
+use super::{Heard, Invocation, Printed, Question};
+
+/// Programs that only read. (The original also allowed `find`, which can delete and run.)
+const MAY_RUN: [&str; 5] = ["cat", "grep", "ls", "head", "tail"];
+
+/// With either of these the repository's hooks run inside it.
+const LETS_HOOKS_RUN: [&str; 2] = ["COPILOT_ALLOW_ALL", "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS"];
+
+pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+    let command = &mut invocation.command;
+    for name in LETS_HOOKS_RUN {
+        command.env_remove(name);
+    }
+    // Only the answer; nobody to ask; the project's instructions are for those who write code.
+    command.args(["-s", "--no-ask-user", "--no-custom-instructions"]);
+    for program in MAY_RUN {
+        command.arg(format!("--allow-tool=shell({program})"));
+    }
+    command.arg("--deny-tool=write");
+    if let Some(model) = question.model {
+        command.args(["--model", model]);
+    }
+    invocation.say("-p", question.prompt);
+}
+
+pub(super) fn hear(printed: &Printed) -> Heard {
+    Heard::plainly(printed)
+}

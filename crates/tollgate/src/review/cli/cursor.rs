@@ -1,0 +1,46 @@
+//! Cursor: `cursor-agent -p` with JSON around free text. On failure it prints no JSON at all.
+
+use serde_json::Value;
+
+use super::{Channel, Heard, Invocation, Kind, Printed, Question, Usage};
+
+/// Without `--force` it proposes changes but makes none. Without `--trust` it does not start.
+pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+    let command = &mut invocation.command;
+    command.args(["--output-format", "json", "--trust"]);
+    if let Some(model) = question.model {
+        command.args(["--model", model]);
+    }
+    command.arg("-p");
+    // The question is not the flag's value, so behind `--` it cannot be taken for a flag.
+    invocation.say("--", question.prompt);
+}
+
+pub(super) fn hear(printed: &Printed) -> Heard {
+    let Ok(Value::Object(envelope)) = serde_json::from_str(&printed.stdout) else {
+        return Heard::plainly(printed);
+    };
+    let text = |key: &str| envelope.get(key).and_then(Value::as_str);
+    if text("type") != Some("result") {
+        return Heard::plainly(printed);
+    }
+    let result = text("result").unwrap_or_default();
+    let is_fine =
+        envelope.get("is_error") == Some(&Value::Bool(false)) && text("subtype") == Some("success");
+    let token = |names: [&str; 2]| {
+        let usage = envelope.get("usage")?;
+        names.into_iter().find_map(|name| usage.get(name)?.as_u64())
+    };
+    Heard {
+        answer: if is_fine {
+            super::spoken(result, Channel::Prose)
+        } else {
+            Err(Kind::Failed.because(result))
+        },
+        usage: Usage {
+            cost_usd: None,
+            input_tokens: token(["inputTokens", "input_tokens"]),
+            output_tokens: token(["outputTokens", "output_tokens"]),
+        },
+    }
+}

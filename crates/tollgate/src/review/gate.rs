@@ -1,0 +1,572 @@
+//! One review gate: who reviews, what each says, what becomes of the findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::answer::{self, SCHEMA};
+use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
+use super::finding::{self, Finding, Priority, Settled};
+use super::prompt;
+use super::record::{self, Earlier, Name, Record, Status};
+use super::scope::Scope;
+use crate::process::Children;
+
+/// A review to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Request<'r> {
+    /// The project's root.
+    pub(crate) root: &'r Path,
+    /// Where logs go.
+    pub(crate) logs: &'r Path,
+    /// The job's part of their names.
+    pub(crate) stem: &'r str,
+    pub(crate) run: u64,
+    /// In the order of preference.
+    pub(crate) reviewers: &'r [Reviewer],
+    /// How many independent reviews; at least one is made.
+    pub(crate) reviews: u64,
+    pub(crate) pace: Pace,
+    /// What to look for.
+    pub(crate) prompt: &'r str,
+    pub(crate) diff: &'r str,
+    pub(crate) model: Option<&'r str>,
+    /// From this priority on, a new finding of a later review has to be answered.
+    pub(crate) threshold: Priority,
+    /// Of each reviewer.
+    pub(crate) timeout: Option<Duration>,
+    /// `PATH`.
+    pub(crate) search: &'r OsStr,
+}
+
+/// Whether several reviews are made at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    AtOnce,
+    OneByOne,
+}
+
+/// The answer of a gate or of one of its reviews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    /// Nobody could tell. It neither passes nor fails.
+    Inconclusive,
+}
+
+/// What a review gate came to.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) verdict: Verdict,
+    /// Empty for a plain pass.
+    pub(crate) message: String,
+    pub(crate) slots: Vec<Slot>,
+    /// `file:line issue` of what was seen to be mended.
+    pub(crate) fixed: Vec<String>,
+    /// The same of what was skipped, with the reason. Any makes a pass one with warnings.
+    pub(crate) skipped: Vec<(String, String)>,
+    /// What has to be answered.
+    pub(crate) open: Vec<String>,
+    /// What is worth knowing. Any makes a pass one with warnings.
+    pub(crate) advisory: Vec<String>,
+    /// Of all reviews together.
+    pub(crate) usage: Usage,
+    /// Tells this failure from another: changes when other findings are open.
+    pub(crate) print: String,
+}
+
+/// One review of the gate.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    /// `claude@1`
+    pub(crate) label: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) message: String,
+    pub(crate) took: Duration,
+    pub(crate) log: Option<PathBuf>,
+    /// The file that the agent edits.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) usage: Usage,
+}
+
+/// Runs a review gate to its end.
+pub(crate) fn run(request: &Request<'_>, children: &Children) -> Outcome {
+    let gate = Gate {
+        request,
+        children,
+        scope: Scope::of(request.diff, request.root),
+        exhausted: Mutex::default(),
+    };
+    let earlier = gather(
+        record::latest(request.logs, request.stem),
+        request.reviews.max(1),
+    );
+    let is_answered = earlier.values().all(|slot| slot.findings.is_empty());
+    if gate.scope.is_empty() && request.diff.trim().is_empty() && is_answered {
+        return Outcome::nothing(Verdict::Pass, "No changes to review");
+    }
+    let (healthy, missing) = gate.healthy();
+    if healthy.is_empty() {
+        let message = format!("no reviewer can be asked: {}", missing.join("; "));
+        return outcome(gate.without_reviewer(earlier, &message), message);
+    }
+    let plan = plan(&earlier, request.reviews.max(1));
+    let work = |(slot, task): (u64, Task)| match task {
+        Task::Review => gate.review(slot, &healthy, earlier.get(&slot)),
+        Task::Skip(run) => gate.skip(slot, run, earlier.get(&slot)),
+    };
+    let done: Vec<Done> = match request.pace {
+        Pace::OneByOne => plan.into_iter().map(work).collect(),
+        Pace::AtOnce => std::thread::scope(|scope| {
+            let work = &work;
+            let threads: Vec<_> = plan
+                .into_iter()
+                .map(|(slot, task)| (slot, scope.spawn(move || work((slot, task)))))
+                .collect();
+            let joined = threads
+                .into_iter()
+                .map(|(slot, thread)| thread.join().unwrap_or_else(|_| Done::panicked(slot)));
+            joined.collect()
+        }),
+    };
+    outcome(done, String::new())
+}
+
+/// What is to be done for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Review,
+    /// It passed in this run.
+    Skip(u64),
+}
+
+/// Which slots are reviewed. One that passed need not be again while another one runs; if all
+/// passed, the first looks at what changed since.
+fn plan(earlier: &BTreeMap<u64, Earlier>, reviews: u64) -> Vec<(u64, Task)> {
+    let mut plan: Vec<(u64, Task)> = (1..=reviews)
+        .map(|slot| {
+            let passed = earlier.get(&slot).and_then(|slot| slot.passed_in);
+            (slot, passed.map_or(Task::Review, Task::Skip))
+        })
+        .collect();
+    if plan.iter().all(|(_, task)| *task != Task::Review)
+        && let Some((_, first)) = plan.first_mut()
+    {
+        *first = Task::Review;
+    }
+    plan
+}
+
+/// Findings of slots that are no more go to the first: fewer reviews must not lose any.
+fn gather(mut earlier: BTreeMap<u64, Earlier>, reviews: u64) -> BTreeMap<u64, Earlier> {
+    let beyond = earlier.split_off(&(reviews + 1));
+    for (_, lost) in beyond {
+        match earlier.get_mut(&1) {
+            None => {
+                earlier.insert(
+                    1,
+                    Earlier {
+                        passed_in: None,
+                        ..lost
+                    },
+                );
+            }
+            Some(first) => {
+                let known: BTreeSet<String> = first
+                    .findings
+                    .iter()
+                    .map(|finding| finding.id.clone())
+                    .collect();
+                let new = lost
+                    .findings
+                    .into_iter()
+                    .filter(|one| !known.contains(&one.id));
+                first.findings.extend(new);
+                first.passed_in = None;
+            }
+        }
+    }
+    earlier
+}
+
+/// A gate at work.
+struct Gate<'g> {
+    request: &'g Request<'g>,
+    children: &'g Children,
+    scope: Scope,
+    /// Reviewers that have no quota left, by name.
+    exhausted: Mutex<BTreeSet<&'static str>>,
+}
+
+/// A slot that is done with.
+struct Done {
+    slot: Slot,
+    settled: Settled,
+}
+
+impl Done {
+    fn panicked(slot: u64) -> Self {
+        Self {
+            slot: Slot {
+                label: format!("@{slot}"),
+                verdict: Verdict::Inconclusive,
+                message: "Tollgate itself failed in this review".to_owned(),
+                took: Duration::ZERO,
+                log: None,
+                file: None,
+                usage: Usage::default(),
+            },
+            settled: Settled::default(),
+        }
+    }
+}
+
+impl Gate<'_> {
+    /// The reviewers that can be asked, and what is wrong with the others.
+    fn healthy(&self) -> (Vec<&Reviewer>, Vec<String>) {
+        let mut missing = Vec::new();
+        let mut healthy = Vec::new();
+        for reviewer in self.request.reviewers {
+            match reviewer.health(self.request.search) {
+                Health::Ready(_) => healthy.push(reviewer),
+                Health::Missing(programs) => {
+                    let programs = programs.join(" or ");
+                    missing.push(format!("{} ({programs} is not in PATH)", reviewer.name()));
+                }
+            }
+        }
+        if self.request.reviewers.is_empty() {
+            missing.push("none is named".to_owned());
+        }
+        (healthy, missing)
+    }
+
+    fn name<'n>(&'n self, reviewer: &'n str, slot: u64) -> Name<'n> {
+        Name {
+            directory: self.request.logs,
+            stem: self.request.stem,
+            reviewer,
+            slot,
+            run: self.request.run,
+        }
+    }
+
+    /// Asks one reviewer after another until one is not out of order.
+    fn review(&self, slot: u64, healthy: &[&Reviewer], earlier: Option<&Earlier>) -> Done {
+        let findings = earlier
+            .map(|earlier| earlier.findings.clone())
+            .unwrap_or_default();
+        let turn = usize::try_from(slot - 1).unwrap_or_default() % healthy.len().max(1);
+        let mut round: Vec<&&Reviewer> = healthy
+            .iter()
+            .cycle()
+            .skip(turn)
+            .take(healthy.len())
+            .collect();
+        let exhausted = self.lock_exhausted().clone();
+        round.sort_by_key(|reviewer| exhausted.contains(reviewer.name()));
+        let text = prompt::compose(
+            self.request.prompt,
+            &findings,
+            self.request.threshold.as_str(),
+            self.request.diff,
+        );
+        let mut last = None;
+        for reviewer in round {
+            let (reply, log) = self.ask(reviewer, slot, &text);
+            let is_over = match &reply.answer {
+                Err(why) if why.kind.is_about_the_reviewer() => {
+                    self.lock_exhausted().insert(reviewer.name());
+                    false
+                }
+                Ok(_) | Err(_) => true,
+            };
+            last = Some((*reviewer, reply, log));
+            if is_over {
+                break;
+            }
+        }
+        match last {
+            Some((reviewer, reply, log)) => {
+                let trouble = earlier.and_then(|earlier| earlier.trouble.as_deref());
+                self.judge((reviewer, slot), reply, findings, trouble, log)
+            }
+            None => Done::panicked(slot),
+        }
+    }
+
+    fn lock_exhausted(&self) -> std::sync::MutexGuard<'_, BTreeSet<&'static str>> {
+        self.exhausted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, reviewer: &Reviewer, slot: u64, text: &str) -> (Reply, Option<PathBuf>) {
+        let path = self.name(reviewer.name(), slot).log();
+        let opened = File::options()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path);
+        let log = match opened {
+            Ok(log) => log,
+            Err(error) => {
+                let why = format!("its log cannot be written: {error}");
+                let reply = Reply {
+                    answer: Err(Kind::NotStarted.because(why)),
+                    usage: Usage::default(),
+                    took: Duration::ZERO,
+                    raw: String::new(),
+                };
+                return (reply, None);
+            }
+        };
+        let now = tollgate_core::state::timestamp::iso(jiff::Timestamp::now());
+        let model = self.request.model.unwrap_or("its own choice");
+        let head = format!(
+            "[{now}] Starting review: {} ({}@{slot})\n[{now}] Model: {model}\n[{now}] Question: {} bytes\n\n",
+            self.request.stem,
+            reviewer.name(),
+            text.len(),
+        );
+        let mut writing = &log;
+        let _best_effort = writing.write_all(head.as_bytes());
+        let question = Question {
+            prompt: text,
+            schema: SCHEMA,
+            model: self.request.model,
+            root: self.request.root,
+            search: self.request.search,
+            timeout: self.request.timeout,
+        };
+        (
+            cli::ask(reviewer, &question, self.children, &log),
+            Some(path),
+        )
+    }
+
+    fn judge(
+        &self,
+        (reviewer, slot): (&Reviewer, u64),
+        reply: Reply,
+        earlier: Vec<Finding>,
+        trouble: Option<&str>,
+        log: Option<PathBuf>,
+    ) -> Done {
+        let answer = reply.answer.and_then(|spoken| answer::read(&spoken));
+        let grave = if earlier.is_empty() {
+            Priority::High
+        } else {
+            self.request.threshold
+        };
+        let print = |file: &str| finding::print_below(self.request.root, file);
+        let settled = finding::settle(earlier, answer.as_ref().ok(), &self.scope, grave, &print);
+        let (verdict, mut message) = verdict(&answer, &settled);
+        if let Some(trouble) = trouble {
+            message = format!("{message} ({trouble})");
+        }
+        let name = self.name(reviewer.name(), slot);
+        let record = Record {
+            status: match verdict {
+                Verdict::Pass => Status::Pass,
+                Verdict::Fail => Status::Fail,
+                Verdict::Inconclusive => Status::Inconclusive,
+            },
+            message: &message,
+            model: self.request.model,
+            raw: &reply.raw,
+            seconds: reply.took.as_secs_f64(),
+            usage: reply.usage,
+            pass_iteration: None,
+            findings: settled.carried().collect(),
+        };
+        let written = name.write(&record);
+        if let Some(log) = &log {
+            let now = tollgate_core::state::timestamp::iso(jiff::Timestamp::now());
+            let line = format!("\n[{now}] Result: {} - {message}", record.status.as_str());
+            let _best_effort = tollgate_core::fs::append_line(log, &line);
+        }
+        let mut slot = Slot {
+            label: format!("{}@{slot}", reviewer.name()),
+            verdict,
+            message,
+            took: reply.took,
+            log,
+            file: Some(name.json()),
+            usage: reply.usage,
+        };
+        if let Err(error) = written {
+            // Findings that nobody can read or answer: the gate may not say pass on them.
+            slot.message = format!("{}; its file cannot be written: {error}", slot.message);
+            slot.file = None;
+            if slot.verdict == Verdict::Pass {
+                slot.verdict = Verdict::Inconclusive;
+            }
+        }
+        Done { slot, settled }
+    }
+
+    /// A slot that passed before is passed on, with what was skipped in it.
+    fn skip(&self, slot: u64, run: u64, earlier: Option<&Earlier>) -> Done {
+        let reviewer = earlier.map_or("command", |earlier| earlier.reviewer.as_str());
+        let message = format!("Skipped: passed in iteration {run}");
+        let findings = earlier
+            .map(|earlier| earlier.findings.clone())
+            .unwrap_or_default();
+        let print = |file: &str| finding::print_below(self.request.root, file);
+        let settled = finding::settle(findings, None, &self.scope, Priority::High, &print);
+        let name = self.name(reviewer, slot);
+        let record = Record {
+            status: Status::SkippedPriorPass,
+            message: &message,
+            model: None,
+            raw: "",
+            seconds: 0.0,
+            usage: Usage::default(),
+            pass_iteration: Some(run),
+            findings: settled.carried().collect(),
+        };
+        let written = name.write(&record);
+        Done {
+            slot: Slot {
+                label: format!("{reviewer}@{slot}"),
+                verdict: Verdict::Pass,
+                message,
+                took: Duration::ZERO,
+                log: None,
+                file: written.is_ok().then(|| name.json()),
+                usage: Usage::default(),
+            },
+            settled,
+        }
+    }
+
+    /// Nobody can be asked. What is open stays open all the same.
+    fn without_reviewer(&self, earlier: BTreeMap<u64, Earlier>, message: &str) -> Vec<Done> {
+        let print = |file: &str| finding::print_below(self.request.root, file);
+        let slots = earlier.into_values().map(|earlier| {
+            let settled =
+                finding::settle(earlier.findings, None, &self.scope, Priority::High, &print);
+            let none = Err(Kind::Missing.because(message));
+            let (verdict, message) = verdict(&none, &settled);
+            // Its file of the last run still says all that there is to say.
+            Done {
+                slot: Slot {
+                    label: earlier.reviewer,
+                    verdict,
+                    message,
+                    took: Duration::ZERO,
+                    log: None,
+                    file: None,
+                    usage: Usage::default(),
+                },
+                settled,
+            }
+        });
+        slots.collect()
+    }
+}
+
+/// A fail of one is a fail of all; without one, who could not tell decides.
+fn outcome(done: Vec<Done>, message: String) -> Outcome {
+    let has = |verdict| done.iter().any(|done| done.slot.verdict == verdict);
+    let verdict = if has(Verdict::Fail) {
+        Verdict::Fail
+    } else if has(Verdict::Inconclusive) || done.is_empty() {
+        Verdict::Inconclusive
+    } else {
+        Verdict::Pass
+    };
+    let mut outcome = Outcome::nothing(verdict, "");
+    let mut prints = BTreeSet::new();
+    for Done { slot, settled } in done {
+        let lines = |findings: &[Finding]| -> Vec<String> {
+            findings.iter().map(Finding::line_for_people).collect()
+        };
+        outcome.fixed.extend(lines(&settled.fixed));
+        outcome.open.extend(lines(&settled.open));
+        outcome.advisory.extend(lines(&settled.advisory));
+        let skipped = settled.skipped.iter().map(|finding| {
+            let reason = finding.result.clone().unwrap_or_default();
+            (finding.line_for_people(), reason)
+        });
+        outcome.skipped.extend(skipped);
+        prints.extend(settled.open.into_iter().map(|finding| finding.id));
+        if outcome.message.is_empty() && slot.verdict == verdict {
+            outcome.message.clone_from(&slot.message);
+        }
+        outcome.usage = outcome.usage.plus(slot.usage);
+        outcome.slots.push(slot);
+    }
+    if !message.is_empty() {
+        outcome.message = message;
+    }
+    let prints: Vec<String> = prints.into_iter().collect();
+    outcome.print = prints.join(" ");
+    outcome
+}
+
+/// The verdict of one review, and why.
+fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Verdict, String) {
+    let open = settled.open.len();
+    match answer {
+        Ok(answer) if open > 0 => {
+            let more = match answer.unreadable {
+                0 => String::new(),
+                count => format!(" and {count} that cannot be read"),
+            };
+            (Verdict::Fail, format!("Found {open} violation(s){more}"))
+        }
+        Ok(answer) if settled.is_refused => {
+            let said = match answer.message.as_str() {
+                "" => "it does not say what is wrong; see its log",
+                said => said,
+            };
+            (Verdict::Fail, format!("Failed: {said}"))
+        }
+        Ok(_) => {
+            let notes = [
+                (settled.fixed.len(), "verified as fixed"),
+                (settled.skipped.len(), "skipped"),
+                (settled.advisory.len(), "advisory"),
+            ];
+            let notes: Vec<String> = notes
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what}"))
+                .collect();
+            (Verdict::Pass, notes.join(", "))
+        }
+        Err(why) if open > 0 => (
+            Verdict::Fail,
+            format!("{open} violation(s) still open ({why})"),
+        ),
+        Err(why) => (Verdict::Inconclusive, why.to_string()),
+    }
+}
+
+impl Outcome {
+    fn nothing(verdict: Verdict, message: &str) -> Self {
+        Self {
+            verdict,
+            message: message.to_owned(),
+            slots: vec![],
+            fixed: vec![],
+            skipped: vec![],
+            open: vec![],
+            advisory: vec![],
+            usage: Usage::default(),
+            print: String::new(),
+        }
+    }
+
+    /// Whether a pass is one with warnings.
+    pub(crate) fn has_warnings(&self) -> bool {
+        !self.skipped.is_empty() || !self.advisory.is_empty()
+    }
+}

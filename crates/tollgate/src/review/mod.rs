@@ -1,0 +1,26 @@
+//! Reviews by independent agents.
+//!
+//! [`cli`] asks one agent one question, whatever the question is; plans use it too. Above it is
+//! what a *gate* makes of it: [`gate`] chooses reviewers and judges, [`prompt`] asks, [`answer`]
+//! reads, [`finding`] says which findings are the same and what becomes of them, [`scope`] which
+//! lines a change is about, [`record`] keeps it all in files that the agent answers in.
+//!
+//! The one rule of it all: a pass is a pass only if a reviewer that ended well said so in exactly
+//! one object, and nothing that was found before is left unanswered. Everything else is a fail
+//! or, where nobody could tell, inconclusive.
+//!
+//! What this deliberately does not do: decide what is reviewed, number runs, or print.
+
+mod answer;
+pub(crate) mod cli;
+mod finding;
+pub(crate) mod gate;
+mod prompt;
+mod record;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use cli::Reviewer;
+pub(crate) use finding::Priority;
+pub(crate) use gate::run;

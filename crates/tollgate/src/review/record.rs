@@ -1,0 +1,266 @@
+//! The file of each review, which the agent edits, and what the next review makes of it.
+//!
+//! `<job>_<reviewer>@<slot>.<run>.json` is the original's: the agent sets `status` and `result`
+//! of each violation. Beside it lies the same text as Tollgate wrote it, under a hidden name:
+//! what was found and who passed is read from there, and only the two answers from the agent's
+//! file, so that a finding does not go away by being deleted and a fail does not become a pass
+//! by being edited.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tollgate_core::fs::{self, Durability};
+
+use super::cli::{Reviewer, Usage};
+use super::finding::{Finding, State, identity};
+
+/// No review's file is larger.
+const CAP: u64 = 8 << 20;
+
+/// How much of what the reviewer printed is kept in it; the log has all.
+const RAW: usize = 64 << 10;
+
+/// What a review came to, as its file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Pass,
+    Fail,
+    Inconclusive,
+    /// Not made, because this slot passed before.
+    SkippedPriorPass,
+}
+
+const STATUSES: [(Status, &str); 4] = [
+    (Status::Pass, "pass"),
+    (Status::Fail, "fail"),
+    (Status::Inconclusive, "inconclusive"),
+    (Status::SkippedPriorPass, "skipped_prior_pass"),
+];
+
+/// Which review of which run.
+#[derive(Clone, Debug)]
+pub(crate) struct Name<'n> {
+    pub(crate) directory: &'n Path,
+    /// The job's part of the name.
+    pub(crate) stem: &'n str,
+    pub(crate) reviewer: &'n str,
+    pub(crate) slot: u64,
+    pub(crate) run: u64,
+}
+
+/// What is written about a review.
+#[derive(Debug)]
+pub(crate) struct Record<'r> {
+    pub(crate) status: Status,
+    pub(crate) message: &'r str,
+    pub(crate) model: Option<&'r str>,
+    pub(crate) raw: &'r str,
+    pub(crate) seconds: f64,
+    pub(crate) usage: Usage,
+    /// The run in which the slot passed.
+    pub(crate) pass_iteration: Option<u64>,
+    pub(crate) findings: Vec<&'r Finding>,
+}
+
+/// The last review of a slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier {
+    pub(crate) reviewer: String,
+    /// The run in which the slot passed, if it did.
+    pub(crate) passed_in: Option<u64>,
+    pub(crate) findings: Vec<Finding>,
+    /// What is wrong with the agent's file.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Status {
+    pub(crate) fn as_str(self) -> &'static str {
+        let row = STATUSES.iter().find(|(status, _)| *status == self);
+        row.map_or("", |(_, name)| name)
+    }
+}
+
+impl Name<'_> {
+    fn base(&self) -> String {
+        format!("{}_{}@{}.{}", self.stem, self.reviewer, self.slot, self.run)
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.directory.join(format!("{}.log", self.base()))
+    }
+
+    pub(crate) fn json(&self) -> PathBuf {
+        self.directory.join(format!("{}.json", self.base()))
+    }
+
+    /// Tollgate's own copy.
+    fn own(&self) -> PathBuf {
+        self.directory.join(format!(".{}.json", self.base()))
+    }
+
+    /// Writes both files, Tollgate's own first: without it the agent's would not count.
+    pub(crate) fn write(&self, record: &Record<'_>) -> io::Result<()> {
+        let value = self.value(record);
+        let text = format!("{value:#}\n");
+        for path in [self.own(), self.json()] {
+            fs::replace(&path, text.as_bytes(), Durability::Synced)
+                .map_err(|fault| io::Error::other(fault.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn value(&self, record: &Record<'_>) -> Value {
+        let end = record.raw.floor_char_boundary(RAW);
+        let violations: Vec<Value> = record.findings.iter().map(|one| one.to_json()).collect();
+        let mut value = json!({
+            "adapter": self.reviewer,
+            "timestamp": tollgate_core::state::timestamp::iso(jiff::Timestamp::now()),
+            "status": record.status.as_str(),
+            "message": record.message,
+            "violations": violations,
+            "seconds": record.seconds,
+            "rawOutput": record.raw.get(..end).unwrap_or_default(),
+        });
+        let usage = &record.usage;
+        let more = [
+            ("model", record.model.map(Value::from)),
+            ("cost_usd", usage.cost_usd.map(Value::from)),
+            ("input_tokens", usage.input_tokens.map(Value::from)),
+            ("output_tokens", usage.output_tokens.map(Value::from)),
+            ("passIteration", record.pass_iteration.map(Value::from)),
+        ];
+        if let Value::Object(object) = &mut value {
+            for (key, value) in more {
+                if let Some(value) = value {
+                    object.insert(key.to_owned(), value);
+                }
+            }
+        }
+        value
+    }
+}
+
+/// The last review of each slot of a job.
+pub(crate) fn latest(directory: &Path, stem: &str) -> BTreeMap<u64, Earlier> {
+    let mut files: Vec<File> = std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| File::named(&entry.file_name().into_string().ok()?, stem))
+        .collect();
+    // Own ones first, newest first: what only the agent has counts where there is nothing else
+    // (the logs may be the original's).
+    files.sort_by_key(|file| (!file.is_own, std::cmp::Reverse(file.run)));
+    let mut slots = BTreeMap::new();
+    for file in files {
+        if !slots.contains_key(&file.slot)
+            && let Some(earlier) = file.read(directory, stem)
+        {
+            slots.insert(file.slot, earlier);
+        }
+    }
+    slots
+}
+
+/// A file of a review, by its name.
+struct File {
+    is_own: bool,
+    reviewer: String,
+    slot: u64,
+    run: u64,
+}
+
+impl File {
+    fn named(name: &str, stem: &str) -> Option<Self> {
+        let bare = name.strip_prefix('.').unwrap_or(name);
+        let rest = bare.strip_prefix(stem)?.strip_prefix('_')?;
+        let (reviewer, rest) = rest.strip_suffix(".json")?.split_once('@')?;
+        // Another job's name may begin with this one's.
+        Reviewer::names().find(|name| *name == reviewer)?;
+        let (slot, run) = rest.split_once('.')?;
+        Some(Self {
+            is_own: bare.len() < name.len(),
+            reviewer: reviewer.to_owned(),
+            slot: slot.parse().ok()?,
+            run: run.parse().ok()?,
+        })
+    }
+
+    fn read(&self, directory: &Path, stem: &str) -> Option<Earlier> {
+        let name = Name {
+            directory,
+            stem,
+            reviewer: &self.reviewer,
+            slot: self.slot,
+            run: self.run,
+        };
+        let theirs = read(&name.json());
+        let ours = if self.is_own {
+            read(&name.own()).ok()?
+        } else {
+            theirs.as_ref().ok()?.clone()
+        };
+        let mut findings: Vec<Finding> = violations(&ours).filter_map(Finding::from_json).collect();
+        let status = ours.get("status").and_then(Value::as_str);
+        let passed = match status {
+            Some("pass") if self.is_own => Some(self.run),
+            Some("skipped_prior_pass") if self.is_own => {
+                ours.get("passIteration").and_then(Value::as_u64)
+            }
+            Some(_) | None => None,
+        };
+        let trouble = match &theirs {
+            Ok(theirs) => {
+                for finding in &mut findings {
+                    mark(finding, theirs);
+                }
+                None
+            }
+            Err(what) => Some(what.clone()),
+        };
+        Some(Earlier {
+            reviewer: self.reviewer.clone(),
+            passed_in: passed,
+            findings,
+            trouble: trouble.filter(|_| self.is_own),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let name = path.file_name().unwrap_or_default().display();
+    match fs::read_regular(path, CAP) {
+        Ok(Some(contents)) => serde_json::from_slice(&contents.bytes).map_err(|error| {
+            format!("{name} is no JSON any more ({error}), so no answer in it counts")
+        }),
+        Ok(None) => Err(format!("{name} is gone, so no answer in it counts")),
+        Err(fault) => Err(format!(
+            "{name} cannot be read ({fault}), so no answer in it counts"
+        )),
+    }
+}
+
+fn violations(value: &Value) -> impl Iterator<Item = &Value> {
+    let list = value.get("violations").and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
+/// Takes the agent's answer to a finding, and nothing else of its file.
+fn mark(finding: &mut Finding, theirs: &Value) {
+    let is_it = |value: &&Value| {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        match text("id") {
+            Some(id) => id == finding.id,
+            None => identity(text("file"), text("issue").unwrap_or_default()) == finding.id,
+        }
+    };
+    let Some(value) = violations(theirs).find(is_it) else {
+        return;
+    };
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    // An unknown word is no answer.
+    finding.state = text("status").and_then(State::named).unwrap_or(State::New);
+    finding.result = text("result").map(str::to_owned);
+}

@@ -1,0 +1,75 @@
+//! Facts 1.29.
+
+use serde_json::{Value, json};
+
+use super::ran;
+use crate::context::{Project, running};
+
+const NAME: &str = "atdd-completeness-validator";
+
+fn project(field: &str) -> Project {
+    let mut state = running("06-implementation", "in_progress");
+    match field {
+        "options" => state["active_workflow"]["options"] = json!({ "atdd_mode": true }),
+        "own" => state["active_workflow"]["atdd_mode"] = json!(true),
+        _ => {}
+    }
+    Project::new().state(&state)
+}
+
+fn tap(lines: &str) -> Value {
+    ran("node --test", json!(lines))
+}
+
+#[test]
+fn each_violation_is_named() {
+    for (output, what) in [
+        (
+            "not ok 1 - P0 login\nok 2 - P1 logout\n",
+            "P1 tests run while 1 P0 tests fail",
+        ),
+        ("ok 1 - P0 login # SKIP\n", "1 P0 tests are skipped"),
+        (
+            "ok 1 - P0 a\nnot ok 2 - P1 b\nok 3 - P2 c\n",
+            "P2 tests run while 1 P1 tests fail",
+        ),
+    ] {
+        for field in ["options", "own"] {
+            let project = project(field);
+            let text = project
+                .guard(NAME, &tap(output))
+                .warns("ATDD PRIORITY VIOLATIONS (1):");
+            assert!(text.contains(what), "{text}");
+            assert_eq!(project.codes(), ["ACV-001"]);
+        }
+    }
+    let both = "not ok 1 - P0 a\nok 2 - P0 b # SKIP\nnot ok 3 - P1 c\nok 4 - P2 d\n";
+    project("own")
+        .guard(NAME, &tap(both))
+        .warns("ATDD PRIORITY VIOLATIONS (3):");
+}
+
+#[test]
+fn the_right_order_other_commands_and_other_modes_are_fine() {
+    project("own")
+        .guard(NAME, &tap("ok 1 - P0 a\nok 2 - P1 b\nnot ok 3 - P2 c\n"))
+        .says_nothing();
+    let wrong = "not ok 1 - P0 login\nok 2 - P1 logout\n";
+    project("own")
+        .guard(NAME, &ran("cat log.txt", json!(wrong)))
+        .says_nothing();
+    project("").guard(NAME, &tap(wrong)).says_nothing();
+}
+
+#[test]
+fn not_ok_is_no_ok_and_failures_arrive_in_an_event_of_their_own() {
+    let run = project("own").hook(&json!({
+        "hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
+        "tool_input": { "command": "node --test" },
+        "error": "Exit code 1\nnot ok 1 - P0 login\nok 2 - P1 logout\n",
+    }));
+    assert!(
+        run.stdout.contains("ATDD PRIORITY VIOLATIONS (1):"),
+        "{run:?}"
+    );
+}

@@ -1,0 +1,64 @@
+//! Facts 1.28.
+
+use serde_json::{Value, json};
+
+use super::ran;
+use crate::context::{Project, running};
+
+const NAME: &str = "review-reminder";
+
+fn team(enabled: bool, size: u64) -> Project {
+    let mut state = running("08-code-review", "in_progress");
+    state["code_review"] = json!({ "enabled": enabled, "team_size": size });
+    Project::new().state(&state).on_branch("feature/x")
+}
+
+#[test]
+fn a_team_without_review_is_reminded_at_a_commit() {
+    let project = team(false, 2);
+    for command in [
+        "git commit -m x",
+        "git -C . commit -m x",
+        "git add . && git commit -am x",
+    ] {
+        let run = project.guard(NAME, &ran(command, json!("ok")));
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        let warning = answer["warning"].as_str().unwrap();
+        assert!(
+            warning.starts_with("Manual code review is currently bypassed."),
+            "{warning}"
+        );
+    }
+    assert_eq!(project.codes(), ["RR-001", "RR-001", "RR-001"]);
+}
+
+#[test]
+fn one_person_a_review_and_other_commands_need_no_reminder() {
+    let commit = ran("git commit -m x", json!("ok"));
+    team(true, 2).guard(NAME, &commit).says_nothing();
+    team(false, 1).guard(NAME, &commit).says_nothing();
+    for command in ["git status", "echo 'git commit'", "git log --grep commit"] {
+        team(false, 2)
+            .guard(NAME, &ran(command, json!("ok")))
+            .says_nothing();
+    }
+    let idle =
+        Project::new().state(&json!({ "code_review": { "enabled": false, "team_size": 5 } }));
+    idle.guard(NAME, &commit).says_nothing();
+}
+
+#[test]
+fn a_real_agent_is_told_in_its_own_way() {
+    let run = team(false, 3).hook(&json!({
+        "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
+        "tool_input": { "command": "git commit -m x" }, "tool_response": { "stdout": "", "stderr": "" },
+    }));
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    let told = answer["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert!(
+        told.starts_with("Manual code review is currently bypassed."),
+        "{told}"
+    );
+}

@@ -1,0 +1,203 @@
+//! How each reviewer is started, and what of its output counts.
+
+use serde_json::json;
+
+use super::{Reviews, claude, fail, pass};
+
+#[test]
+fn claude_is_started_without_hooks_and_can_only_read() {
+    let reviews = Reviews::by("claude", "model: opus");
+    reviews.claude(&fail("bug"));
+    reviews
+        .review()
+        .exits(1)
+        .says("[FAIL]")
+        .says("Found 1 violation(s)")
+        .says("Review: gauntlet_logs/review_src_q_claude@1.1.json");
+    let args = reviews.heard("claude", "args");
+    for wanted in [
+        "-p\n",
+        "--output-format\njson\n",
+        "--settings\n{\"disableAllHooks\":true}\n",
+        "--setting-sources\nuser\n",
+        "--tools\nRead,Grep,Glob\n",
+        "--model\nopus\n",
+        "--json-schema\n{",
+    ] {
+        assert!(args.contains(wanted), "{wanted}: {args}");
+    }
+    let env = reviews.heard("claude", "env");
+    for wanted in [
+        "TOLLGATE_DEPTH=1",
+        "TASKIE_HOOK_SKIP=true",
+        "GAUNTLET_STOP_HOOK_ACTIVE=1",
+    ] {
+        assert!(env.lines().any(|line| line == wanted), "{wanted}: {env}");
+    }
+    let asked = reviews.heard("claude", "asked");
+    assert!(asked.starts_with("Look for bugs.\n"), "{asked}");
+    assert!(
+        asked.contains("\n--- DIFF ---\ndiff --git a/src/b.txt b/src/b.txt\n"),
+        "{asked}"
+    );
+    let file = reviews.file("claude@1.1.json");
+    assert_eq!(file["adapter"], "claude");
+    assert_eq!(file["status"], "fail");
+    assert_eq!(file["cost_usd"], json!(0.25));
+    assert_eq!(file["input_tokens"], json!(100));
+    assert_eq!(file["output_tokens"], json!(20));
+    let finding = &file["violations"][0];
+    assert_eq!(
+        (finding["status"].as_str(), &finding["result"]),
+        (Some("new"), &json!(null))
+    );
+    assert_eq!(finding["fix"], "mend it");
+}
+
+#[test]
+fn each_of_them_can_pass_and_fail() {
+    let object = |status: &str| json!({ "status": status, "violations": [] }).to_string();
+    let codex = |status: &str| {
+        let item = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": object(status) } });
+        format!(
+            "{{\"type\":\"turn.started\"}}\n{item}\n{{\"type\":\"turn.completed\",\"usage\":{{}}}}"
+        )
+    };
+    let gemini = |status: &str| {
+        json!({ "response": format!("Done.\n```json\n{}\n```", object(status)), "stats": {} })
+            .to_string()
+    };
+    let cursor = |status: &str| {
+        json!({ "type": "result", "subtype": "success", "is_error": false, "result": object(status) }).to_string()
+    };
+    let printed = |name: &str, status: &str| match name {
+        "codex" => codex(status),
+        "gemini" => gemini(status),
+        "cursor" => cursor(status),
+        _ => format!("My review:\n\n{}", object(status)),
+    };
+    for (name, program, sure) in [
+        ("codex", "codex", "--disable\nhooks\n"),
+        ("gemini", "gemini", "--approval-mode\nplan\n"),
+        ("github-copilot", "copilot", "--deny-tool=write\n"),
+        ("cursor", "cursor-agent", "--trust\n"),
+        ("cursor", "agent", "--trust\n"),
+    ] {
+        for status in ["pass", "fail"] {
+            let reviews = Reviews::by(name, "");
+            reviews.install(
+                program,
+                &format!("cat <<'END'\n{}\nEND", printed(name, status)),
+            );
+            let gate = reviews.gate();
+            assert_eq!(gate["result"], status, "{name}: {gate:#}");
+            let args = reviews.heard(program, "args");
+            assert!(args.contains(sure), "{name}: {args}");
+            let question = format!("{}{args}", reviews.heard(program, "asked"));
+            assert!(question.contains("Look for bugs."), "{name}");
+        }
+    }
+}
+
+#[test]
+fn any_program_can_review() {
+    let reviews = Reviews::by(
+        "command",
+        "command: 'grep -q \"^+b$\" && echo \"{\\\"status\\\": \\\"pass\\\"}\"'",
+    );
+    reviews.comes_to("pass", "");
+    // What is asked is data: nothing in it reaches the shell.
+    let reviews = Reviews::by(
+        "command",
+        "command: 'cat > /dev/null; echo \"{\\\"status\\\": \\\"fail\\\"}\"'",
+    );
+    reviews
+        .gates
+        .file("src/b.txt", "$(touch pwned) `touch pwned`; touch pwned\n");
+    reviews.comes_to("fail", "does not say what is wrong");
+    assert!(!reviews.gates.exists("pwned") && !reviews.gates.exists("src/pwned"));
+}
+
+#[test]
+fn a_model_is_a_name_and_not_a_flag() {
+    let reviews = Reviews::by("claude", "model: --dangerously-skip-permissions");
+    reviews.claude(&pass());
+    reviews.comes_to("inconclusive", "is not the name of a model");
+    assert_eq!(reviews.calls("claude"), 0);
+}
+
+#[test]
+fn what_the_entry_point_excludes_is_not_shown() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&pass());
+    reviews.gates.file("src/generated/x.txt", "secret words\n");
+    reviews.gates.file("elsewhere.txt", "other words\n");
+    reviews.comes_to("pass", "");
+    let asked = reviews.heard("claude", "asked");
+    assert!(asked.contains("+b\n"), "{asked}");
+    assert!(
+        !asked.contains("secret words") && !asked.contains("other words"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_hook_inside_a_reviewer_approves_without_running_gates() {
+    let reviews = Reviews::by("claude", "");
+    let tollgate = crate::context::TOLLGATE;
+    reviews.install(
+        "claude",
+        &format!("echo '{{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}}' | '{tollgate}' stop-hook > \"$0.hook\"\necho '{}'", claude(&pass())),
+    );
+    reviews.comes_to("pass", "");
+    let answer = reviews.heard("claude", "hook");
+    assert!(answer.contains("stop_hook_active"), "{answer}");
+    assert_eq!(reviews.calls("claude"), 1);
+}
+
+#[test]
+fn a_review_can_be_tried_out_alone() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&fail("bug"));
+    reviews.gates.file("prompt.md", "Look for bugs.");
+    reviews.gates.file(
+        "change.diff",
+        "--- a/src/b.txt\n+++ b/src/b.txt\n@@ -0,0 +1 @@\n+b\n",
+    );
+    let args = [
+        "try-review",
+        "change.diff",
+        "--prompt",
+        "prompt.md",
+        "--reviewer",
+        "claude",
+        "--json",
+    ];
+    let run = reviews.tollgate(&args).exits(1);
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(value["open"], json!(["src/b.txt:1 bug"]));
+    assert_eq!(value["usage"]["cost_usd"], json!(0.25));
+    let run = reviews.tollgate(&[
+        "try-review",
+        "change.diff",
+        "--prompt",
+        "prompt.md",
+        "--reviewer",
+        "cluade",
+    ]);
+    run.exits(2).says("there is no reviewer");
+}
+
+#[test]
+fn health_knows_who_can_be_asked() {
+    let reviews = Reviews::by("claude, cursor, codex", "");
+    reviews.claude(&pass()).install("agent", "");
+    let run = reviews.tollgate(&["health", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let installed = |name: &str| value["reviewers"][name]["installed"].as_bool();
+    assert_eq!(
+        [installed("claude"), installed("cursor"), installed("codex")],
+        [Some(true), Some(true), Some(false)]
+    );
+    assert_eq!(reviews.calls("claude"), 0, "nothing is started");
+}

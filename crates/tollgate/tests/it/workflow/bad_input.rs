@@ -1,0 +1,233 @@
+//! What somebody may do wrong: a clear message, exit 2, and the state as it was.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::bench::{Bench, STATE};
+
+#[test]
+fn names_that_do_not_exist_are_guessed() {
+    let bench = Bench::new();
+    let said = bench.refused(2, &["workflow", "start", "featrue", "x"]);
+    assert_eq!(
+        said,
+        "error: there is no workflow 'featrue'\nhint: did you mean feature?\n"
+    );
+    let said = bench.refused(
+        2,
+        &[
+            "workflow",
+            "start",
+            "feature",
+            "x",
+            "--from",
+            "architecture",
+        ],
+    );
+    assert!(said.contains("did you mean 03-architecture?"), "{said}");
+    let said = bench.refused(
+        2,
+        &["workflow", "start", "feature", "x", "--folder", "../../etc"],
+    );
+    assert!(said.contains("no name of a folder"), "{said}");
+    assert!(
+        bench
+            .refused(2, &["workflow", "start", "feature", "  "])
+            .contains("description is empty")
+    );
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    let said = bench.refused(2, &["phase", "begin", "06-implementatoin"]);
+    assert!(said.contains("did you mean 06-implementation?"), "{said}");
+    assert!(
+        bench
+            .refused(2, &["phase", "skip", "nonsense", "--reason", "x"])
+            .contains("its phases are 01-requirements, 06-implementation")
+    );
+}
+
+#[test]
+fn steps_out_of_order() {
+    let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
+    for args in [
+        &["phase", "begin"][..],
+        &["phase", "complete", "--summary", "x"],
+        &["phase", "redo", "--guidance", "x"],
+        &["phase", "skip", "--reason", "x"],
+        &["phase", "review", "--continue"],
+        &["phase", "brief"],
+        &["workflow", "finalize"],
+        &["workflow", "cancel", "--reason", "x"],
+    ] {
+        let said = bench.refused(2, args);
+        assert!(
+            said.contains("no workflow is running") && said.contains("hint: start one"),
+            "{said}"
+        );
+    }
+    assert!(!bench.project.path(STATE).exists());
+    bench.ok(&["workflow", "start", "t", "x"]);
+    let said = bench.refused(2, &["workflow", "start", "t", "y"]);
+    assert!(
+        said.contains("a t workflow is running: x (in phase 01-requirements)"),
+        "{said}"
+    );
+    bench.complete();
+    let said = bench.refused(2, &["phase", "complete", "--summary", "x"]);
+    assert!(said.contains("'06-implementation' has not begun"), "{said}");
+    assert!(
+        bench
+            .refused(2, &["phase", "redo", "--guidance", "x"])
+            .contains("no review")
+    );
+    assert!(
+        bench
+            .refused(2, &["workflow", "finalize"])
+            .contains("'06-implementation' is not completed")
+    );
+    assert!(
+        bench
+            .refused(2, &["phase", "begin", "01-requirements"])
+            .contains("not the turn")
+    );
+}
+
+#[test]
+fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
+    let bench = Bench::fresh();
+    bench.project.file("README.md", "changed\n");
+    let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
+    assert!(
+        said.contains("uncommitted changes")
+            && said.contains("README.md")
+            && said.contains("--no-branch"),
+        "{said}"
+    );
+    assert_eq!(bench.project.read("README.md"), "changed\n");
+    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
+    bench.project.git(&["checkout", "-q", "README.md"]);
+    bench.project.git(&["branch", "bugfix/BUG-0001-x"]);
+    assert!(
+        bench
+            .refused(2, &["workflow", "start", "fix", "x"])
+            .contains("there is a branch bugfix/BUG-0001-x already")
+    );
+    bench.project.git(&["checkout", "-q", "--detach"]);
+    assert!(
+        bench
+            .refused(2, &["workflow", "start", "fix", "y"])
+            .contains("detached")
+    );
+
+    let project = crate::context::Project::bare();
+    let run = crate::context::run(project.command(&["workflow", "start", "fix", "x"]), b"");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("in no git repository") && run.stderr.contains("--no-branch"),
+        "{run:?}"
+    );
+    assert!(!project.path(STATE).exists());
+    project.git(&["init", "-q"]);
+    let run = crate::context::run(project.command(&["workflow", "start", "fix", "x"]), b"");
+    assert!(
+        run.code == 2 && run.stderr.contains("no commit yet"),
+        "{run:?}"
+    );
+    let nowhere = crate::context::Project::empty();
+    let run = crate::context::run(nowhere.command(&["workflow", "status"]), b"");
+    assert!(
+        run.code == 2 && run.stderr.contains("in no project"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_branch_is_taken_back_if_the_state_cannot_be_written() {
+    let bench = Bench::fresh();
+    bench.project.file(".tollgate/local", "in the way\n");
+    let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
+    assert!(said.contains("error:") && said.contains("hint:"), "{said}");
+    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
+    assert_eq!(bench.project.git(&["branch", "--list", "bugfix/*"]), "");
+}
+
+#[test]
+fn states_that_cannot_be_read_are_left_alone() {
+    let bench = Bench::started(&["01-requirements"]);
+    for text in [
+        "",
+        "{",
+        "[]",
+        "{\"active_workflow\": 7, \"state_version\": 1}",
+    ] {
+        bench.project.file(STATE, text);
+        for args in [&["phase", "begin"][..], &["workflow", "start", "t", "x"]] {
+            let run = bench.run(args);
+            assert_eq!(run.code, 2, "{text:?} {args:?}: {run:?}");
+            assert_eq!(bench.text(), text);
+        }
+    }
+    bench.project.file(STATE, "{");
+    let run = bench.run(&["workflow", "audit"]);
+    assert!(
+        run.code == 2 && run.stderr.contains("line 1, column"),
+        "{run:?}"
+    );
+    bench.project.file(".isdlc/config/workflows.json", "{");
+    let run = bench.run(&["workflow", "definitions"]);
+    assert!(
+        run.code == 2 && run.stderr.contains("workflows.json"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn contradicting_states_are_explained_and_mended() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.complete();
+    bench.edit(|state| state["phases"]["01-requirements"]["status"] = json!("in_progress"));
+    let said = bench.refused(2, &["phase", "begin"]);
+    assert!(
+        said.contains("the state contradicts itself")
+            && said.contains("tollgate workflow audit --repair"),
+        "{said}"
+    );
+    bench.ok(&["workflow", "audit", "--repair"]);
+    bench.begin();
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_changes_nothing() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    let home = bench.project.path(".isdlc");
+    let lock =
+        |mode| std::fs::set_permissions(&home, std::fs::Permissions::from_mode(mode)).unwrap();
+    // Root may write anywhere; then a file in the place of the lock's directory does the same.
+    lock(0o555);
+    let probe = std::fs::create_dir(home.join("probe")).is_err();
+    if probe {
+        let said = bench.refused(2, &["phase", "complete", "--summary", "x"]);
+        assert!(said.contains("nothing was changed"), "{said}");
+    }
+    lock(0o755);
+    let limited = bench.project.command(&[]);
+    let program = limited.get_program().to_owned();
+    let before = bench.text();
+    // A full disk: no file may grow beyond nothing.
+    let mut command = std::process::Command::new("bash");
+    command
+        .arg("-c")
+        .arg("trap '' XFSZ; ulimit -f 0; exec \"$0\" phase complete --summary x")
+        .arg(program);
+    command
+        .current_dir(bench.project.root())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", bench.project.root());
+    let run = crate::context::run(command, b"");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("nothing was changed"), "{run:?}");
+    assert_eq!(bench.text(), before);
+    bench.complete();
+    bench.clean();
+}

@@ -1,0 +1,121 @@
+//! A repository in which workflows are run with the commands.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run, run};
+
+/// A project in a git repository, and the commands in it.
+pub(crate) struct Bench {
+    pub(crate) project: Project,
+    home: &'static str,
+}
+
+pub(crate) const STATE: &str = ".isdlc/state.json";
+
+impl Bench {
+    /// A project of the original on `main`, with its own workflows where they are given.
+    pub(crate) fn new() -> Self {
+        let project = Project::new().on_branch("main");
+        Self::of(project, STATE)
+    }
+
+    pub(crate) fn of(project: Project, home: &'static str) -> Self {
+        // The commands run git themselves, so it must know who commits.
+        project.git(&["config", "user.name", "Test"]);
+        project.git(&["config", "user.email", "test@example.org"]);
+        Self { project, home }
+    }
+
+    /// A new project: no `.isdlc`, only `.tollgate`.
+    pub(crate) fn fresh() -> Self {
+        let project = Project::empty().on_branch("main");
+        std::fs::create_dir(project.path(".tollgate")).unwrap();
+        Self::of(project, ".tollgate/workflow/state.json")
+    }
+
+    /// The same with a workflow `t` of these phases and no branch.
+    pub(crate) fn with_phases(phases: &[&str]) -> Self {
+        let bench = Self::new();
+        let own = json!({ "workflows": { "t": { "phases": phases, "requires_branch": false,
+            "sizing": { "light_skip_phases": ["03-architecture", "04-design"] } } } });
+        bench
+            .project
+            .file(".isdlc/config/workflows.json", &own.to_string());
+        bench
+    }
+
+    /// The same, started.
+    pub(crate) fn started(phases: &[&str]) -> Self {
+        let bench = Self::with_phases(phases);
+        bench.ok(&["workflow", "start", "t", "Add a shop"]);
+        bench
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        run(self.project.command(args), b"")
+    }
+
+    /// Runs a command that must succeed; gives its standard output.
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let run = self.run(args);
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        run.stdout
+    }
+
+    /// Runs a command that must fail with this code and leave the state alone; gives what it said.
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32, args: &[&str]) -> String {
+        let before = self.text();
+        let run = self.run(args);
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        assert_eq!(self.text(), before, "{args:?} changed the state");
+        run.stderr
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.project.read(self.home)
+    }
+
+    #[track_caller]
+    pub(crate) fn state(&self) -> Value {
+        serde_json::from_str(&self.text()).unwrap()
+    }
+
+    /// Changes the state as somebody would who edits the file.
+    pub(crate) fn edit(&self, change: impl FnOnce(&mut Value)) {
+        let mut state = self.state();
+        change(&mut state);
+        self.project
+            .file(self.home, &serde_json::to_string_pretty(&state).unwrap());
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let run = self.run(args);
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{args:?}: {run:?}"))
+    }
+
+    pub(crate) fn begin(&self) {
+        self.ok(&["phase", "begin"]);
+    }
+
+    pub(crate) fn complete(&self) {
+        self.ok(&["phase", "complete", "--summary", "done"]);
+    }
+
+    /// The ids that the audit finds.
+    pub(crate) fn audit(&self) -> Vec<String> {
+        let answer = self.json(&["workflow", "audit", "--json"]);
+        let findings = answer["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .map(|finding| finding["id"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn clean(&self) {
+        let run = self.run(&["workflow", "audit"]);
+        assert_eq!(run.code, 0, "{run:?}\n{}", self.text());
+    }
+}

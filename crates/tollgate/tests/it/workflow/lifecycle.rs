@@ -1,0 +1,403 @@
+//! From start to archive: TS-011, TS-013; AC-007, AC-008, AC-009, AC-010; branches; a state of
+//! the original.
+
+use serde_json::{Value, json};
+
+use super::bench::{Bench, STATE};
+
+fn run_all(bench: &Bench, phases: usize) {
+    for _ in 0..phases {
+        bench.begin();
+        bench.complete();
+    }
+}
+
+#[test]
+fn ts_011_the_end_archives_everything_in_one_step() {
+    // AC-010a, AC-010b, AC-010c, AC-010d, AC-010e, AC-010f.
+    let bench = Bench::new();
+    bench.ok(&[
+        "workflow",
+        "start",
+        "feature",
+        "Add a shop",
+        "--from",
+        "01-requirements",
+    ]);
+    run_all(&bench, 8);
+    assert_eq!(bench.state()["active_workflow"]["current_phase_index"], 8);
+    bench.edit(|state| {
+        state["workflow_history"] = (0..60).map(|n| json!({"id": n, "status":"completed","started_at":"t","completed_at":"t","phases":[],"phase_snapshots":[],"metrics":{}})).collect();
+        state["history"] = (0..120).map(|n| json!({"action": "x".repeat(300), "n": n})).collect();
+        state["own_field"] = json!({"kept": [1.0, "\u{1F600}"]});
+    });
+    bench.ok(&["workflow", "finalize"]);
+    let state = bench.state();
+    assert!(state["active_workflow"].is_null());
+    let history = state["workflow_history"].as_array().unwrap();
+    assert_eq!(history.len(), 50);
+    let entry = history.last().unwrap();
+    assert_eq!(entry["phase_snapshots"].as_array().unwrap().len(), 8);
+    assert_eq!(entry["phases"].as_array().unwrap().len(), 8);
+    assert_eq!(entry["metrics"]["phases_completed"], 8);
+    assert_eq!(entry["metrics"]["gates_passed_first_try"], 8);
+    assert!(entry["started_at"].is_string() && entry["completed_at"].is_string());
+    assert_eq!(state["history"].as_array().unwrap().len(), 100);
+    assert_eq!(
+        (&state["phases"], &state["current_phase"]),
+        (&json!({}), &Value::Null)
+    );
+    assert_eq!(state["own_field"], json!({"kept": [1.0, "\u{1F600}"]}));
+    let archive: Value =
+        serde_json::from_str(&bench.project.read(".isdlc/state-archive.json")).unwrap();
+    let record = archive["records"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&record["source_id"], &record["outcome"]),
+        (&json!("REQ-0001"), &json!("completed"))
+    );
+    bench.clean();
+}
+
+#[test]
+fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
+    // AC-007a, AC-007b, AC-007c, AC-007d.
+    let bench = Bench::started(&[
+        "01-requirements",
+        "02-impact-analysis",
+        "03-architecture",
+        "06-implementation",
+    ]);
+    let brief = bench.ok(&["phase", "brief"]);
+    assert!(
+        brief.starts_with("Execute Phase 01 - Requirements for t workflow.\n"),
+        "{brief}"
+    );
+    assert!(
+        brief.contains("Artifact folder: REQ-0001-add-a-shop\n")
+            && brief.contains("Phase key: 01-requirements\n")
+    );
+    assert!(brief.ends_with("Validate GATE-01 on completion.\n"));
+    bench.complete();
+    bench.begin();
+    let run = bench.run(&["phase", "brief"]);
+    assert_eq!(run.code, 0, "a missing artifact stops nothing");
+    assert!(
+        run.stderr
+            .contains("requirements-spec.md of phase 01-requirements is missing"),
+        "{run:?}"
+    );
+    bench.project.file(
+        "docs/requirements/REQ-0001-add-a-shop/requirements-spec.md",
+        "# R\n",
+    );
+    let fresh = jiff::Timestamp::now();
+    bench.edit(|state| {
+        state["discovery_context"] = json!({"completed_at": fresh.to_string(), "x": 1});
+    });
+    let run = bench.run(&["phase", "brief"]);
+    assert!(
+        run.stdout.contains(
+            "- 01-requirements: docs/requirements/REQ-0001-add-a-shop/requirements-spec.md"
+        ),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout.contains("DISCOVERY CONTEXT: {") && run.stderr.is_empty(),
+        "{run:?}"
+    );
+    bench.edit(|state| state["discovery_context"]["completed_at"] = json!("2020-01-01T00:00:00Z"));
+    let run = bench.run(&["phase", "brief"]);
+    assert!(
+        run.stdout.contains("DISCOVERY CONTEXT (STALE)")
+            && run.stderr.contains("older than 24 hours"),
+        "{run:?}"
+    );
+    for _ in 0..2 {
+        bench.complete();
+        bench.begin();
+    }
+    let brief = bench.ok(&["phase", "brief"]);
+    assert!(
+        !brief.contains("DISCOVERY"),
+        "phases 02 and 03 only: {brief}"
+    );
+    // The brief is a delegation that the guards recognise and allow.
+    bench.project.file("docs/isdlc/tasks.md", "# Tasks\n");
+    bench
+        .project
+        .hook(&crate::context::task("general-purpose", &brief))
+        .allows();
+}
+
+#[test]
+fn ac_008d_ac_008f_ac_009a_ac_009c_a_start_resets_phases_and_light_work_has_fewer() {
+    let bench = Bench::new();
+    bench.project.file(STATE, r#"{"phases":{"77-old":{"status":"completed"}},"counters":{"next_req_id":31,"own":1},"active_workflow":null,"workflow_history":[]}"#);
+    bench.ok(&[
+        "workflow",
+        "start",
+        "feature",
+        "Small thing",
+        "--light",
+        "--no-branch",
+    ]);
+    let state = bench.state();
+    let phases = state["active_workflow"]["phases"].as_array().unwrap();
+    assert!(!phases.contains(&json!("03-architecture")) && !phases.contains(&json!("04-design")));
+    let filed: Vec<&String> = state["phases"].as_object().unwrap().keys().collect();
+    assert_eq!(filed.len(), phases.len());
+    assert_eq!(state["counters"], json!({"next_req_id": 32, "own": 1}));
+    assert_eq!(
+        state["active_workflow"]["artifact_folder"],
+        "REQ-0031-small-thing"
+    );
+    bench.clean();
+}
+
+#[test]
+fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
+    let bench = Bench::started(&[
+        "02-impact-analysis",
+        "03-architecture",
+        "04-design",
+        "06-implementation",
+        "08-code-review",
+    ]);
+    bench.project.file(
+        "docs/requirements/REQ-0001-add-a-shop/impact-analysis.md",
+        "# I\n```json\n{\"files_directly_affected\": 3, \"risk_level\": \"low\"}\n```\n",
+    );
+    bench.ok(&["phase", "complete", "--summary", "small", "--size", "auto"]);
+    let state = bench.state();
+    assert_eq!(
+        state["active_workflow"]["phases"],
+        json!(["02-impact-analysis", "06-implementation", "08-code-review"])
+    );
+    assert_eq!(
+        state["active_workflow"]["sizing"]["effective_intensity"],
+        "light"
+    );
+    assert_eq!(state["active_workflow"]["current_phase_index"], 1);
+    bench.clean();
+    bench.ok(&["phase", "skip", "08-code-review", "--reason", "pair"]);
+    bench.clean();
+    bench.begin();
+    bench.complete();
+    assert_eq!(bench.state()["active_workflow"]["current_phase_index"], 2);
+    bench.ok(&["workflow", "finalize"]);
+}
+
+#[test]
+fn tasks_are_ticked_and_other_lines_stay() {
+    let bench = Bench::started(&["06-implementation", "08-code-review"]);
+    bench.project.file("docs/isdlc/tasks.md", "## Phase 06: Implementation -- IN PROGRESS\n- [ ] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n");
+    bench.complete();
+    assert_eq!(
+        bench.project.read("docs/isdlc/tasks.md"),
+        "## Phase 06: Implementation -- COMPLETE\n- [X] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n"
+    );
+}
+
+#[test]
+fn a_branch_is_made_and_merged_in_a_real_repository() {
+    let bench = Bench::fresh();
+    bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
+    let branch = "bugfix/BUG-0001-basket-loses-items";
+    assert_eq!(bench.project.git(&["branch", "--show-current"]), branch);
+    assert_eq!(
+        bench.state()["active_workflow"]["git_branch"]["created_from"],
+        "main"
+    );
+    bench.project.file("fix.rs", "// fixed\n");
+    bench.project.git(&["add", "fix.rs"]);
+    bench.project.git(&["commit", "-q", "-m", "Fix"]);
+    run_all(&bench, 6);
+    bench.ok(&["workflow", "finalize", "--merge"]);
+    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
+    assert_eq!(bench.project.git(&["branch", "--list", branch]), "");
+    let head = bench.project.git(&["rev-parse", "HEAD"]);
+    let entry = bench.state()["workflow_history"][0].clone();
+    assert_eq!(entry["merged_commit"], head);
+    assert_eq!(entry["git_branch"]["status"], "merged");
+    assert_eq!(
+        bench
+            .project
+            .git(&["rev-list", "--parents", "-n", "1", "HEAD"])
+            .split(' ')
+            .count(),
+        3,
+        "a merge commit"
+    );
+    bench.clean();
+}
+
+#[test]
+fn a_merge_that_conflicts_changes_nothing() {
+    let bench = Bench::fresh();
+    bench.ok(&["workflow", "start", "fix", "x"]);
+    bench.project.file("README.md", "ours\n");
+    bench.project.git(&["commit", "-qam", "ours"]);
+    bench.project.git(&["switch", "-q", "main"]);
+    bench.project.file("README.md", "theirs\n");
+    bench.project.git(&["commit", "-qam", "theirs"]);
+    bench.project.git(&["switch", "-q", "bugfix/BUG-0001-x"]);
+    run_all(&bench, 6);
+    let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
+    assert!(said.contains("could not be merged into main"), "{said}");
+    assert_eq!(
+        bench.project.git(&["branch", "--show-current"]),
+        "bugfix/BUG-0001-x"
+    );
+    assert_eq!(
+        bench
+            .project
+            .git(&["status", "--porcelain", "--untracked-files=no"]),
+        ""
+    );
+    bench.ok(&["workflow", "finalize", "--keep-branch"]);
+    assert_eq!(
+        bench.state()["workflow_history"][0]["git_branch"]["status"],
+        "kept"
+    );
+}
+
+#[test]
+fn a_cancelled_workflow_keeps_its_story_and_its_branch() {
+    let bench = Bench::fresh();
+    bench.ok(&[
+        "workflow",
+        "start",
+        "feature",
+        "Too much",
+        "--from",
+        "06-implementation",
+    ]);
+    bench.project.file("README.md", "half done\n");
+    bench.ok(&["workflow", "cancel", "--reason", "not now"]);
+    let state = bench.state();
+    let entry = &state["workflow_history"][0];
+    assert_eq!(entry["status"], "cancelled");
+    assert_eq!(entry["cancellation_reason"], "not now");
+    assert_eq!(entry["cancelled_at_phase"], "06-implementation");
+    assert_eq!(entry["git_branch"]["status"], "abandoned");
+    assert_eq!(
+        bench.project.read("README.md"),
+        "half done\n",
+        "the tree is not touched"
+    );
+    bench.clean();
+}
+
+/// A running workflow as the original writes it, with everything that hooks and people add.
+fn original() -> Value {
+    json!({
+        "framework_version": "0.1.0-alpha", "project": {"name": "p", "path": "."}, "state_version": 412,
+        "current_phase": "06-implementation", "active_agent": "software-developer",
+        "active_workflow": {"type": "feature", "description": "d", "started_at": "2026-02-08T10:00:00.000Z",
+            "phases": ["01-requirements", "06-implementation", "08-code-review"], "current_phase": "06-implementation", "current_phase_index": 1,
+            "phase_status": {"01-requirements": "completed", "06-implementation": "in_progress", "08-code-review": "pending"},
+            "gate_mode": "strict", "artifact_prefix": "REQ", "artifact_folder": "REQ-0031-x", "counter_used": 31,
+            "git_branch": {"name": "feature/REQ-0031-x", "created_from": "main", "created_at": "2026-02-08T10:00:00.000Z", "status": "active"},
+            "sizing": {"effective_intensity": "standard"}, "flags": {"light": false}, "options": {}, "their_field": {"deep": [1, {"x": 2.50}]}},
+        "phases": {
+            "01-requirements": {"status": "completed", "started": "2026-02-08T10:00:00.000Z", "completed": null, "gate_passed": null, "artifacts": ["a.md"], "summary": "s"},
+            "06-implementation": {"status": "in_progress", "started": "2026-02-08T11:00:00.000Z", "completed": null, "gate_passed": null, "artifacts": [],
+                "timing": {"started_at": "2026-02-08T11:00:00.000Z", "retries": 0},
+                "iteration_requirements": {"test_iteration": {"completed": true, "current_iteration": 2, "last_test_result": "passed", "history": [{"own": true}]}},
+                "constitutional_validation": {"completed": true, "status": "compliant", "iterations_used": 1}},
+            "08-code-review": {"status": "pending", "started": null, "completed": null, "gate_passed": null, "artifacts": []}},
+        "pending_escalations": [], "pending_delegation": null, "skill_usage_log": [{"skill": "DEV-001"}],
+        "supervised_mode": {"enabled": false}, "iteration_config": {"testing_max": 8}, "chat_explore_active": false,
+        "discovery_context": {"completed_at": "2026-02-01T00:00:00Z", "coverage_summary": {"total_tests": 10}},
+        "cloud_configuration": {"provider": "undecided"}, "complexity_assessment": {"level": "x"}, "workflow": {"legacy": true},
+        "blast_radius_retries": 0, "workflow_history": [], "history": [{"timestamp": "t", "agent": "a", "action": "b"}],
+        "big": 12_345_678_901_234_567_890_u64, "ratio": 1.0,
+    })
+}
+
+#[test]
+fn a_state_of_a_running_original_goes_through_to_its_end_with_every_unknown_field() {
+    let bench = Bench::new();
+    let before = original();
+    bench
+        .project
+        .file(STATE, &serde_json::to_string_pretty(&before).unwrap());
+    assert!(
+        bench
+            .ok(&["workflow", "status"])
+            .contains("06-implementation")
+    );
+    bench.ok(&["phase", "complete", "--summary", "implemented"]);
+    assert_eq!(
+        bench.state()["active_workflow"]["their_field"],
+        before["active_workflow"]["their_field"]
+    );
+    assert_eq!(
+        bench.state()["phases"]["06-implementation"]["iteration_requirements"],
+        before["phases"]["06-implementation"]["iteration_requirements"]
+    );
+    bench.begin();
+    bench.complete();
+    bench.ok(&["workflow", "finalize"]);
+    let after = bench.state();
+    let known = [
+        "state_version",
+        "current_phase",
+        "active_agent",
+        "active_workflow",
+        "phases",
+        "pending_escalations",
+        "workflow_history",
+        "blockers",
+    ];
+    for (key, value) in before.as_object().unwrap() {
+        if !known.contains(&key.as_str()) {
+            assert_eq!(&after[key], value, "{key}");
+        }
+    }
+    assert_eq!(after["state_version"], 416);
+    let text = bench.text();
+    assert!(text.contains("\"big\": 12345678901234567890") && text.contains("\"ratio\": 1.0"));
+    let keys = |state: &Value| {
+        state
+            .as_object()
+            .unwrap()
+            .keys()
+            .take(4)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&after), keys(&before), "the order of keys is kept");
+}
+
+#[test]
+fn definitions_are_shown_and_checked() {
+    let bench = Bench::fresh();
+    let shown = bench.ok(&["workflow", "definitions"]);
+    for name in [
+        "feature",
+        "fix",
+        "upgrade",
+        "test-run",
+        "test-generate",
+        "reverse-engineer",
+    ] {
+        assert!(shown.contains(&format!("{name}  ")), "{shown}");
+    }
+    bench.project.file(
+        ".tollgate/workflow/config/workflows.json",
+        r#"{"workflows":{"mine":{"phases":["01-requirements","01-requirements"]}}}"#,
+    );
+    let run = bench.run(&["workflow", "definitions"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stdout
+            .contains("workflows.mine.phases[1]: 01-requirements is there twice"),
+        "{run:?}"
+    );
+    assert!(
+        bench
+            .refused(2, &["workflow", "start", "mine", "x"])
+            .contains("is there twice")
+    );
+}

@@ -1,0 +1,155 @@
+//! People at boundaries: TS-014, TS-015, stale phases.
+
+use serde_json::json;
+
+use super::bench::Bench;
+
+#[test]
+fn ts_014_a_supervised_boundary_waits_for_a_person() {
+    let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
+    bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
+    bench.begin();
+    bench.complete();
+    assert_eq!(
+        bench.state()["active_workflow"]["supervised_review"]["status"],
+        "gate_presented"
+    );
+    let shown = bench.run(&["phase", "review"]);
+    assert_eq!(shown.code, 1);
+    for choice in ["[C] Continue", "[R] Review", "[D] Redo"] {
+        assert!(shown.stdout.contains(choice), "{shown:?}");
+    }
+    assert!(
+        bench
+            .refused(1, &["phase", "begin"])
+            .contains("waits for its review")
+    );
+    // [D]: it is done again, and counted.
+    bench.ok(&["phase", "redo", "--guidance", "shorter"]);
+    bench.clean();
+    let state = bench.state();
+    assert_eq!(state["phases"]["01-requirements"]["timing"]["retries"], 1);
+    assert_eq!(state["phases"]["01-requirements"]["status"], "in_progress");
+    assert!(
+        bench
+            .ok(&["phase", "brief"])
+            .contains("REDO GUIDANCE: shorter")
+    );
+    bench.begin();
+    bench.complete();
+    for _ in 0..2 {
+        bench.ok(&["phase", "redo", "--guidance", "more"]);
+        bench.complete();
+    }
+    assert!(
+        bench
+            .refused(1, &["phase", "redo", "--guidance", "again"])
+            .contains("3 times")
+    );
+    assert!(!bench.run(&["phase", "review"]).stdout.contains("[D]"));
+    // [R]: nothing goes on meanwhile.
+    bench.ok(&["phase", "review", "--review"]);
+    bench.refused(1, &["phase", "begin"]);
+    // [C]
+    bench.ok(&["phase", "review", "--continue"]);
+    bench.clean();
+    bench.begin();
+    assert_eq!(
+        bench.state()["active_workflow"]["current_phase"],
+        "06-implementation"
+    );
+    assert_eq!(
+        bench.state()["active_workflow"]["review_history"]
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
+    bench.complete();
+    assert!(
+        bench
+            .refused(1, &["workflow", "finalize"])
+            .contains("waits for its review")
+    );
+    bench.ok(&["phase", "review", "--continue"]);
+    bench.ok(&["workflow", "finalize"]);
+    assert_eq!(bench.state()["supervised_mode"]["enabled"], false);
+}
+
+fn escalated() -> Bench {
+    let bench = Bench::started(&["01-requirements", "06-implementation", "08-code-review"]);
+    bench.complete();
+    bench.edit(|state| {
+        state["pending_escalations"] = json!([{"type":"gate_blocked","hook":"gate-blocker","phase":"01-requirements","detail":"tests fail"}]);
+    });
+    bench
+}
+
+#[test]
+fn ts_015_escalations_are_shown_and_retried_skipped_or_cancelled() {
+    let bench = escalated();
+    assert!(
+        bench
+            .ok(&["workflow", "status"])
+            .contains("BLOCKER: 1 escalation(s)")
+    );
+    let said = bench.refused(1, &["phase", "begin"]);
+    for part in [
+        "BLOCKER",
+        "gate_blocked (gate-blocker, phase 01-requirements): tests fail",
+        "[Retry]",
+        "[Skip]",
+        "[Cancel]",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    bench.ok(&["phase", "begin", "--retry"]);
+    assert_eq!(bench.state()["pending_escalations"], json!([]));
+    assert_eq!(
+        bench.state()["active_workflow"]["current_phase"],
+        "06-implementation"
+    );
+
+    let bench = escalated();
+    bench.ok(&["phase", "skip", "--reason", "covered elsewhere"]);
+    let state = bench.state();
+    assert_eq!(state["pending_escalations"], json!([]));
+    assert_eq!(
+        state["phases"]["06-implementation"]["summary"],
+        "Skipped (covered elsewhere)"
+    );
+    assert!(state["phases"]["06-implementation"]["gate_passed"].is_null());
+    bench.clean();
+    bench.begin();
+    assert_eq!(
+        bench.state()["active_workflow"]["current_phase"],
+        "08-code-review"
+    );
+
+    let bench = escalated();
+    bench.ok(&["workflow", "cancel", "--reason", "no"]);
+    assert!(bench.state()["active_workflow"].is_null());
+    assert_eq!(bench.state()["pending_escalations"], json!([]));
+}
+
+#[test]
+fn a_phase_that_was_left_alone_is_stale_and_has_three_ways_on() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.begin();
+    bench.edit(|state| {
+        state["phases"]["01-requirements"]["timing"]["started_at"] = json!("2020-01-01T00:00:00Z");
+    });
+    let shown = bench.ok(&["workflow", "status"]);
+    assert!(
+        shown.contains("STALE: phase 01-requirements")
+            && shown.contains("[Skip] tollgate phase skip"),
+        "{shown}"
+    );
+    assert_eq!(bench.json(&["workflow", "status", "--json"])["stale"], true);
+    bench.ok(&["phase", "skip", "--reason", "stale"]);
+    assert_eq!(
+        bench.state()["phases"]["01-requirements"]["summary"],
+        "Skipped (stale)"
+    );
+    bench.clean();
+}

@@ -96,7 +96,14 @@ impl Case<'_> {
         let is_due = matches!(step, Step::Review { .. } | Step::Answered(_));
         let guard = self.config.loop_guard;
         match step::passage(is_flagged, guard, last.as_ref(), &marks, is_due) {
-            Passage::LetThrough(Why::Letter) => return,
+            Passage::LetThrough(Why::Letter) => {
+                // The original's log was blind exactly here, and nobody saw why reviews ended.
+                if is_due {
+                    let id = self.plan.id();
+                    self.note(&format!("{id}: a stop after a block that is not ours is let through, a review stays due"));
+                }
+                return;
+            }
             Passage::LetThrough(Why::NoProgress) => return self.let_through(&view),
             Passage::Judged => {}
         }
@@ -345,7 +352,6 @@ impl Case<'_> {
         let is_clean = answer.verdict == Verdict::Pass;
         let remaining = view.tasks.remaining(state.current_task.as_ref());
         let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
-        let is_written = self.write(view, &change);
         let model = match &self.config.reviewer {
             Some(_) => self.reviewer_name(),
             None => &job.model,
@@ -358,18 +364,20 @@ impl Case<'_> {
         );
         let mut round = round.ended(answer.verdict, answer.cost_usd, ms);
         round.file.clone_from(&file);
-        if let Err(error) = round.append(self.plan) {
+        // First the round, then the state: whoever is killed in between finds the review again and
+        // knows that its round is written down.
+        if let Err(error) = round.append_once(self.plan) {
             self.fault(
                 "plan-rounds",
                 format!("the round cannot be written down: {error}"),
             );
         }
         self.note(&format!("{}: {}", self.plan.id(), round.line()));
-        run.end();
-        run.forget_log(job);
-        if !is_written {
+        if !self.write(view, &change) {
             return;
         }
+        run.end();
+        run.forget_log(job);
         match after {
             After::Advance(next) => {
                 self.tell("PLAN-PASSED", texts::passed(job.review, next.as_str()));
@@ -420,6 +428,7 @@ impl Case<'_> {
         match self.plan.change(self.now, state, change) {
             Ok(()) => true,
             Err(Unwritten::Moved(found)) => {
+                super::run::forget(self.plan);
                 self.tell(
                     "PLAN-MOVED",
                     format!("state.json of plan '{}' was changed while this stop was decided (next_phase is {} now); it was left as it is.", self.plan.id(), found.next_name()),

@@ -82,8 +82,15 @@ impl Round {
         })
     }
 
-    /// Writes the round down.
-    pub(crate) fn append(&self, plan: &Plan) -> std::io::Result<()> {
+    /// Writes the round down, unless it is the last one already.
+    pub(crate) fn append_once(&self, plan: &Plan) -> std::io::Result<()> {
+        let is_same = |last: &Self| {
+            (&last.review, &last.task, last.iteration) == (&self.review, &self.task, self.iteration)
+        };
+        // A review that was taken over took no time of its own.
+        if self.ms == 0 && read(plan).last().is_some_and(is_same) {
+            return Ok(());
+        }
         fs::private_directory(plan.local())?;
         fs::append_line(&plan.local().join(FILE), &self.to_json().to_string())?;
         Ok(())

@@ -145,6 +145,12 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The plan went another way: a verdict that nobody wrote down is of no use any more.
+pub(crate) fn forget(plan: &Plan) {
+    // Usually there is none.
+    let _none = fs::remove(&plan.local().join("review.json"));
+}
+
 /// Whether a finished review of this plan waits to be taken over.
 pub(crate) fn is_left_behind(plan: &Plan, job: &Job) -> bool {
     if !plan.local().join("review.json").exists() {

@@ -154,6 +154,7 @@ impl Site {
         }
         match plan.change(self.now, state, change) {
             Ok(()) => {
+                crate::plan::run::forget(plan);
                 anstream::println!("{GOOD}{}{GOOD:#}: {said}", plan.id());
                 Ok(ExitCode::SUCCESS)
             }

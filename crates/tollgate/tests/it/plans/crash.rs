@@ -143,6 +143,10 @@ fn kill_at(scene: &Scene, call: &str, n: usize) {
     }
     let state = fixture.read_state();
     assert!((scene.end)(&state), "{place}: {state}");
+    let rounds = fixture
+        .project
+        .read(".tollgate/local/plans/test-plan/rounds.jsonl");
+    assert_eq!(rounds.lines().count(), 1, "{place}: {rounds}");
     let paid = fixture.calls().len();
     assert!(
         paid <= if finished { 1 } else { 2 },
@@ -269,4 +273,16 @@ fn every_step_of_a_command_survives_a_kill() {
             }
         }
     }
+}
+
+#[test]
+fn a_verdict_of_another_cycle_is_not_taken_over() {
+    let fixture = Fixture::at(&json!({ "phase": "complete-task" }));
+    fixture.reviewer("last", "kill -9 $PPID; sleep 0.2");
+    fixture.stop_killed();
+    assert_eq!(fixture.plan(&["begin", "complete-task"]).code, 0);
+    assert_eq!(fixture.plan(&["done", "complete-task"]).code, 0);
+    fixture.reviewer("last", "true");
+    fixture.stop().blocks();
+    assert_eq!(fixture.calls().len(), 2);
 }

@@ -146,6 +146,13 @@ impl Fixture {
         self.hook(&json!({ "cwd": self.project.root(), "stop_hook_active": false }))
     }
 
+    /// A stop whose reviewer kills the hook.
+    pub(super) fn stop_killed(&self) {
+        let event = json!({ "cwd": self.project.root(), "stop_hook_active": false });
+        let run = self.project.hook(&event);
+        assert_eq!((run.code, run.stdout.as_str()), (-1, ""));
+    }
+
     pub(super) fn hook(&self, event: &Value) -> Stop {
         Stop(self.project.hook(event))
     }

@@ -183,6 +183,8 @@ fn a_flag_without_a_block_of_ours_is_let_through() {
     }));
     assert_eq!(stop.0.stdout, "");
     assert!(fixture.calls().is_empty());
+    // It leaves a trace: the original's log was blind here.
+    assert_eq!(fixture.project.codes(), ["PLAN-STEP"]);
 }
 
 #[test]

@@ -36,8 +36,8 @@ pub(crate) fn choose(layout: &Layout) -> Chosen {
     }
     let plans = all(layout, &mut chosen.notes);
     chosen.plan = match plans.as_slice() {
-        // Nothing to compare, so nothing is measured: the usual case costs one open directory.
-        [only] => is_begun(only.dir()).then(|| only.clone()),
+        // Nothing to compare, so nothing is measured, not even whether it has begun.
+        [only] => Some(only.clone()),
         _ => newest(&plans),
     };
     chosen
@@ -95,15 +95,6 @@ fn changed(dir: &Path) -> Option<SystemTime> {
     files
         .filter_map(|entry| entry.metadata().ok()?.modified().ok())
         .max()
-}
-
-fn is_begun(dir: &Path) -> bool {
-    let Ok(entries) = dir.read_dir() else {
-        return false;
-    };
-    entries.flatten().any(|entry| {
-        is_planned(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file())
-    })
 }
 
 fn is_planned(name: &std::ffi::OsStr) -> bool {

@@ -54,6 +54,11 @@ impl Listing {
         listing
     }
 
+    /// Whether nobody wrote anything yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.markdown.is_empty()
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.markdown.contains(name)
     }

@@ -90,6 +90,9 @@ struct Case<'a> {
 impl Case<'_> {
     fn decide(&mut self, is_flagged: bool) {
         let mut view = View::of(self.plan);
+        if view.listing.is_empty() && matches!(view.found, Found::Absent) {
+            return; // An empty directory is no plan yet.
+        }
         let mut step = self.first_step(&view);
         let marks = marks(self.plan, &view);
         let last = self.ledger.as_ref().and_then(Ledger::last);

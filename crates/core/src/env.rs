@@ -15,8 +15,6 @@ pub struct Env {
     pub monorepo_project: Option<String>,
     /// `HOME`
     pub home: Option<PathBuf>,
-    /// `PATH`: where reviewers are looked for.
-    pub path: Option<OsString>,
     /// The directory of the process.
     pub cwd: Option<PathBuf>,
     /// A child of Tollgate's own is asking: see [`Env::is_nested`].
@@ -27,6 +25,10 @@ pub struct Env {
     pub gemini: bool,
     /// `SKILL_VALIDATOR_DEBUG=true`
     pub debug: bool,
+    /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
+    pub plugin_root: Option<PathBuf>,
+    /// `PATH`: where reviewers are looked for.
+    pub path: Option<OsString>,
     /// `GAUNTLET_STOP_HOOK_ENABLED`: goes before the gates' configuration.
     pub stop_hook_enabled: Option<String>,
     /// `GAUNTLET_STOP_HOOK_INTERVAL_MINUTES`: goes before the gates' configuration.
@@ -59,6 +61,7 @@ impl Env {
             claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
             debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
+            plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
             stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
             ci: ["CI", "GITHUB_ACTIONS"]

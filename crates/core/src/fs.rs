@@ -21,5 +21,5 @@ pub use directory::{private_directory, relocate};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
-pub use replace::{Durability, TEMPORARY, WriteFault, replace, sweep};
-pub(crate) use replace::{Mould, Staged, move_aside, remove};
+pub use replace::{Durability, TEMPORARY, WriteFault, remove, replace, sweep};
+pub(crate) use replace::{Mould, Staged, move_aside};

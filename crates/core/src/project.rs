@@ -222,6 +222,30 @@ impl Layout {
             .then(|| self.workflow_home().join("hook-activity.log"))
     }
 
+    /// The name of the plans' home, as messages and reviewers read it: relative to the root.
+    pub fn plans_home_name(&self) -> &'static str {
+        if self.root.join(".taskie").is_dir() {
+            ".taskie/plans"
+        } else {
+            ".tollgate/plans"
+        }
+    }
+
+    /// The plans' home: `.taskie/plans` where `.taskie` exists, else `.tollgate/plans`.
+    pub fn plans_home(&self) -> PathBuf {
+        self.root.join(self.plans_home_name())
+    }
+
+    /// How plans are reviewed in this project.
+    pub fn plans_config(&self) -> PathBuf {
+        self.root.join(".tollgate/plans.json")
+    }
+
+    /// What Tollgate keeps about all plans: which one is pinned, and a directory for each.
+    pub fn plans_local(&self) -> PathBuf {
+        self.local().join("plans")
+    }
+
     /// The gates' home: `.gauntlet` where it exists, else `.tollgate`.
     pub fn gates_home(&self) -> PathBuf {
         self.root.join(self.gates_home_name())

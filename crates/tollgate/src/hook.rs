@@ -88,7 +88,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
-        return ExitCode::SUCCESS;
+        return give(&protocol::answer(event, &crate::stop::nowhere(event)));
     };
     let now = Timestamp::now();
     let sources_of = |layout| {
@@ -132,7 +132,7 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
         && outcome.block.is_none()
         && matches!(options.guards, Guards::All)
-        && let Some(answer) = crate::stop::decide(event, sources.layout(), env)
+        && let Some(answer) = crate::stop::decide(event, sources.layout(), env, now, &mut outcome)
     {
         own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
         crate::stop::add(answer, &mut outcome);

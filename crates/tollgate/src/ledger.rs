@@ -85,6 +85,21 @@ impl Ledger {
         })
     }
 
+    /// The last block of this turn by anybody.
+    pub(crate) fn last(&self) -> Option<Block> {
+        self.blocks().last()
+    }
+
+    /// How many blocks of this turn are by `by`.
+    pub(crate) fn count(&self, by: &str) -> u64 {
+        self.blocks().filter(|block| block.by == by).count() as u64
+    }
+
+    /// How many blocks there were in this turn.
+    pub(crate) fn total(&self) -> u64 {
+        self.blocks().count() as u64
+    }
+
     /// The last block of this turn by `by`.
     pub(crate) fn last_block(&self, by: &str) -> Option<Block> {
         self.blocks().filter(|block| block.by == by).last()

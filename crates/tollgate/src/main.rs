@@ -8,6 +8,7 @@ mod cli;
 mod gate;
 mod hook;
 mod ledger;
+mod plan;
 mod process;
 mod review;
 mod stdin;

@@ -1,29 +1,35 @@
-//! What is asked when an agent wants to stop, in order: the gates. (The plan loop and the
-//! delegation gate join them here.)
+//! What is asked when an agent wants to stop, in order: the plan loop, then the gates. (The
+//! delegation gate joins them here.)
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{Event, EventKind};
+use tollgate_core::protocol::{Event, EventKind, Wire};
 use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
-const DEADLINE: Deadline = Deadline(Duration::from_secs(870));
+const DEADLINE: Duration = Duration::from_secs(870);
 
 /// The name that reports carry.
 const GATES: &str = "gates";
 
-/// Decides a stop, and notes at a session's start what its gates are. None: there is nothing to
-/// decide.
-pub(crate) fn decide(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<Answer> {
-    if !layout.gates_config().is_file() && event.kind == EventKind::SessionStart {
-        return None;
-    }
+/// Decides a stop, and notes at a session's start what its gates are. What the plan has to say is
+/// in the outcome; the gates' answer, if they were asked, is given back.
+pub(crate) fn decide(
+    event: &Event<'_>,
+    layout: &Layout,
+    env: &Env,
+    now: Timestamp,
+    outcome: &mut Outcome,
+) -> Option<Answer> {
     match event.kind {
+        EventKind::SessionStart if !layout.gates_config().is_file() => None,
         EventKind::SessionStart => {
             if let Some(session) = &event.session {
                 stop::meet(layout, env, session);
@@ -31,7 +37,19 @@ pub(crate) fn decide(event: &Event<'_>, layout: &Layout, env: &Env) -> Option<An
             None
         }
         EventKind::Stop if !is_gated(event) => None,
-        EventKind::Stop => Some(stop::decide(layout, env, event, DEADLINE, &|_| ())),
+        EventKind::Stop => {
+            let begun = Instant::now();
+            if layout.plans_home().is_dir() {
+                crate::plan::drive::stop(event, layout, env, now, outcome);
+            }
+            // Work that a reviewer wants changed is not checked yet.
+            let is_free = outcome.block.is_none();
+            is_free.then(|| {
+                // The host's patience is one, whoever used it up.
+                let left = Deadline(DEADLINE.saturating_sub(begun.elapsed()));
+                stop::decide(layout, env, event, left, &|_| ())
+            })
+        }
         EventKind::PreTool
         | EventKind::PostTool
         | EventKind::PostToolFailure
@@ -77,4 +95,17 @@ pub(crate) fn add(answer: Answer, outcome: &mut Outcome) {
         .into_iter()
         .map(|note| Fault::new("gates-configuration", note));
     outcome.faults.extend(notes);
+}
+
+/// What is said about a stop outside of any project. Specification 002 wants to hear of a
+/// directory that does not exist.
+pub(crate) fn nowhere(event: &Event<'_>) -> Outcome {
+    let mut outcome = Outcome::default();
+    if let (Wire::Taskie, Some(cwd)) = (event.wire, &event.cwd)
+        && !Path::new(cwd.as_ref()).is_dir()
+    {
+        let text = format!("Cannot change to project directory: {cwd}");
+        outcome.faults.push(Fault::new("cwd-missing", text));
+    }
+    outcome
 }

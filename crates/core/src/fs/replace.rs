@@ -103,7 +103,7 @@ pub fn sweep(directory: &Path) -> io::Result<usize> {
 }
 
 /// Removes a file.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+pub fn remove(path: &Path) -> io::Result<()> {
     step("unlink")?;
     std::fs::remove_file(path)
 }
@@ -166,6 +166,14 @@ impl Mould {
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::private()),
             Err(error) => Err(WriteFault::at("looking at it")(error)),
+        }
+    }
+
+    /// For a file that everybody who works on the project reads.
+    pub(crate) fn shared() -> Self {
+        Self {
+            mode: 0o644,
+            owner: None,
         }
     }
 

@@ -16,7 +16,8 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
         say::block(&mut object, "block", report);
         say::put(&mut object, "systemMessage", say::notices(outcome));
     } else {
-        say::put(&mut object, "systemMessage", say::notices(outcome));
+        // What the agent is told elsewhere ("structure validated") goes to the person here.
+        say::put(&mut object, "systemMessage", say::only_channel(outcome));
         say::put(&mut object, "suppressOutput", Some(true));
     }
     say::print_spaced(&object)

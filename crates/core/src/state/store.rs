@@ -52,6 +52,16 @@ pub struct Store {
     home: PathBuf,
     spool: Spool,
     patience: Duration,
+    version: Version,
+}
+
+/// Whether the file says how often it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    /// In `state_version`, as the workflow's original does.
+    Counted,
+    /// It belongs to a format without such a field.
+    Absent,
 }
 
 /// The state file as it was found.
@@ -86,6 +96,17 @@ impl Store {
             spool: Spool::new(&home),
             home,
             patience: HOOK_PATIENCE,
+            version: Version::Counted,
+        }
+    }
+
+    /// The same store for a file whose format has no `state_version`, and which the project
+    /// shares: made anew, it is readable like the files beside it.
+    #[must_use]
+    pub fn unversioned(self) -> Self {
+        Self {
+            version: Version::Absent,
+            ..self
         }
     }
 
@@ -303,8 +324,10 @@ impl Store {
         // A change may raise the version (a repair does), and nothing lowers it.
         updated.version = old_version.max(version(&document)).saturating_add(1);
         updated.outcome = Written::Yes;
-        // The document is an object and the path one key long: nothing can be in the way.
-        let _free = document.set(&["state_version"], updated.version);
+        if self.version == Version::Counted {
+            // The document is an object and the path one key long: nothing can be in the way.
+            let _free = document.set(&["state_version"], updated.version);
+        }
         let text = document.to_text();
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
@@ -405,7 +428,10 @@ impl Store {
         fs::create_directories(beside)
             .map_err(WriteFault::at("creating its directory"))
             .and_then(|()| {
-                let mould = Mould::of(&self.state)?;
+                let mould = match self.version {
+                    Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
+                    Version::Absent | Version::Counted => Mould::of(&self.state)?,
+                };
                 let directory = match stage {
                     Stage::Home => &self.home,
                     Stage::Beside => {

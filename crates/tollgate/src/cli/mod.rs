@@ -6,6 +6,7 @@ mod doctor;
 mod gates;
 mod guards;
 mod phase;
+mod plan;
 mod simulate;
 mod site;
 mod try_review;
@@ -33,6 +34,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
+    /// Work on a plan: its steps, where it is, what is next
+    Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
@@ -101,6 +104,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
         Command::Workflow(command) => workflow::run(&command),

@@ -18,6 +18,8 @@ mod guards;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod reads;
 #[cfg(test)]
 mod recorders;

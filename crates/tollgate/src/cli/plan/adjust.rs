@@ -1,0 +1,66 @@
+//! `tollgate plan set`, `release` and `use`: what a person changes about a plan.
+
+use std::process::ExitCode;
+
+use super::{Answer, GOOD, Site, Trouble, named};
+use crate::plan::choice;
+use crate::plan::transition;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Set {
+    /// What to set
+    field: Field,
+    /// Its value
+    value: u64,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Field {
+    /// How many reviews a cycle may have; 0 switches reviews off
+    #[value(name = "max_reviews")]
+    MaxReviews,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Use {
+    /// The plan
+    #[arg(required_unless_present = "newest")]
+    id: Option<String>,
+    /// Take the plan that changed last, as if none had been chosen
+    #[arg(long, conflicts_with = "id")]
+    newest: bool,
+}
+
+pub(super) fn set(site: &Site, Set { field, value }: &Set) -> Answer {
+    let (plan, _, state) = site.open()?;
+    match field {
+        Field::MaxReviews => {
+            let change = transition::set_max_reviews(*value);
+            let said = format!("max_reviews is {value}");
+            site.make(&plan, &state, &change, &said)
+        }
+    }
+}
+
+pub(super) fn release(site: &Site) -> Answer {
+    let (plan, _, state) = site.open()?;
+    let said = format!(
+        "left the loop at {} (next was {}); `tollgate plan next` says how to go on",
+        state.phase_name(),
+        state.next_name()
+    );
+    site.make(&plan, &state, &transition::release(&state), &said)
+}
+
+pub(super) fn choose(site: &Site, Use { id, newest: _ }: &Use) -> Answer {
+    let layout = site.layout()?;
+    let plan = id.as_deref().map(|id| named(layout, id)).transpose()?;
+    let pinned = plan.as_ref().map(crate::plan::home::Plan::id);
+    choice::set_pinned(layout, pinned)
+        .map_err(|error| Trouble::new(format!("the choice cannot be kept: {error}")))?;
+    match pinned {
+        Some(id) => anstream::println!("{GOOD}{id}{GOOD:#} is the plan from now on"),
+        None => anstream::println!("the plan that changed last is meant from now on"),
+    }
+    Ok(ExitCode::SUCCESS)
+}

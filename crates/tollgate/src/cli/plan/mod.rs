@@ -1,0 +1,204 @@
+//! `tollgate plan`: the steps of a plan as commands, so that nobody edits its JSON by hand.
+//!
+//! A step that is refused exits with 1 and says what would be right.
+
+mod act;
+mod adjust;
+mod new;
+mod next;
+mod review;
+mod status;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use jiff::Timestamp;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+
+use super::{Answer, GOOD, Trouble, WARN};
+use crate::plan::choice;
+use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::phase::{ACTIONS, Action, TaskId};
+use crate::plan::state::State;
+use crate::plan::transition::{Change, Refusal};
+use crate::plan::view::View;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The plan [default: the pinned one, else the one that changed last]
+    #[arg(long, value_name = "ID", global = true)]
+    plan: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Begin a new plan: its directory and its state
+    New(new::Arguments),
+    /// Begin an action: nothing is reviewed until it is done
+    Begin(act::Arguments),
+    /// Say that an action's work is on disk: its review is due
+    Done(act::Arguments),
+    /// Change a setting of the plan
+    Set(adjust::Set),
+    /// Leave the review loop: nothing comes next by itself
+    Release,
+    /// Show where the plan is: its rounds, verdicts, models and costs, and what remains
+    Status(status::Arguments),
+    /// Say what to do next, and why
+    Next(next::Arguments),
+    /// Choose the plan that is meant from now on
+    Use(adjust::Use),
+    /// Hold the plan's files to the rules
+    Validate(validate::Arguments),
+    /// Show the review that the next stop would run
+    Review(review::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let site = Site::find(arguments.plan.as_deref());
+    match &arguments.command {
+        Command::New(arguments) => new::run(&site, arguments),
+        Command::Begin(arguments) => act::begin(&site, arguments),
+        Command::Done(arguments) => act::done(&site, arguments),
+        Command::Set(arguments) => adjust::set(&site, arguments),
+        Command::Release => adjust::release(&site),
+        Command::Status(arguments) => status::run(&site, arguments),
+        Command::Next(arguments) => next::run(&site, arguments),
+        Command::Use(arguments) => adjust::choose(&site, arguments),
+        Command::Validate(arguments) => validate::run(&site, arguments),
+        Command::Review(arguments) => review::run(&site, arguments),
+    }
+}
+
+/// Where a command runs.
+struct Site {
+    env: Env,
+    now: Timestamp,
+    layout: Option<Layout>,
+    wanted: Option<String>,
+}
+
+impl Site {
+    fn find(wanted: Option<&str>) -> Self {
+        let env = crate::hook::environment();
+        Self {
+            layout: Layout::find(&env, env.cwd.as_deref()),
+            env,
+            now: Timestamp::now(),
+            wanted: wanted.map(str::to_owned),
+        }
+    }
+
+    fn layout(&self) -> Result<&Layout, Trouble> {
+        self.layout.as_ref().ok_or_else(|| {
+            Trouble::new("this is no project").hint("`tollgate plan new ID` begins a plan here")
+        })
+    }
+
+    /// The plan that is meant.
+    fn plan(&self) -> Result<Plan, Trouble> {
+        let layout = self.layout()?;
+        if let Some(id) = &self.wanted {
+            return named(layout, id);
+        }
+        let chosen = choice::choose(layout);
+        for note in &chosen.notes {
+            anstream::eprintln!("{WARN}note{WARN:#}: {note}");
+        }
+        chosen.plan.ok_or_else(|| {
+            Trouble::new(format!("there is no plan in {}", layout.plans_home_name()))
+                .hint("`tollgate plan new ID` begins one")
+        })
+    }
+
+    /// The plan and its state, which must be readable.
+    fn open(&self) -> Result<(Plan, View, State), Trouble> {
+        let plan = self.plan()?;
+        let view = View::of(&plan);
+        let state = match &view.found {
+            Found::Read(state) => state.clone(),
+            Found::Absent => {
+                return Err(
+                    Trouble::new(format!("plan '{}' has no state.json", plan.id()))
+                        .hint(format!("`tollgate plan new {}` gives it one", plan.id())),
+                );
+            }
+            Found::Unusable(why) => {
+                return Err(Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
+                    "restore it (`git checkout -- {}/state.json`), or move it away and run `tollgate plan new {}`",
+                    plan.shown(),
+                    plan.id()
+                )));
+            }
+        };
+        for problem in &state.problems {
+            anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
+        }
+        Ok((plan, view, state))
+    }
+
+    /// Makes a step, and says what it came to.
+    fn make(&self, plan: &Plan, state: &State, change: &Change, said: &str) -> Answer {
+        if self.env.is_nested() {
+            // A reviewer follows the same texts as an agent; the hook makes its step.
+            anstream::println!("inside a review of Tollgate's own: state.json is left to the hook");
+            return Ok(ExitCode::SUCCESS);
+        }
+        if change.is_empty() {
+            anstream::println!("state.json stays as it is: {said}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        match plan.change(self.now, state, change) {
+            Ok(()) => {
+                crate::plan::run::forget(plan);
+                anstream::println!("{GOOD}{}{GOOD:#}: {said}", plan.id());
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(error @ Unwritten::Moved(_)) => {
+                Err(Trouble::new(error.to_string()).hint("run the command again"))
+            }
+            Err(error @ Unwritten::Failed(_)) => Err(Trouble::new(error.to_string())),
+        }
+    }
+}
+
+fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
+    let plan = Plan::named(layout, id)
+        .ok_or_else(|| Trouble::new(format!("{id:?} is no name of a plan")))?;
+    if plan.dir().is_dir() {
+        return Ok(plan);
+    }
+    let mut notes = Vec::new();
+    let known: Vec<_> = choice::all(layout, &mut notes)
+        .iter()
+        .map(|plan| plan.id().to_owned())
+        .collect();
+    let hint = if known.is_empty() {
+        "`tollgate plan new ID` begins one".to_owned()
+    } else {
+        format!("there are: {}", known.join(", "))
+    };
+    Err(Trouble::new(format!("there is no plan {id:?}")).hint(hint))
+}
+
+/// A step that is not made.
+fn refused(refusal: &Refusal) -> ExitCode {
+    anstream::eprintln!("{WARN}refused{WARN:#}: {}", refusal.what);
+    anstream::eprintln!("{}hint{:#}: {}", super::HINT, super::HINT, refusal.next);
+    ExitCode::from(1)
+}
+
+fn action(name: &str) -> Result<Action, String> {
+    Action::parse(name).ok_or_else(|| {
+        let names: Vec<_> = ACTIONS.iter().map(|(_, name)| *name).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+fn task(id: &str) -> Result<TaskId, String> {
+    TaskId::new(id).ok_or_else(|| "a task's id has letters, digits, '_' and '-'".to_owned())
+}

@@ -1,0 +1,58 @@
+//! `tollgate plan new`: a directory and its first state.
+
+use std::process::ExitCode;
+
+use tollgate_core::project::Layout;
+
+use super::{Answer, GOOD, Site, Trouble};
+use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::transition;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The plan's name: letters, digits, '.', '_' and '-'
+    id: String,
+}
+
+pub(super) fn run(site: &Site, Arguments { id }: &Arguments) -> Answer {
+    if site.env.is_nested() {
+        return Err(Trouble::new("a reviewer begins no plan"));
+    }
+    let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    let begins = id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+    if !begins || id.len() > 64 || !id.bytes().all(safe) {
+        return Err(Trouble::new(format!("{id:?} is no name for a new plan"))
+            .hint("letters, digits, '.', '_' and '-', beginning with a letter or digit"));
+    }
+    let layout = match &site.layout {
+        Some(layout) => layout.clone(),
+        None => begin_here(site)?,
+    };
+    let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("no name of a plan"))?;
+    std::fs::create_dir_all(plan.dir()).map_err(|error| Trouble::about(plan.dir(), &error))?;
+    if let Found::Unusable(why) = plan.state() {
+        return Err(Trouble::new(format!("plan '{id}': {why}")));
+    }
+    match plan.create(site.now, &transition::first(None)) {
+        Ok(()) => {
+            anstream::println!("{GOOD}{id}{GOOD:#}: begun in {}", plan.shown());
+            anstream::println!(
+                "write {}/plan.md, then run `tollgate plan done new-plan`: its review follows when you stop",
+                plan.shown()
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(Unwritten::Moved(_)) => Err(Trouble::new(format!("plan '{id}' exists already"))
+            .hint(format!("`tollgate plan next --plan {id}` goes on with it"))),
+        Err(error @ Unwritten::Failed(_)) => Err(Trouble::new(error.to_string())),
+    }
+}
+
+/// The first plan of a directory makes it a project.
+fn begin_here(site: &Site) -> Result<Layout, Trouble> {
+    let nowhere = || Trouble::new("the current directory is gone");
+    let root = site.env.cwd.as_deref().ok_or_else(nowhere)?;
+    let home = root.join(".tollgate");
+    std::fs::create_dir_all(&home).map_err(|error| Trouble::about(&home, &error))?;
+    Layout::at(root).ok_or_else(nowhere)
+}

@@ -1,0 +1,89 @@
+//! `tollgate plan next`: what to do, and why. What `continue-plan` follows.
+
+use std::process::ExitCode;
+
+use super::super::{BOLD, DIM};
+use super::{Answer, Site};
+use crate::plan::home::{Found, Plan};
+use crate::plan::phase::Action;
+use crate::plan::routing::{self, Route, To};
+use crate::plan::state::State;
+use crate::plan::view::View;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
+    let plan = site.plan()?;
+    let view = View::of(&plan);
+    let route = match &view.found {
+        Found::Read(state) => routing::route(state, view.artifacts(&plan)),
+        Found::Absent => Route {
+            to: To::Ask,
+            why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
+        },
+        Found::Unusable(why) => Route {
+            to: To::Ask,
+            why: format!("{why}: restore it with git, or ask the person where the plan is"),
+        },
+    };
+    let how = how(&plan, view.state(), route.to);
+    if arguments.json {
+        let state = view.state();
+        let task = state.and_then(|state| state.current_task.as_ref());
+        let value = serde_json::json!({
+            "plan": plan.id(), "next": route.to.as_str(), "why": route.why, "how": how,
+            "phase": state.map(State::phase_name), "next_phase": state.map(State::next_name),
+            "current_task": task.map(crate::plan::phase::TaskId::as_str),
+        });
+        anstream::println!("{value:#}");
+    } else {
+        anstream::println!(
+            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
+            route.to.as_str(),
+            plan.id()
+        );
+        anstream::println!("  why: {}", route.why);
+        anstream::println!("  how: {how}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The next step as the agent makes it.
+fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
+    match to {
+        To::Action(action) => {
+            let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
+            let task = state.and_then(|state| state.current_task.as_ref());
+            let review = match action {
+                Action::PostReview(review) => {
+                    let names = review.files(task, iteration);
+                    let found = names.into_iter().find(|name| plan.path(name).is_file());
+                    found.map(|name| format!(" for {}/{name}", plan.shown()))
+                }
+                Action::NewPlan
+                | Action::ContinuePlan
+                | Action::CreateTasks
+                | Action::AddTask
+                | Action::NextTask
+                | Action::NextTaskTdd
+                | Action::ContinueTask
+                | Action::CompleteTask
+                | Action::CompleteTaskTdd
+                | Action::Review(_) => None,
+            };
+            format!(
+                "perform actions/{action}.md{}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",
+                review.unwrap_or_default()
+            )
+        }
+        To::Stop => "end your turn; do not run the review yourself".to_owned(),
+        To::Finish => "run `tollgate plan done continue-plan` and tell the person that the plan is complete".to_owned(),
+        To::Complete => "tell the person that the plan is complete".to_owned(),
+        To::Ask => "show the person `tollgate plan status` and ask; `tollgate plan begin ACTION` takes up an action".to_owned(),
+    }
+}

@@ -1,0 +1,116 @@
+//! `tollgate plan status`: where a plan is, and how it came there.
+
+use std::process::ExitCode;
+
+use super::super::{BOLD, DIM};
+use super::{Answer, Site, WARN};
+use crate::plan::home::{Found, Plan};
+use crate::plan::phase::Phase;
+use crate::plan::rounds::{self, Round};
+use crate::plan::state::State;
+use crate::plan::view::View;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
+    let plan = site.plan()?;
+    let view = View::of(&plan);
+    let rounds = rounds::read(&plan);
+    if arguments.json {
+        print_json(&plan, &view, &rounds);
+    } else {
+        print(&plan, &view, &rounds);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(plan: &Plan, view: &View, rounds: &[Round]) {
+    let (closed, all) = view.tasks.progress();
+    match &view.found {
+        Found::Read(state) => print_state(plan, state),
+        Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
+        Found::Unusable(why) => {
+            anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
+        }
+    }
+    anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
+    for error in &view.report.errors {
+        anstream::println!("{WARN}rule{WARN:#}     {error}");
+    }
+    for round in rounds {
+        anstream::println!(
+            "{DIM}round{DIM:#}    {}  {DIM}{}{DIM:#}",
+            round.line(),
+            round.file
+        );
+    }
+    if !rounds.is_empty() {
+        anstream::println!(
+            "{DIM}cost{DIM:#}     {} in {} rounds",
+            rounds::cost(total(rounds)),
+            rounds.len()
+        );
+    }
+}
+
+fn print_state(plan: &Plan, state: &State) {
+    let stage = state.phase.map_or("unknown", Phase::stage);
+    anstream::println!("{BOLD}{}{BOLD:#}  {stage}", plan.id());
+    let task = state.current_task.as_ref();
+    let task = task
+        .map(|task| format!(", task {task}"))
+        .unwrap_or_default();
+    anstream::println!("{DIM}phase{DIM:#}    {}{task}", state.phase_name());
+    anstream::println!("{DIM}next{DIM:#}     {}", remains(state));
+    for problem in &state.problems {
+        anstream::println!("{WARN}warning{WARN:#}  {problem}");
+    }
+}
+
+/// What remains of the cycle.
+fn remains(state: &State) -> String {
+    let next = state.next_name();
+    let made = state.phase_iteration.unwrap_or(0);
+    match state.next() {
+        Some(Phase::Review(_) | Phase::PostReview(_)) => format!(
+            "{next} (round {made} of at most {}, {} of 2 clean in a row, then {})",
+            state.max_reviews,
+            state.consecutive_clean.min(2),
+            state.review_model
+        ),
+        Some(_) | None if next == "null" => {
+            "nothing by itself; `tollgate plan next` says more".to_owned()
+        }
+        Some(_) | None => next.to_owned(),
+    }
+}
+
+/// What is known of the costs; unknown if nothing is.
+fn total(rounds: &[Round]) -> Option<f64> {
+    let known: Vec<f64> = rounds.iter().filter_map(|round| round.cost_usd).collect();
+    (!known.is_empty()).then(|| known.iter().sum())
+}
+
+fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
+    let (closed, all) = view.tasks.progress();
+    let state = view.state().map(|state| {
+        serde_json::json!({
+            "phase": state.phase_name(), "next_phase": state.next().map(Phase::as_str),
+            "stage": state.phase.map(Phase::stage), "phase_iteration": state.phase_iteration,
+            "current_task": state.current_task.as_ref().map(ToString::to_string),
+            "max_reviews": state.max_reviews, "consecutive_clean": state.consecutive_clean,
+            "review_model": state.review_model, "tdd": state.tdd, "problems": state.problems,
+        })
+    });
+    let rounds_json: Vec<_> = rounds.iter().map(Round::to_json).collect();
+    let value = serde_json::json!({
+        "plan": plan.id(), "state": state, "rounds": rounds_json, "cost_usd": total(rounds),
+        "tasks": { "closed": closed, "all": all }, "errors": view.report.errors,
+    });
+    anstream::println!("{value:#}");
+}

@@ -1,0 +1,45 @@
+//! `tollgate plan validate`: the rules for a plan's files, all findings at once.
+
+use std::process::ExitCode;
+
+use super::super::ERROR;
+use super::{Answer, GOOD, Site, WARN};
+use crate::plan::home::Found;
+use crate::plan::view::View;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
+    let plan = site.plan()?;
+    let view = View::of(&plan);
+    let mut notes = view.report.notes.clone();
+    match &view.found {
+        Found::Read(state) => notes.extend(state.problems.iter().cloned()),
+        Found::Unusable(why) => notes.push(why.clone()),
+        Found::Absent => {}
+    }
+    let errors = &view.report.errors;
+    if arguments.json {
+        let value = serde_json::json!({
+            "plan": plan.id(), "valid": errors.is_empty(), "errors": errors, "warnings": notes,
+        });
+        anstream::println!("{value:#}");
+    } else {
+        for error in errors {
+            anstream::println!("{ERROR}error{ERROR:#}: {error}");
+        }
+        for note in &notes {
+            anstream::println!("{WARN}warning{WARN:#}: {note}");
+        }
+        if errors.is_empty() {
+            let id = plan.id();
+            anstream::println!("{GOOD}Plan '{id}' structure validated successfully{GOOD:#}");
+        }
+    }
+    Ok(ExitCode::from(u8::from(!errors.is_empty())))
+}

@@ -1,0 +1,120 @@
+//! Which plan is meant: the pinned one, else the one that changed last.
+//!
+//! After a fresh clone all files have about the same time. Then the plan whose state has work
+//! open goes before the others.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::Layout;
+
+use super::home::{Found, Plan};
+
+/// Changes within this time of each other are one checkout, not two people's work.
+const ONE_CHECKOUT: Duration = Duration::from_secs(1);
+
+/// The choice, and what should be known about it.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) plan: Option<Plan>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Chooses among the plans of a project.
+pub(crate) fn choose(layout: &Layout) -> Chosen {
+    let mut chosen = Chosen::default();
+    if let Some(id) = pinned(layout) {
+        let plan = Plan::named(layout, &id).filter(|plan| plan.dir().is_dir());
+        if plan.is_some() {
+            chosen.plan = plan;
+            return chosen;
+        }
+        chosen.notes.push(format!(
+            "the pinned plan {id:?} is gone; `tollgate plan use` chooses another"
+        ));
+    }
+    let plans = all(layout, &mut chosen.notes);
+    chosen.plan = match plans.as_slice() {
+        // Nothing to compare, so nothing is measured, not even whether it has begun.
+        [only] => Some(only.clone()),
+        _ => newest(&plans),
+    };
+    chosen
+}
+
+/// All plans of a project by name.
+pub(crate) fn all(layout: &Layout, notes: &mut Vec<String>) -> Vec<Plan> {
+    let Ok(entries) = layout.plans_home().read_dir() else {
+        return vec![];
+    };
+    let mut plans = Vec::new();
+    for entry in entries.flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let name = entry.file_name();
+        match name.to_str().and_then(|name| Plan::named(layout, name)) {
+            Some(plan) => plans.push(plan),
+            None if name.as_encoded_bytes().starts_with(b".") => {}
+            None => notes.push(format!(
+                "the directory {} is skipped: a plan's name is one line of text",
+                name.to_string_lossy().escape_debug()
+            )),
+        }
+    }
+    plans.sort_by(|a, b| a.id().cmp(b.id()));
+    plans
+}
+
+fn newest(plans: &[Plan]) -> Option<Plan> {
+    let mut timed: Vec<(SystemTime, &Plan)> = plans
+        .iter()
+        .filter_map(|plan| Some((changed(plan.dir())?, plan)))
+        .collect();
+    // Newest first; of the same time by name, because the sort keeps their order.
+    timed.sort_by(|(a, _), (b, _)| b.cmp(a));
+    let (latest, first) = *timed.first()?;
+    let tied = timed.iter().take_while(|(time, _)| {
+        latest
+            .duration_since(*time)
+            .is_ok_and(|apart| apart <= ONE_CHECKOUT)
+    });
+    let open = tied
+        .map(|(_, plan)| *plan)
+        .find(|plan| matches!(plan.state(), Found::Read(state) if state.is_open()));
+    Some(open.unwrap_or(first).clone())
+}
+
+/// When a plan's Markdown or state last changed; none if it has neither.
+fn changed(dir: &Path) -> Option<SystemTime> {
+    let entries = dir.read_dir().ok()?.flatten();
+    let files = entries.filter(|entry| {
+        is_planned(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file())
+    });
+    files
+        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
+        .max()
+}
+
+fn is_planned(name: &std::ffi::OsStr) -> bool {
+    name == "state.json" || name.as_encoded_bytes().ends_with(b".md")
+}
+
+fn pin(layout: &Layout) -> PathBuf {
+    layout.plans_local().join("pinned")
+}
+
+/// The plan that a person chose.
+pub(crate) fn pinned(layout: &Layout) -> Option<String> {
+    let contents = fs::read_own(&pin(layout), 4096).ok()??;
+    let id = String::from_utf8(contents.bytes).ok()?;
+    Some(id.trim_end_matches('\n').to_owned()).filter(|id| !id.is_empty())
+}
+
+/// Chooses this plan, whatever changes, or none in particular.
+pub(crate) fn set_pinned(layout: &Layout, id: Option<&str>) -> std::io::Result<()> {
+    fs::private_directory(&layout.plans_local())?;
+    let text = id.map(|id| format!("{id}\n")).unwrap_or_default();
+    fs::replace(&pin(layout), text.as_bytes(), Durability::Lazy).map_err(std::io::Error::other)
+}

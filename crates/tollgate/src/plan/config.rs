@@ -1,0 +1,98 @@
+//! How plans are reviewed in a project: `.tollgate/plans.json`, all of it optional.
+
+use std::time::Duration;
+
+use tollgate_core::fs;
+use tollgate_core::json::Object;
+use tollgate_core::project::Layout;
+
+use super::reviewer;
+use crate::review::Reviewer;
+
+/// Registrations give a stop 900 s; the review ends before the host ends us.
+const TIMEOUT: Duration = Duration::from_mins(14);
+
+/// The settings.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// How long a review may take.
+    pub(crate) timeout: Duration,
+    /// Who reviews, if it is not `claude` as the specification has it.
+    pub(crate) reviewer: Option<Reviewer>,
+    /// What `stop_hook_active` means.
+    pub(crate) loop_guard: LoopGuard,
+    /// What could not be understood.
+    pub(crate) problems: Vec<String>,
+}
+
+/// What a stop after a block means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoopGuard {
+    /// It is let through unless the ledger proves progress.
+    Progress,
+    /// It is let through.
+    Strict,
+}
+
+impl Config {
+    /// Reads the settings. What is wrong takes its default and is told.
+    pub(crate) fn load(layout: &Layout) -> Self {
+        let mut config = Self {
+            timeout: TIMEOUT,
+            reviewer: None,
+            loop_guard: LoopGuard::Progress,
+            problems: Vec::new(),
+        };
+        let path = layout.plans_config();
+        let text = match fs::read_regular(&path, 1 << 20) {
+            Ok(None) => return config,
+            Ok(Some(contents)) => String::from_utf8_lossy(&contents.bytes).into_owned(),
+            Err(fault) => {
+                config.problems.push(format!("{}: {fault}", path.display()));
+                return config;
+            }
+        };
+        let object = match Object::parse(&text) {
+            Ok(object) => object,
+            Err(error) => {
+                config.problems.push(format!("{}: {error}", path.display()));
+                return config;
+            }
+        };
+        for (key, value) in object.iter() {
+            let wrong = match key {
+                "timeout_seconds" => match value.f64().filter(|s| *s >= 0.1 && *s <= 86_400.0) {
+                    Some(seconds) => {
+                        config.timeout = Duration::from_secs_f64(seconds);
+                        None
+                    }
+                    None => Some("is no number of seconds"),
+                },
+                "loop_guard" => match value.str().as_deref() {
+                    Some("strict") => {
+                        config.loop_guard = LoopGuard::Strict;
+                        None
+                    }
+                    Some("progress") => None,
+                    Some(_) | None => Some("is neither \"progress\" nor \"strict\""),
+                },
+                "reviewer" => match value.str().as_deref() {
+                    Some(reviewer::PROGRAM) => None,
+                    Some(name) => {
+                        config.reviewer = Reviewer::named(name, None);
+                        let is_known = config.reviewer.is_some();
+                        (!is_known).then_some("is no reviewer; \"claude\" is used")
+                    }
+                    None => Some("is no reviewer's name; \"claude\" is used"),
+                },
+                _ => Some("is no setting"),
+            };
+            if let Some(wrong) = wrong {
+                config
+                    .problems
+                    .push(format!("in {}, `{key}` {wrong}", path.display()));
+            }
+        }
+        config
+    }
+}

@@ -1,0 +1,311 @@
+//! The rules for the files of a plan, all findings at once, from one scan of its directory.
+//!
+//! Rules 1 to 7 are the specification's, with three decisions: a table of tasks without a task is
+//! an error; names are judged by themselves (a plan called `peer-review` used to switch a rule
+//! off); Windows line ends are accepted with a note. Files that are no Markdown are nobody's
+//! business, Tollgate's own leftovers included.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::phase::TaskId;
+
+/// The names in a plan's directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    /// Markdown files at the top, without hidden ones.
+    markdown: BTreeSet<String>,
+    /// Whether a directory below has Markdown files.
+    nested: bool,
+}
+
+/// What is wrong with a plan's directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// In the order of the rules; each is a reason to block.
+    pub(crate) errors: Vec<String>,
+    /// Worth knowing, no reason to block.
+    pub(crate) notes: Vec<String>,
+}
+
+/// How deep directories are searched for stray files.
+const DEPTH: usize = 16;
+
+impl Listing {
+    /// Reads a directory once. What cannot be read is not there.
+    pub(crate) fn scan(dir: &Path) -> Self {
+        let mut listing = Self::default();
+        let Ok(entries) = dir.read_dir() else {
+            return listing;
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() {
+                listing.nested = listing.nested || has_markdown(&entry.path(), DEPTH);
+            } else if kind.is_file() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if has_suffix(&name) && !name.starts_with('.') {
+                    listing.markdown.insert(name);
+                }
+            }
+        }
+        listing
+    }
+
+    /// Whether nobody wrote anything yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.markdown.is_empty()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.markdown.contains(name)
+    }
+
+    /// The first of several names that is there.
+    pub(crate) fn first_of(&self, names: Vec<String>) -> Option<String> {
+        names.into_iter().find(|name| self.has(name))
+    }
+
+    /// Holds the directory to the rules. `tasks` is the text of `tasks.md`.
+    pub(crate) fn check(&self, tasks: Option<&str>) -> Report {
+        let mut report = Report::default();
+        let errors = &mut report.errors;
+        if !self.has("plan.md") {
+            errors.push("Missing required file: plan.md".to_owned());
+        }
+        let strange = self.markdown.iter().filter(|name| !is_known(name));
+        errors.extend(strange.map(|name| format!("Invalid filename: {name}")));
+        if self.nested {
+            errors.push("Files found in nested directories".to_owned());
+        }
+        errors.extend(
+            self.markdown
+                .iter()
+                .filter_map(|name| self.lacks_base(name)),
+        );
+        errors.extend(
+            self.markdown
+                .iter()
+                .filter_map(|name| self.lacks_review(name)),
+        );
+        if !self.has("tasks.md") && self.markdown.iter().any(|name| is_task(name)) {
+            errors.push("Task files exist but tasks.md is missing".to_owned());
+        }
+        if let Some(text) = tasks.filter(|_| self.has("tasks.md")) {
+            check_table(text, &mut report);
+        }
+        report
+    }
+
+    /// Rule 4: a review of the plan, the design or the tasks needs what it reviews.
+    fn lacks_base(&self, name: &str) -> Option<String> {
+        let base = cut_number(name)?.strip_suffix("-review")?;
+        let base = ["plan", "design", "tasks"]
+            .into_iter()
+            .find(|known| *known == base)?;
+        let file = format!("{base}.md");
+        (!self.has(&file)).then(|| format!("{name} requires {file}"))
+    }
+
+    /// Rule 5: an answer to a review needs the review.
+    fn lacks_review(&self, name: &str) -> Option<String> {
+        cut_number(name)?.strip_suffix("-post-review")?;
+        let review = name.replacen("-post-review-", "-review-", 1);
+        (!self.has(&review)).then(|| format!("{name} requires {review}"))
+    }
+}
+
+/// Rule 7: `tasks.md` is a table and nothing else.
+fn check_table(text: &str, report: &mut Report) {
+    let is_row = |line: &str| line.len() > 1 && line.starts_with('|') && line.ends_with('|');
+    let mut rows = 0_usize;
+    let mut has_prose = false;
+    for line in text.split('\n') {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        rows += usize::from(line.starts_with('|'));
+        has_prose |= !is_row(line);
+    }
+    if text.contains("\r\n") {
+        report
+            .notes
+            .push("tasks.md has Windows line ends".to_owned());
+    }
+    let error = if has_prose {
+        "tasks.md contains non-table content"
+    } else if rows == 0 {
+        "tasks.md has no table rows"
+    } else if rows < 3 {
+        "tasks.md has no task rows (header-only table)"
+    } else {
+        return;
+    };
+    report.errors.push(error.to_owned());
+}
+
+/// Rule 2: the names that a plan's files have.
+fn is_known(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".md") else {
+        return false;
+    };
+    if ["plan", "design", "tasks"].contains(&stem) {
+        return true;
+    }
+    let reviewed = cut_number(name).and_then(|stem| {
+        stem.strip_suffix("-post-review")
+            .or_else(|| stem.strip_suffix("-review"))
+    });
+    if let Some(base) = reviewed
+        && (["plan", "design", "tasks", "all-code", "code"].contains(&base) || is_task_stem(base))
+    {
+        return true;
+    }
+    is_task_stem(stem)
+}
+
+/// Names are judged as they are written: `plan.MD` is no Markdown file of a plan.
+fn has_suffix(name: &str) -> bool {
+    name.strip_suffix(".md").is_some()
+}
+
+fn is_task_stem(stem: &str) -> bool {
+    let id = stem.strip_prefix("task-");
+    id.is_some_and(|id| TaskId::new(id).is_some())
+}
+
+/// A file that describes a task, not a review of it.
+fn is_task(name: &str) -> bool {
+    name.starts_with("task-") && !name.contains("review")
+}
+
+/// A name without its `-<number>.md`.
+fn cut_number(name: &str) -> Option<&str> {
+    let (rest, number) = name.strip_suffix(".md")?.rsplit_once('-')?;
+    let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    digits.then_some(rest)
+}
+
+fn has_markdown(dir: &Path, depth: usize) -> bool {
+    let Ok(entries) = dir.read_dir() else {
+        return false;
+    };
+    entries.flatten().any(|entry| {
+        let Ok(kind) = entry.file_type() else {
+            return false;
+        };
+        let is_markdown = || entry.file_name().as_encoded_bytes().ends_with(b".md");
+        (kind.is_file() && is_markdown())
+            || (kind.is_dir() && depth > 0 && has_markdown(&entry.path(), depth - 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(names: &[&str], tasks: Option<&str>) -> Vec<String> {
+        let listing = Listing {
+            markdown: names.iter().map(|name| (*name).to_owned()).collect(),
+            nested: false,
+        };
+        listing.check(tasks).errors
+    }
+
+    #[test]
+    fn names_that_are_fine() {
+        for name in [
+            "plan-review-0.md",
+            "plan-review-01.md",
+            "design.md",
+            "task-4-5.md",
+            "task-a_b.md",
+            "task-1-review-2.md",
+            "task-1-post-review-2.md",
+            "all-code-review-1.md",
+            "all-code-post-review-1.md",
+            "code-review-1.md",
+            "code-post-review-1.md",
+            "task-1-code-review-3.md",
+            "task-1-code-post-review-3.md",
+            "tasks-post-review-9.md",
+        ] {
+            assert!(is_known(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_not() {
+        for name in [
+            "Plan.md",
+            "task-.md",
+            "task-a.b.md",
+            "task-1 .md",
+            "notes.md",
+            "plan-review-.md",
+            "review-1.md",
+        ] {
+            assert!(!is_known(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn b5_two_finished_rounds_are_fine() {
+        let names = [
+            "plan.md",
+            "tasks.md",
+            "task-1.md",
+            "task-1-code-review-1.md",
+            "task-1-code-post-review-1.md",
+            "task-1-code-review-2.md",
+            "task-1-code-post-review-2.md",
+        ];
+        let table = "| Id | Status |\n|--|--|\n| 1 | done |\n";
+        assert_eq!(check(&names, Some(table)), [""; 0]);
+    }
+
+    #[test]
+    fn all_findings_in_the_order_of_the_rules() {
+        assert_eq!(
+            check(
+                &[
+                    "x.md",
+                    "design-review-1.md",
+                    "tasks-post-review-2.md",
+                    "task-1.md"
+                ],
+                None
+            ),
+            [
+                "Missing required file: plan.md",
+                "Invalid filename: x.md",
+                "design-review-1.md requires design.md",
+                "tasks-post-review-2.md requires tasks-review-2.md",
+                "Task files exist but tasks.md is missing",
+            ]
+        );
+    }
+
+    #[test]
+    fn tables() {
+        let check = |text: &str| {
+            let mut report = Report::default();
+            check_table(text, &mut report);
+            (report.errors.join(";"), report.notes.len())
+        };
+        let (no, header) = (
+            "tasks.md contains non-table content",
+            "tasks.md has no task rows (header-only table)",
+        );
+        assert_eq!(check("|a|b|\n|-|-|\n|1|x|"), (String::new(), 0));
+        assert_eq!(check("|a|b|\r\n|-|-|\r\n|1|x|\r\n"), (String::new(), 1));
+        assert_eq!(check("|a|b|\n|-|-|\n"), (header.to_owned(), 0));
+        assert_eq!(check(""), ("tasks.md has no table rows".to_owned(), 0));
+        for bad in ["prose", " |a|b|", "|a|b| ", "|", "|a|b|\n  \n"] {
+            assert_eq!(check(bad).0, no, "{bad:?}");
+        }
+    }
+}

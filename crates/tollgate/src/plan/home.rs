@@ -1,0 +1,168 @@
+//! One plan: its name, its directory, and how its state is read and changed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::Layout;
+use tollgate_core::state::document::Document;
+use tollgate_core::state::store::{STATE_CAP, Store, StoreError, UpdateError};
+
+use super::state::State;
+use super::transition::Change;
+
+/// How long a command waits for another one that is changing the state.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A plan's directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    id: String,
+    dir: PathBuf,
+    shown: String,
+    local: PathBuf,
+}
+
+/// What is in a plan's `state.json`.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// There is none.
+    Absent,
+    /// It is there and cannot be used.
+    Unusable(String),
+    /// It can be read; what was wrong with it is in its problems.
+    Read(State),
+}
+
+/// Why the state was not changed.
+#[derive(Debug)]
+pub(crate) enum Unwritten {
+    /// It is no longer what the change was made for.
+    Moved(Box<State>),
+    /// It cannot be written, or is not there.
+    Failed(StoreError),
+}
+
+impl Plan {
+    /// The plan of this name. None if the name could lead elsewhere or spoil a message: it is one
+    /// visible component of a path without control characters.
+    pub(crate) fn named(layout: &Layout, id: &str) -> Option<Self> {
+        let ok = !id.is_empty()
+            && id.len() <= 128
+            && !id.starts_with('.')
+            && !id.chars().any(|c| c == '/' || c == '\\' || c.is_control());
+        ok.then(|| Self {
+            id: id.to_owned(),
+            dir: layout.plans_home().join(id),
+            shown: format!("{}/{id}", layout.plans_home_name()),
+            local: layout.plans_local().join(local_name(id)),
+        })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn dir(&self) -> &std::path::Path {
+        &self.dir
+    }
+
+    /// The directory as messages and reviewers read it: relative to the project's root.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// What Tollgate keeps about this plan.
+    pub(crate) fn local(&self) -> &std::path::Path {
+        &self.local
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// The text of a file of the plan, up to a cap; none if it is not there or no text file.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let contents = fs::read_regular(&self.path(name), STATE_CAP).ok()??;
+        Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+    }
+
+    /// Reads the state.
+    pub(crate) fn state(&self) -> Found {
+        match fs::read_own(&self.path("state.json"), STATE_CAP) {
+            Ok(None) => Found::Absent,
+            Ok(Some(contents)) => match Document::parse(&contents.bytes) {
+                Ok(document) => Found::Read(State::read(&document)),
+                Err(flaw) => Found::Unusable(format!("state.json contains invalid JSON ({flaw})")),
+            },
+            Err(fault) => Found::Unusable(format!("state.json cannot be read: {fault}")),
+        }
+    }
+
+    /// Changes the state, if it is still as expected in all that transitions look at.
+    pub(crate) fn change(
+        &self,
+        now: Timestamp,
+        expected: &State,
+        change: &Change,
+    ) -> Result<(), Unwritten> {
+        let updated = self.store().update(now, |document| {
+            let found = State::read(document);
+            // An empty document is also what a file that vanished meanwhile reads as.
+            let is_gone = document.is_empty() && !self.path("state.json").exists();
+            if is_gone || !found.is_same_step(expected) {
+                return Err(Box::new(found));
+            }
+            change.apply(document);
+            Ok(Durability::Synced)
+        });
+        match updated {
+            // Not confirmed is written all the same; there is nothing better to do about it.
+            Ok(_) | Err(UpdateError::Store(StoreError::Unconfirmed { .. })) => Ok(()),
+            Err(UpdateError::Store(error)) => Err(Unwritten::Failed(error)),
+            Err(UpdateError::Refused(found)) => Err(Unwritten::Moved(found)),
+        }
+    }
+
+    /// Makes the first state.
+    pub(crate) fn create(&self, now: Timestamp, change: &Change) -> Result<(), Unwritten> {
+        let updated = self.store().update(now, |document| {
+            if !document.is_empty() {
+                return Err(Box::new(State::read(document)));
+            }
+            change.apply(document);
+            Ok(Durability::Synced)
+        });
+        match updated {
+            Ok(_) | Err(UpdateError::Store(StoreError::Unconfirmed { .. })) => Ok(()),
+            Err(UpdateError::Store(error)) => Err(Unwritten::Failed(error)),
+            Err(UpdateError::Refused(found)) => Err(Unwritten::Moved(found)),
+        }
+    }
+
+    fn store(&self) -> Store {
+        Store::new(self.path("state.json"), self.local.join("state"))
+            .unversioned()
+            .with_patience(PATIENCE)
+    }
+}
+
+/// A name for Tollgate's own directory about a plan: the plan's, where that is plain enough.
+fn local_name(id: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+    if id.bytes().all(plain) {
+        id.to_owned()
+    } else {
+        format!("~{}", super::findings::digest(&id))
+    }
+}
+
+impl std::fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Moved(_) => f.write_str("state.json was changed meanwhile"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A review by another agent than `claude`, named in the settings.
+//!
+//! Such a reviewer only reads. It gives its review as text, and Tollgate writes the file and, in
+//! the shape of the usual reviewer's answer, the verdict: from there on both are the same.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::home::Plan;
+use super::reviewer::{Job, Place};
+use super::state::{OPUS, SONNET};
+use crate::process::Children;
+use crate::review::Reviewer;
+use crate::review::cli::objects::{self, Deciding};
+use crate::review::cli::{self, Question};
+
+const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"review":{"type":"string"}},"required":["verdict","review"],"additionalProperties":false}"#;
+
+const DECIDING: Deciding = Deciding {
+    key: "verdict",
+    words: &["PASS", "FAIL"],
+};
+
+/// Asks, and writes the review. Says how long it took, in milliseconds, or why there is none.
+pub(crate) fn review(
+    reviewer: &Reviewer,
+    job: &Job,
+    plan: &Plan,
+    (place, search): (&Place<'_>, &OsStr),
+    (mut output, log): (File, File),
+) -> Result<u64, String> {
+    let prompt = question(job, plan, &place.prompts);
+    // The specification's two models are Claude's; others take turns with themselves.
+    let model = Some(job.model.as_str()).filter(|model| ![OPUS, SONNET].contains(model));
+    let question = Question {
+        prompt: &prompt,
+        schema: SCHEMA,
+        model,
+        root: place.root,
+        search,
+        timeout: Some(place.timeout),
+    };
+    let children =
+        Children::open(Some(Instant::now() + place.timeout)).map_err(|error| error.to_string())?;
+    children
+        .cancel_on_signals()
+        .map_err(|error| error.to_string())?;
+    let reply = cli::ask(reviewer, &question, &children, &log);
+    let spoken = reply.answer.map_err(|why| why.to_string())?;
+    let object = objects::sole(&spoken, DECIDING).map_err(|why| why.to_string())?;
+    let text = object
+        .get("review")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let name = job.files().into_iter().next().unwrap_or_default();
+    let verdict = object.get("verdict").cloned().unwrap_or_default();
+    let printed = json!({
+        "is_error": false, "structured_output": { "verdict": verdict },
+        "total_cost_usd": reply.usage.cost_usd,
+    });
+    File::create(plan.path(&name))
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| output.write_all(printed.to_string().as_bytes()))
+        .map_err(|error| format!("its review cannot be written: {error}"))?;
+    Ok(u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// The specification's question, with the answer as text instead of a file.
+fn question(job: &Job, plan: &Plan, prompts: &Path) -> String {
+    let prompt = job.prompt(plan, prompts);
+    let asked = prompt
+        .split_once(" Write your review to ")
+        .map_or(prompt.as_str(), |(asked, _)| asked);
+    format!(
+        "{asked} Be very critical. Change no file and write none: answer with one JSON object, `review` with the whole review as Markdown and `verdict` with \"PASS\" if nothing has to change and \"FAIL\" otherwise."
+    )
+}

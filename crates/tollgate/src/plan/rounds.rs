@@ -1,0 +1,129 @@
+//! The rounds of reviews of a plan: one line each, for people and for `plan status`.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tollgate_core::fs;
+use tollgate_core::json::Object;
+use tollgate_core::state::timestamp::iso;
+
+use super::home::Plan;
+use super::phase::{Review, TaskId};
+use super::reviewer::Verdict;
+
+/// One review that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Round {
+    pub(crate) at: String,
+    pub(crate) review: String,
+    pub(crate) task: Option<String>,
+    pub(crate) iteration: u64,
+    pub(crate) model: String,
+    pub(crate) verdict: String,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) ms: u64,
+    pub(crate) file: String,
+}
+
+const CAP: u64 = 4 << 20;
+const FILE: &str = "rounds.jsonl";
+
+impl Round {
+    pub(crate) fn new(
+        now: Timestamp,
+        review: Review,
+        task: Option<&TaskId>,
+        (iteration, model): (u64, &str),
+    ) -> Self {
+        Self {
+            at: iso(now),
+            review: review.as_str().to_owned(),
+            task: task
+                .filter(|_| review == Review::Code)
+                .map(|task| task.as_str().to_owned()),
+            iteration,
+            model: model.to_owned(),
+            verdict: String::new(),
+            cost_usd: None,
+            ms: 0,
+            file: String::new(),
+        }
+    }
+
+    pub(crate) fn ended(mut self, verdict: Verdict, cost_usd: Option<f64>, ms: u64) -> Self {
+        verdict.as_str().clone_into(&mut self.verdict);
+        self.cost_usd = cost_usd;
+        self.ms = ms;
+        self
+    }
+
+    /// The round in one line.
+    pub(crate) fn line(&self) -> String {
+        let task = self
+            .task
+            .as_ref()
+            .map(|task| format!(" of task {task}"))
+            .unwrap_or_default();
+        format!(
+            "{} {}{task} by {}: {}, {:.1} s, {}",
+            self.review,
+            self.iteration,
+            self.model,
+            self.verdict,
+            f64::from(u32::try_from(self.ms).unwrap_or(u32::MAX)) / 1000.0,
+            cost(self.cost_usd)
+        )
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "ts": self.at, "review": self.review, "task": self.task, "iteration": self.iteration,
+            "model": self.model, "verdict": self.verdict, "cost_usd": self.cost_usd,
+            "ms": self.ms, "file": self.file,
+        })
+    }
+
+    /// Writes the round down, unless it is the last one already.
+    pub(crate) fn append_once(&self, plan: &Plan) -> std::io::Result<()> {
+        let is_same = |last: &Self| {
+            (&last.review, &last.task, last.iteration) == (&self.review, &self.task, self.iteration)
+        };
+        // A review that was taken over took no time of its own.
+        if self.ms == 0 && read(plan).last().is_some_and(is_same) {
+            return Ok(());
+        }
+        fs::private_directory(plan.local())?;
+        fs::append_line(&plan.local().join(FILE), &self.to_json().to_string())?;
+        Ok(())
+    }
+}
+
+/// A cost as people read it.
+pub(crate) fn cost(usd: Option<f64>) -> String {
+    usd.map_or("cost unknown".to_owned(), |usd| format!("${usd:.4}"))
+}
+
+/// All rounds of a plan, oldest first. A torn line is skipped.
+pub(crate) fn read(plan: &Plan) -> Vec<Round> {
+    let contents = fs::read_own(&plan.local().join(FILE), CAP).ok().flatten();
+    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let round = |line: &str| {
+        let object = Object::parse(line).ok()?;
+        let text = |key: &str| object.str(key).map(std::borrow::Cow::into_owned);
+        let number = |key: &str| object.get(key)?.u64();
+        Some(Round {
+            at: text("ts")?,
+            review: text("review")?,
+            task: text("task"),
+            iteration: number("iteration")?,
+            model: text("model").unwrap_or_default(),
+            verdict: text("verdict").unwrap_or_default(),
+            cost_usd: object
+                .get("cost_usd")
+                .and_then(tollgate_core::json::Node::f64),
+            ms: number("ms").unwrap_or(0),
+            file: text("file").unwrap_or_default(),
+        })
+    };
+    text.lines().filter_map(round).collect()
+}

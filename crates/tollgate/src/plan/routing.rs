@@ -1,0 +1,211 @@
+//! What to do next: the specification's continue-plan, as a pure function.
+
+use super::phase::{Action, Phase, Review};
+use super::state::{Next, State};
+use super::tasks::Remaining;
+
+/// What is on disk besides the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Artifacts {
+    /// Whether the answer to the current review is there.
+    pub(crate) answered: bool,
+    /// Whether `plan.md` looks complete.
+    pub(crate) plan: Complete,
+    /// Whether `tasks.md` has a task.
+    pub(crate) tasks: Complete,
+    /// Whether the current task's subtasks are all finished.
+    pub(crate) task: Complete,
+    /// Whether any task is open besides the current one.
+    pub(crate) remaining: Remaining,
+    /// Whether a review that was paid for waits to be taken over.
+    pub(crate) review_waits: bool,
+}
+
+/// Whether something looks finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Complete {
+    Yes,
+    No,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) to: To,
+    pub(crate) why: String,
+}
+
+/// Where a route leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// Perform this action.
+    Action(Action),
+    /// Stop: the hook goes on from here.
+    Stop,
+    /// Write down that the plan is complete, and say so.
+    Finish,
+    /// Everything is done.
+    Complete,
+    /// Ask the person.
+    Ask,
+}
+
+impl To {
+    /// The route in one word.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Action(action) => action.as_str(),
+            Self::Stop => "stop",
+            Self::Finish => "finish",
+            Self::Complete => "complete",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+/// Says what is next.
+pub(crate) fn route(state: &State, found: Artifacts) -> Route {
+    match &state.next_phase {
+        Next::Phase(next) => planned(state, *next, found),
+        Next::Nothing => standalone(state),
+        Next::Unknown(word) => to(
+            To::Ask,
+            format!(
+                "next_phase is {word:?}, which is no phase; the phase is {}",
+                state.phase_name()
+            ),
+        ),
+    }
+}
+
+fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
+    match next {
+        Phase::PostReview(review)
+            if found.answered && state.phase == Some(Phase::Review(review)) =>
+        {
+            to(
+                To::Stop,
+                format!(
+                    "{} is answered, its post-review file is there: the hook runs the next {review} when you stop",
+                    state.next_name()
+                ),
+            )
+        }
+        Phase::PostReview(review) => to(
+            To::Action(Action::PostReview(review)),
+            format!("a {review} is on disk and waits for its answer"),
+        ),
+        Phase::Review(review) => due(state, review, found),
+        Phase::CompleteTask | Phase::CompleteTaskTdd if found.remaining == Remaining::None => {
+            let why = if state.max_reviews == 0 {
+                "no task is open, and reviews are switched off (max_reviews 0): `tollgate plan begin complete-task` completes the plan"
+            } else {
+                "no task is open: `tollgate plan begin complete-task` begins the review of all code"
+            };
+            to(To::Action(work(next)), why.to_owned())
+        }
+        Phase::CompleteTask | Phase::CompleteTaskTdd | Phase::CreateTasks => to(
+            To::Action(work(next)),
+            format!("{} is over and {next} is next", state.phase_name()),
+        ),
+        Phase::Complete => to(To::Finish, "the last review has passed".to_owned()),
+        // Nothing writes these as a next phase; somebody who did meant the action.
+        Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => {
+            to(To::Action(work(next)), format!("next_phase says {next}"))
+        }
+    }
+}
+
+fn due(state: &State, review: Review, found: Artifacts) -> Route {
+    let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
+    if state.max_reviews > 0 && iteration > state.max_reviews {
+        return to(
+            To::Ask,
+            format!(
+                "{review} did not pass within {} reviews: ask the person whether to raise the limit (`tollgate plan set max_reviews N`), to leave the loop (`tollgate plan release`) or to go on by hand",
+                state.max_reviews
+            ),
+        );
+    }
+    let stop = |why: &str| {
+        let why = if found.review_waits {
+            format!(
+                "{why}; review {iteration} was made already and its verdict is taken over when you stop"
+            )
+        } else {
+            format!("{why}: the hook runs {review} {iteration} when you stop")
+        };
+        to(To::Stop, why)
+    };
+    match state.phase {
+        Some(Phase::PostReview(_)) => return stop("the review before is answered"),
+        Some(Phase::Review(Review::Code)) if review == Review::AllCode => {
+            return stop("the last task's review has passed");
+        }
+        Some(_) | None => {}
+    }
+    match (review, found.plan, found.tasks, found.task) {
+        (Review::Plan, Complete::Yes, _, _) => stop("plan.md is complete"),
+        (Review::Plan, Complete::No, _, _) => to(
+            To::Action(Action::NewPlan),
+            "plan.md is missing or half-written: continue its content, do not begin again"
+                .to_owned(),
+        ),
+        (Review::Tasks, _, Complete::Yes, _) => stop("tasks.md has its tasks"),
+        (Review::Tasks, _, Complete::No, _) => to(
+            To::Action(Action::CreateTasks),
+            "tasks.md is missing or has no task yet".to_owned(),
+        ),
+        (Review::Code | Review::AllCode, _, _, Complete::Yes) => stop("the task is implemented"),
+        (Review::Code | Review::AllCode, _, _, Complete::No) => to(
+            To::Action(Action::ContinueTask),
+            "the current task has unfinished subtasks".to_owned(),
+        ),
+    }
+}
+
+fn standalone(state: &State) -> Route {
+    let under_way = state.phase_iteration == Some(0);
+    match state.phase {
+        Some(Phase::NewPlan) if under_way => to(
+            To::Action(Action::NewPlan),
+            "the plan was begun and is not done: continue its content".to_owned(),
+        ),
+        Some(Phase::CreateTasks) if under_way => to(
+            To::Action(Action::CreateTasks),
+            "the tasks were begun and are not done".to_owned(),
+        ),
+        Some(
+            phase @ (Phase::ContinueTask
+            | Phase::NextTask
+            | Phase::NextTaskTdd
+            | Phase::CompleteTask
+            | Phase::CompleteTaskTdd),
+        ) => to(
+            To::Action(Action::ContinueTask),
+            format!("{phase} was begun and nothing is planned after it"),
+        ),
+        Some(Phase::Complete) => to(To::Complete, "all tasks are done and reviewed".to_owned()),
+        Some(Phase::NewPlan | Phase::CreateTasks | Phase::Review(_) | Phase::PostReview(_))
+        | None => {
+            let task = state.current_task.as_ref();
+            let task = task.map_or("no task".to_owned(), |task| format!("task {task}"));
+            to(
+                To::Ask,
+                format!(
+                    "the phase is {} with {task}, and nothing is planned after it: ask the person what to do next",
+                    state.phase_name()
+                ),
+            )
+        }
+    }
+}
+
+/// The action of the same name as a phase of work.
+fn work(phase: Phase) -> Action {
+    Action::parse(phase.as_str()).unwrap_or(Action::ContinuePlan)
+}
+
+fn to(to: To, why: String) -> Route {
+    Route { to, why }
+}

@@ -1,0 +1,132 @@
+//! What a stop leads to, as a pure function of what was observed.
+
+use super::config::LoopGuard;
+use super::phase::{Phase, Review};
+use super::state::State;
+use crate::ledger::Block;
+
+/// What was observed besides the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Observed {
+    /// Whether the answer to the current review is on disk.
+    pub(crate) answered: bool,
+    /// Whether there is something to review.
+    pub(crate) subject: Subject,
+}
+
+/// Whether a due review has something to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    There,
+    /// `plan.md` is missing; the rules say so better than a reviewer.
+    NoPlan,
+    /// No task is listed in `tasks.md`.
+    NoTasks,
+    /// `current_task` names no task.
+    NoCurrentTask,
+}
+
+/// What a stop leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// No review is due: the plan's files are held to the rules.
+    Validate,
+    /// The agent answered the review: the state makes that step, and the next one is asked for.
+    Answered(Review),
+    /// Reviews are switched off: the plan advances without one.
+    Skip(Review),
+    /// A review is due and cannot be made.
+    Hollow(Review, Subject),
+    /// As many reviews as allowed were made: a person decides.
+    Limit(Review),
+    /// This review is due.
+    Review { review: Review, iteration: u64 },
+}
+
+/// Decides a step.
+pub(crate) fn step(state: &State, observed: Observed) -> Step {
+    match (state.phase, state.next()) {
+        (Some(Phase::Review(at)), Some(Phase::PostReview(next))) if at == next => {
+            if observed.answered {
+                Step::Answered(at)
+            } else {
+                Step::Validate
+            }
+        }
+        (_, Some(Phase::Review(review))) => due(state, review, observed.subject),
+        (_, Some(_) | None) => Step::Validate,
+    }
+}
+
+fn due(state: &State, review: Review, subject: Subject) -> Step {
+    let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
+    if state.max_reviews == 0 {
+        Step::Skip(review)
+    } else if iteration > state.max_reviews {
+        Step::Limit(review)
+    } else if subject != Subject::There {
+        Step::Hollow(review, subject)
+    } else {
+        Step::Review { review, iteration }
+    }
+}
+
+/// What a stop that follows a block means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It is judged like any other.
+    Judged,
+    /// It is let through: by the letter, or because nothing was done since.
+    LetThrough(Why),
+}
+
+/// Why a stop is let through unjudged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The specification says so, and nothing speaks against it.
+    Letter,
+    /// Nothing was done since our own block.
+    NoProgress,
+}
+
+/// Tells the state of the work from others: any change of it is progress.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    /// The plan, its step, and whether the review was answered.
+    pub(crate) step: String,
+    /// The findings about its files.
+    pub(crate) rules: String,
+}
+
+/// Who blocked for the plan in the ledger.
+pub(crate) const BY: &str = "plan";
+
+/// The guard against loops: agents set the flag on every stop of a turn after the first block.
+pub(crate) fn passage(
+    is_flagged: bool,
+    guard: LoopGuard,
+    last: Option<&Block>,
+    marks: &Marks,
+    is_review_due: bool,
+) -> Passage {
+    if !is_flagged {
+        return Passage::Judged;
+    }
+    let Some(last) = last.filter(|_| guard == LoopGuard::Progress) else {
+        return Passage::LetThrough(Why::Letter);
+    };
+    // The plan goes before all others, so a review that is due after somebody else's block was
+    // not due then: that is progress.
+    let has_moved = if last.by == BY {
+        last.mark != marks.step && last.mark != marks.rules
+    } else {
+        is_review_due
+    };
+    if has_moved {
+        Passage::Judged
+    } else if last.by == BY {
+        Passage::LetThrough(Why::NoProgress)
+    } else {
+        Passage::LetThrough(Why::Letter)
+    }
+}

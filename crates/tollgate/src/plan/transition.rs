@@ -1,0 +1,367 @@
+//! Every change of a plan's state, as a pure function of the state before.
+//!
+//! An action *begins* when an agent starts with it and is *done* when its work is on disk. While
+//! it is under way nothing comes next by itself, so that a stop in the middle reviews nothing;
+//! `phase_iteration` 0 remembers that a review is to follow.
+
+use serde_json::Value;
+use tollgate_core::state::document::Document;
+
+use super::phase::{Action, Phase, Review, TaskId};
+use super::state::{MAX_REVIEWS, Next, OPUS, State, other_model};
+use super::tasks::Remaining;
+
+/// What is to be written, field by field. All else stays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Change(Vec<(&'static str, Value)>);
+
+/// Why a step is not made, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) what: String,
+    pub(crate) next: String,
+}
+
+/// What a review leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// The agent answers the review.
+    Answer,
+    /// Two clean ones in a row: the plan goes on here.
+    Advance(Phase),
+}
+
+/// What the caller of a step knows besides the state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// The task that was named, or would be next.
+    pub(crate) task: Option<TaskId>,
+    /// Whether the answer to the current review is on disk.
+    pub(crate) answered: bool,
+}
+
+impl Change {
+    fn set(mut self, field: &'static str, value: impl Into<Value>) -> Self {
+        self.0.push((field, value.into()));
+        self
+    }
+
+    fn phase(self, phase: Phase) -> Self {
+        self.set("phase", phase.as_str())
+    }
+
+    fn next(self, next: Option<Phase>) -> Self {
+        self.set("next_phase", next.map(Phase::as_str))
+    }
+
+    /// A review cycle that has not begun.
+    fn fresh_cycle(self) -> Self {
+        self.set("phase_iteration", 0)
+            .set("review_model", OPUS)
+            .set("consecutive_clean", 0)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes the change. What is not named keeps its value and its place.
+    pub(crate) fn apply(&self, document: &mut Document) {
+        for (field, value) in &self.0 {
+            // One key deep in an object: nothing can be in the way.
+            let _free = document.set(&[*field], value.clone());
+        }
+    }
+}
+
+/// The state of a plan that was just begun, in the order of the specification's schema.
+pub(crate) fn first(next: Option<Phase>) -> Change {
+    Change::default()
+        .set("max_reviews", MAX_REVIEWS)
+        .set("current_task", Value::Null)
+        .phase(Phase::NewPlan)
+        .set("phase_iteration", 0)
+        .next(next)
+        .set("review_model", OPUS)
+        .set("consecutive_clean", 0)
+        .set("tdd", false)
+}
+
+/// The agent starts with an action.
+pub(crate) fn begin(state: &State, action: Action, known: &Known) -> Result<Change, Refusal> {
+    if let Some(refusal) = in_a_loop(state, action) {
+        return Err(refusal);
+    }
+    let begun = |phase: Phase| Change::default().phase(phase).next(None);
+    Ok(match action {
+        Action::NewPlan => begun(Phase::NewPlan)
+            .set("current_task", Value::Null)
+            .fresh_cycle(),
+        Action::CreateTasks => begun(Phase::CreateTasks)
+            .set("current_task", Value::Null)
+            .fresh_cycle(),
+        Action::CompleteTask | Action::CompleteTaskTdd => {
+            let Some(task) = &known.task else {
+                return nothing_left(state);
+            };
+            let tdd = action == Action::CompleteTaskTdd;
+            begun(Phase::complete_task(tdd))
+                .set("current_task", task.as_str())
+                .fresh_cycle()
+                .set("tdd", tdd)
+        }
+        Action::NextTask | Action::NextTaskTdd => standalone_task(action, known)?,
+        // A review is due already, or is to be: both stay as they are.
+        Action::ContinueTask => Change::default().phase(Phase::ContinueTask),
+        Action::Review(review) => standalone_review(state, review),
+        Action::PostReview(_) | Action::AddTask | Action::ContinuePlan => Change::default(),
+    })
+}
+
+/// The work of an action is on disk.
+pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Change, Refusal> {
+    let reviewed_next = |phase: Phase, review: Review| {
+        Change::default()
+            .phase(phase)
+            .next(Some(Phase::Review(review)))
+    };
+    Ok(match action {
+        Action::NewPlan => {
+            open_loop(state, action)?;
+            reviewed_next(Phase::NewPlan, Review::Plan)
+                .set("current_task", Value::Null)
+                .fresh_cycle()
+        }
+        Action::CreateTasks => {
+            open_loop(state, action)?;
+            reviewed_next(Phase::CreateTasks, Review::Tasks)
+                .set("current_task", Value::Null)
+                .fresh_cycle()
+        }
+        Action::CompleteTask | Action::CompleteTaskTdd => {
+            open_loop(state, action)?;
+            let task = known.task.as_ref().ok_or_else(|| no_task(action))?;
+            let tdd = action == Action::CompleteTaskTdd;
+            reviewed_next(Phase::complete_task(tdd), Review::Code)
+                .set("current_task", task.as_str())
+                .fresh_cycle()
+                .set("tdd", tdd)
+        }
+        Action::NextTask | Action::NextTaskTdd => {
+            open_loop(state, action)?;
+            standalone_task(action, known)?
+        }
+        Action::ContinueTask => {
+            let change = Change::default().phase(Phase::ContinueTask);
+            if state.next_phase == Next::Nothing && state.phase_iteration == Some(0) {
+                change.next(Some(Phase::Review(Review::Code))).fresh_cycle()
+            } else {
+                change
+            }
+        }
+        Action::AddTask => match (&state.current_task, &known.task) {
+            (None, Some(task)) => Change::default().set("current_task", task.as_str()),
+            (Some(_), _) => Change::default(),
+            (None, None) => return Err(no_task(action)),
+        },
+        Action::Review(review) => standalone_review(state, review),
+        Action::PostReview(review) => answer(state, review, known)?,
+        Action::ContinuePlan if state.next() == Some(Phase::Complete) => {
+            Change::default().phase(Phase::Complete).next(None)
+        }
+        Action::ContinuePlan => Change::default(),
+    })
+}
+
+/// The agent's answer to a review is there: the next review is due.
+pub(crate) fn answered(review: Review) -> Change {
+    Change::default()
+        .phase(Phase::PostReview(review))
+        .next(Some(Phase::Review(review)))
+}
+
+/// A review was made.
+pub(crate) fn reviewed(
+    state: &State,
+    review: Review,
+    is_clean: bool,
+    remaining: Remaining,
+) -> (Change, After) {
+    let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
+    let clean = if is_clean {
+        state.consecutive_clean.saturating_add(1)
+    } else {
+        0
+    };
+    let after = if clean >= 2 {
+        After::Advance(target(state, review, remaining))
+    } else {
+        After::Answer
+    };
+    let change = Change::default().phase(Phase::Review(review));
+    let change = match after {
+        // A new cycle of reviews begins, and begins from nothing.
+        After::Advance(next @ Phase::Review(_)) => change.next(Some(next)).fresh_cycle(),
+        After::Advance(next) => counted(change.next(Some(next)), state, iteration, clean),
+        After::Answer => {
+            let next = Phase::PostReview(review);
+            counted(change.next(Some(next)), state, iteration, clean)
+        }
+    };
+    (change, after)
+}
+
+fn counted(change: Change, state: &State, iteration: u64, clean: u64) -> Change {
+    change
+        .set("phase_iteration", iteration)
+        .set("review_model", other_model(&state.review_model))
+        .set("consecutive_clean", clean)
+}
+
+/// `max_reviews` is 0: the review counts as passed without being made.
+pub(crate) fn skipped(state: &State, review: Review) -> (Change, Phase) {
+    // The specification's mapping here does not ask for remaining tasks; routing does.
+    let next = target(state, review, Remaining::Some);
+    let change = Change::default()
+        .phase(Phase::Review(review))
+        .next(Some(next));
+    (change, next)
+}
+
+/// Where a plan goes when a review has passed.
+fn target(state: &State, review: Review, remaining: Remaining) -> Phase {
+    match (review, remaining) {
+        (Review::Plan, _) => Phase::CreateTasks,
+        (Review::Tasks, _) | (Review::Code, Remaining::Some) => Phase::complete_task(state.tdd),
+        (Review::Code, Remaining::None) => Phase::Review(Review::AllCode),
+        (Review::AllCode, _) => Phase::Complete,
+    }
+}
+
+/// Another limit of reviews.
+pub(crate) fn set_max_reviews(limit: u64) -> Change {
+    Change::default().set("max_reviews", limit)
+}
+
+/// Leaves the review loop.
+pub(crate) fn release(state: &State) -> Change {
+    let change = Change::default().next(None);
+    if state.phase_iteration == Some(0) {
+        // 0 would mean that a review is to follow.
+        change.set("phase_iteration", Value::Null)
+    } else {
+        change
+    }
+}
+
+fn standalone_task(action: Action, known: &Known) -> Result<Change, Refusal> {
+    let task = known.task.as_ref().ok_or_else(|| no_task(action))?;
+    let phase = action.phase().unwrap_or(Phase::NextTask);
+    Ok(Change::default()
+        .phase(phase)
+        .set("current_task", task.as_str())
+        .next(None)
+        .set("phase_iteration", Value::Null))
+}
+
+/// A review that the hook runs has a number, and the hook writes it down itself.
+fn standalone_review(state: &State, review: Review) -> Change {
+    if state.phase_iteration.is_some() {
+        return Change::default();
+    }
+    Change::default().phase(Phase::Review(review)).next(None)
+}
+
+fn answer(state: &State, review: Review, known: &Known) -> Result<Change, Refusal> {
+    let Some(iteration) = state.phase_iteration else {
+        return Ok(Change::default()
+            .phase(Phase::PostReview(review))
+            .next(None));
+    };
+    let asked = [Some(Phase::PostReview(review)), Some(Phase::Review(review))];
+    if !asked.contains(&state.next()) {
+        return Err(Refusal {
+            what: format!(
+                "no {review} is waiting for an answer: the next phase is {}",
+                state.next_name()
+            ),
+            next: "`tollgate plan next` says what is due".to_owned(),
+        });
+    }
+    if !known.answered {
+        let names = review.post_files(state.current_task.as_ref(), iteration);
+        let name = names.into_iter().next().unwrap_or_default();
+        return Err(Refusal {
+            what: format!("there is no {name}, the proof that review {iteration} was answered"),
+            next: format!("write what you changed, or why not, to {name}"),
+        });
+    }
+    Ok(answered(review))
+}
+
+fn nothing_left(state: &State) -> Result<Change, Refusal> {
+    match state.phase {
+        Some(Phase::Complete) => Err(Refusal {
+            what: "the plan is complete".to_owned(),
+            next: "add a task first, or begin another plan".to_owned(),
+        }),
+        // Nobody wants reviews, so the last one is not wanted either.
+        Some(_) | None if state.max_reviews == 0 => {
+            Ok(Change::default().phase(Phase::Complete).next(None))
+        }
+        Some(_) | None => Ok(Change::default()
+            .next(Some(Phase::Review(Review::AllCode)))
+            .fresh_cycle()),
+    }
+}
+
+fn no_task(action: Action) -> Refusal {
+    Refusal {
+        what: format!("{action} needs a task, and none is open"),
+        next: format!("name it: `tollgate plan done {action} --task ID`"),
+    }
+}
+
+/// While a review is due or unanswered no other work begins: agents were seen to leave the loop
+/// by starting something else.
+fn in_a_loop(state: &State, action: Action) -> Option<Refusal> {
+    let review = match state.next()? {
+        Phase::Review(review) | Phase::PostReview(review) => review,
+        Phase::NewPlan
+        | Phase::CreateTasks
+        | Phase::NextTask
+        | Phase::NextTaskTdd
+        | Phase::CompleteTask
+        | Phase::CompleteTaskTdd
+        | Phase::ContinueTask
+        | Phase::Complete => return None,
+    };
+    let starts_work = match action {
+        Action::NewPlan
+        | Action::CreateTasks
+        | Action::NextTask
+        | Action::NextTaskTdd
+        | Action::CompleteTask
+        | Action::CompleteTaskTdd => true,
+        Action::ContinuePlan
+        | Action::AddTask
+        | Action::ContinueTask
+        | Action::Review(_)
+        | Action::PostReview(_) => false,
+    };
+    // Nothing was reviewed yet: the agent takes up its own unfinished work again.
+    let is_resumed = state.phase == action.phase() && state.phase_iteration == Some(0);
+    (starts_work && !is_resumed).then(|| Refusal {
+        what: format!("the {review} is not over: {} is next", state.next_name()),
+        next: "`tollgate plan next` says how to go on; `tollgate plan release` leaves the loop"
+            .to_owned(),
+    })
+}
+
+fn open_loop(state: &State, action: Action) -> Result<(), Refusal> {
+    in_a_loop(state, action).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+#[path = "transition_tests.rs"]
+mod tests;

@@ -1,0 +1,163 @@
+//! What can be seen of a plan: its state, its files and its tasks, each read once.
+
+use super::directory::{Listing, Report};
+use super::home::{Found, Plan};
+use super::phase::{Phase, Review, TaskId};
+use super::reviewer::Job;
+use super::routing::{Artifacts, Complete};
+use super::state::State;
+use super::step::{Observed, Subject};
+use super::tasks::{self, Tasks};
+use super::transition::Known;
+
+/// A plan as it is now.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) found: Found,
+    pub(crate) listing: Listing,
+    pub(crate) tasks: Tasks,
+    pub(crate) report: Report,
+    answered: bool,
+}
+
+impl View {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let found = plan.state();
+        let listing = Listing::scan(plan.dir());
+        let table = listing
+            .has("tasks.md")
+            .then(|| plan.text("tasks.md").unwrap_or_default());
+        let answered = match &found {
+            Found::Read(state) => is_answered(plan, &listing, state),
+            Found::Absent | Found::Unusable(_) => false,
+        };
+        Self {
+            report: listing.check(table.as_deref()),
+            tasks: table.as_deref().map(Tasks::parse).unwrap_or_default(),
+            found,
+            listing,
+            answered,
+        }
+    }
+
+    pub(crate) fn state(&self) -> Option<&State> {
+        match &self.found {
+            Found::Read(state) => Some(state),
+            Found::Absent | Found::Unusable(_) => None,
+        }
+    }
+
+    /// What a step is decided from.
+    pub(crate) fn observed(&self) -> Observed {
+        Observed {
+            answered: self.answered,
+            subject: self.subject(),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let review = self.state().and_then(|state| state.next()?.review());
+        let has_task = self
+            .state()
+            .is_some_and(|state| state.current_task.is_some());
+        match review {
+            Some(Review::Plan) if !self.listing.has("plan.md") => Subject::NoPlan,
+            Some(Review::Tasks | Review::AllCode) if self.tasks.files().is_empty() => {
+                Subject::NoTasks
+            }
+            Some(Review::Code) if !has_task => Subject::NoCurrentTask,
+            Some(Review::Plan | Review::Tasks | Review::Code | Review::AllCode) | None => {
+                Subject::There
+            }
+        }
+    }
+
+    /// The review that is due.
+    pub(crate) fn job(&self, review: Review, iteration: u64) -> Job {
+        let state = self.state();
+        let task_files = match review {
+            Review::Tasks | Review::AllCode => self.tasks.files(),
+            Review::Plan | Review::Code => vec![],
+        };
+        Job {
+            review,
+            task: state
+                .and_then(|state| state.current_task.clone())
+                .filter(|_| review == Review::Code),
+            iteration,
+            model: state.map_or_else(String::new, |state| state.review_model.clone()),
+            task_files,
+        }
+    }
+
+    /// The review that the hook would make at the next stop.
+    pub(crate) fn due(&self) -> Option<Job> {
+        let state = self.state()?;
+        let review = state.next()?.review()?;
+        let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
+        Some(self.job(review, iteration))
+    }
+
+    /// The file of the review before this one.
+    pub(crate) fn review_before(&self, job: &Job) -> Option<String> {
+        let before = job.iteration.checked_sub(1)?;
+        let names = job.review.files(job.task.as_ref(), before);
+        self.listing.first_of(names)
+    }
+
+    /// What transitions want to know about a step with this task.
+    pub(crate) fn known(&self, task: Option<TaskId>) -> Known {
+        Known {
+            answered: self.answered,
+            task,
+        }
+    }
+
+    /// What routing wants to know.
+    pub(crate) fn artifacts(&self, plan: &Plan) -> Artifacts {
+        let yes = |is: bool| if is { Complete::Yes } else { Complete::No };
+        let current = self.state().and_then(|state| state.current_task.as_ref());
+        let task = current.and_then(|task| plan.text(&task.file()));
+        let plan_text = plan.text("plan.md").unwrap_or_default();
+        let has_overview = plan_text
+            .lines()
+            .any(|line| line.trim_end() == "## Overview");
+        let waits = self
+            .due()
+            .is_some_and(|job| super::run::is_left_behind(plan, &job));
+        Artifacts {
+            answered: self.answered,
+            plan: yes(has_overview || plan_text.lines().count() > 50),
+            tasks: yes(!self.tasks.is_empty()),
+            task: yes(task.is_none_or(|text| tasks::is_finished(&text))),
+            remaining: match self.tasks.first_open() {
+                Some(_) => tasks::Remaining::Some,
+                None => tasks::Remaining::None,
+            },
+            review_waits: waits,
+        }
+    }
+}
+
+/// Whether the answer to the current review is there, and is the answer to *this* review: one
+/// that is older than the review was the answer to an earlier one of the same number.
+fn is_answered(plan: &Plan, listing: &Listing, state: &State) -> bool {
+    let review = match (state.phase, state.next()) {
+        (Some(Phase::Review(at)), Some(Phase::PostReview(_))) => at,
+        (Some(Phase::PostReview(at)), _) => at,
+        (_, Some(Phase::Review(at) | Phase::PostReview(at))) => at,
+        (Some(_) | None, Some(_) | None) => return false,
+    };
+    let Some(iteration) = state.phase_iteration else {
+        return false;
+    };
+    let task = state.current_task.as_ref();
+    let Some(answer) = listing.first_of(review.post_files(task, iteration)) else {
+        return false;
+    };
+    let time = |name: &str| plan.path(name).metadata().ok()?.modified().ok();
+    match listing.first_of(review.files(task, iteration)) {
+        Some(review) => time(&answer) >= time(&review),
+        None => true,
+    }
+}

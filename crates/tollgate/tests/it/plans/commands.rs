@@ -1,0 +1,335 @@
+//! `tollgate plan …`: what each command says and writes.
+
+use serde_json::{Value, json};
+
+use super::fixture::Fixture;
+
+#[test]
+fn new_begins_a_plan_and_not_twice() {
+    let fixture = Fixture::bare();
+    let run = fixture.plan(&["new", "test-plan"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout.contains(".taskie/plans/test-plan/plan.md"),
+        "{run:?}"
+    );
+    let mode =
+        std::os::unix::fs::MetadataExt::mode(&fixture.path("state.json").metadata().unwrap());
+    assert_eq!(mode & 0o777, 0o644);
+    let again = fixture.plan(&["new", "test-plan"]);
+    assert_eq!(again.code, 2, "{again:?}");
+    assert!(again.stderr.contains("exists already"), "{again:?}");
+}
+
+#[test]
+fn new_in_a_bare_directory_makes_it_a_project() {
+    let project = crate::context::Project::empty();
+    let run = crate::context::run(project.command(&["plan", "new", "first"]), b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(project.path(".tollgate/plans/first/state.json").is_file());
+}
+
+#[test]
+fn new_takes_no_strange_names() {
+    let fixture = Fixture::bare();
+    for bad in ["..", "a b", "a'b", "../x", "", ".hidden", "a/b", "a\nb"] {
+        let run = fixture.plan(&["new", bad]);
+        assert_eq!(run.code, 2, "{bad:?}: {run:?}");
+    }
+    assert_eq!(fixture.plan(&["new", "peer-review"]).code, 0);
+    assert_eq!(fixture.plan(&["new", "v1.2"]).code, 0);
+}
+
+#[test]
+fn begin_names_the_first_open_task() {
+    let fixture = Fixture::at(
+        &json!({ "phase": "tasks-review", "next_phase": "complete-task", "current_task": null }),
+    );
+    let run = fixture.plan(&["begin", "complete-task"]);
+    assert!(
+        run.stdout.contains("task 1 begun") && run.stdout.contains("task-1.md"),
+        "{run:?}"
+    );
+    let run = fixture.plan(&["begin", "complete-task-tdd", "--task", "3"]);
+    assert!(run.stdout.contains("task 3 begun"), "{run:?}");
+    assert_eq!(fixture.read_state()["tdd"], true);
+}
+
+#[test]
+fn a_refused_step_exits_with_1_and_says_what_is_right() {
+    let fixture = Fixture::at(
+        &json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 }),
+    );
+    let before = fixture.read("state.json");
+    let run = fixture.plan(&["begin", "complete-task"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("tollgate plan next"), "{run:?}");
+    let run = fixture.plan(&["done", "post-code-review"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("task-1-post-review-2.md"), "{run:?}");
+    assert_eq!(fixture.read("state.json"), before);
+    assert_eq!(fixture.plan(&["begin", "dance"]).code, 2);
+    assert_eq!(
+        fixture.plan(&["begin", "next-task", "--task", "../x"]).code,
+        2
+    );
+}
+
+#[test]
+fn release_and_set() {
+    let fixture = Fixture::at(&json!({}));
+    assert_eq!(fixture.plan(&["set", "max_reviews", "2"]).code, 0);
+    assert_eq!(fixture.read_state()["max_reviews"], 2);
+    assert_eq!(fixture.plan(&["set", "max_reviews", "many"]).code, 2);
+    assert_eq!(fixture.plan(&["release"]).code, 0);
+    assert_eq!(fixture.read_state()["next_phase"], Value::Null);
+    fixture.stop().validates();
+    assert!(fixture.calls().is_empty());
+}
+
+#[test]
+fn a_reviewer_that_follows_the_prompts_changes_nothing() {
+    let fixture = Fixture::at(&json!({}));
+    let script = format!(
+        "'{}' plan release > '{}/said'",
+        crate::context::TOLLGATE,
+        fixture.project.path("control").display()
+    );
+    fixture.reviewer("before", &script);
+    fixture.stop().blocks();
+    assert!(
+        fixture
+            .project
+            .read("control/said")
+            .contains("left to the hook")
+    );
+    assert_eq!(fixture.read_state()["next_phase"], "post-code-review");
+}
+
+#[test]
+fn validate_tells_all_and_exits_accordingly() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.plan(&["validate"]).code, 0);
+    fixture.file("stray.md", "x");
+    fixture.file(
+        "tasks.md",
+        "| Id | Status |\r\n|---|---|\r\n| 1 | done |\r\n",
+    );
+    let run = fixture.plan(&["validate", "--json"]);
+    assert_eq!(run.code, 1);
+    let value: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        value,
+        json!({ "plan": "test-plan", "valid": false, "errors": ["Invalid filename: stray.md"],
+            "warnings": ["tasks.md has Windows line ends"] })
+    );
+}
+
+#[test]
+fn use_pins_a_plan() {
+    let fixture = Fixture::new();
+    fixture.project.file(".taskie/plans/other/plan.md", "x");
+    assert_eq!(fixture.plan(&["use", "other"]).code, 0);
+    assert!(fixture.stop().validates().contains("'other'"));
+    assert_eq!(fixture.plan(&["use", "gone"]).code, 2);
+    assert_eq!(fixture.plan(&["use", ".."]).code, 2);
+    std::fs::remove_dir_all(fixture.project.path(".taskie/plans/other")).unwrap();
+    let told = fixture.stop().validates();
+    assert!(
+        told.contains("'test-plan'") && told.contains("is gone"),
+        "{told}"
+    );
+    assert_eq!(fixture.plan(&["use", "--newest"]).code, 0);
+    assert!(!fixture.stop().validates().contains("is gone"));
+}
+
+#[test]
+fn a_tie_goes_to_the_plan_with_work_open() {
+    let fixture = Fixture::at(&json!({ "phase": "complete", "next_phase": null }));
+    fixture
+        .project
+        .file(".taskie/plans/zoo/plan.md", "# Plan\n");
+    fixture.project.file(".taskie/plans/zoo/state.json", r#"{"phase":"post-plan-review","next_phase":"create-tasks","phase_iteration":2,"review_model":"opus","max_reviews":8,"consecutive_clean":2,"tdd":false}"#);
+    let now = std::time::SystemTime::now();
+    for plan in ["test-plan", "zoo"] {
+        for entry in fixture
+            .project
+            .path(&format!(".taskie/plans/{plan}"))
+            .read_dir()
+            .unwrap()
+        {
+            let file = std::fs::File::options()
+                .append(true)
+                .open(entry.unwrap().path())
+                .unwrap();
+            file.set_modified(now).unwrap();
+        }
+    }
+    assert!(fixture.stop().validates().contains("'zoo'"));
+    assert_eq!(fixture.next(), "create-tasks");
+}
+
+#[test]
+fn review_dry_run_shows_what_would_run_and_runs_nothing() {
+    let fixture = Fixture::at(&json!({ "phase_iteration": 1, "review_model": "sonnet" }));
+    let run = fixture.plan(&["review", "--dry-run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for text in [
+        "code-review 2",
+        "bin/claude",
+        "--model",
+        "sonnet",
+        "task-1-review-2.md",
+        "disableAllHooks",
+        "840 s",
+    ] {
+        assert!(run.stdout.contains(text), "{text}: {run:?}");
+    }
+    assert!(fixture.calls().is_empty());
+    let fixture = Fixture::at(&json!({ "next_phase": null }));
+    assert_eq!(fixture.plan(&["review", "--dry-run"]).code, 1);
+    assert_eq!(fixture.plan(&["review"]).code, 2);
+}
+
+#[test]
+fn status_shows_rounds_and_what_remains() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let run = fixture.plan(&["status"]);
+    for text in [
+        "Implementation",
+        "post-code-review (round 1 of at most 8, 0 of 2 clean in a row, then sonnet)",
+        "code-review 1 of task 1 by opus: FAIL",
+        "$0.0421 in 1 rounds",
+        "0 of 3 closed",
+    ] {
+        assert!(run.stdout.contains(text), "{text}: {run:?}");
+    }
+}
+
+#[test]
+fn the_routes_of_the_specification() {
+    let half = "# Task\n\n**Status**: pending\n";
+    for (fields, task, expected) in [
+        (
+            json!({ "next_phase": "post-code-review", "phase": "code-review", "phase_iteration": 1 }),
+            "",
+            "post-code-review",
+        ),
+        (
+            json!({ "next_phase": "post-plan-review", "phase": "plan-review", "phase_iteration": 1 }),
+            "",
+            "post-plan-review",
+        ),
+        (
+            json!({ "next_phase": "post-tasks-review", "phase": "tasks-review", "phase_iteration": 1 }),
+            "",
+            "post-tasks-review",
+        ),
+        (
+            json!({ "next_phase": "post-all-code-review", "phase": "all-code-review", "phase_iteration": 1 }),
+            "",
+            "post-all-code-review",
+        ),
+        (
+            json!({ "next_phase": "code-review", "phase": "post-code-review", "phase_iteration": 1 }),
+            half,
+            "stop",
+        ),
+        (
+            json!({ "next_phase": "code-review", "phase": "complete-task" }),
+            "# Task",
+            "stop",
+        ),
+        (
+            json!({ "next_phase": "code-review", "phase": "complete-task" }),
+            half,
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": "plan-review", "phase": "new-plan" }),
+            "",
+            "stop",
+        ),
+        (
+            json!({ "next_phase": "tasks-review", "phase": "create-tasks" }),
+            "",
+            "stop",
+        ),
+        (
+            json!({ "next_phase": "complete-task", "phase": "code-review" }),
+            "",
+            "complete-task",
+        ),
+        (
+            json!({ "next_phase": "complete-task-tdd", "phase": "code-review" }),
+            "",
+            "complete-task-tdd",
+        ),
+        (
+            json!({ "next_phase": "create-tasks", "phase": "plan-review" }),
+            "",
+            "create-tasks",
+        ),
+        (
+            json!({ "next_phase": "complete", "phase": "all-code-review" }),
+            "",
+            "finish",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "continue-task" }),
+            "",
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "next-task" }),
+            "",
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "next-task-tdd" }),
+            "",
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "complete-task" }),
+            "",
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "complete-task-tdd" }),
+            "",
+            "continue-task",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "complete" }),
+            "",
+            "complete",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "code-review", "phase_iteration": 2 }),
+            "",
+            "ask",
+        ),
+        (
+            json!({ "next_phase": null, "phase": "post-code-review", "phase_iteration": 2 }),
+            "",
+            "ask",
+        ),
+        (json!({ "next_phase": "ready" }), "", "ask"),
+    ] {
+        let fixture = Fixture::at(&fields);
+        fixture.file("task-1.md", task);
+        assert_eq!(fixture.next(), expected, "{fields}");
+    }
+    let fixture = Fixture::new();
+    assert_eq!(fixture.next(), "ask");
+    let fixture = Fixture::at(&json!({ "next_phase": "plan-review", "phase": "new-plan" }));
+    fixture.file("plan.md", "# Half\n");
+    assert_eq!(fixture.next(), "new-plan");
+    fixture.file("plan.md", &"line\n".repeat(51));
+    assert_eq!(fixture.next(), "stop");
+    let fixture = Fixture::at(&json!({ "next_phase": "tasks-review", "phase": "create-tasks" }));
+    fixture.file("tasks.md", "| Id | Status |\n|---|---|\n");
+    assert_eq!(fixture.next(), "create-tasks");
+}

@@ -1,0 +1,261 @@
+//! Every row about this specification in the list of faults (2.3), as Tollgate meets it.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, Session, obeys};
+
+fn event(fixture: &Fixture) -> Vec<u8> {
+    let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
+    event.to_string().into_bytes()
+}
+
+/// Processes whose environment carries this fixture's path to the control directory.
+fn living(fixture: &Fixture) -> usize {
+    let mark = fixture.project.root().to_str().unwrap().as_bytes().to_vec();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|entry| {
+            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environ.windows(mark.len()).any(|window| window == mark)
+        })
+        .count()
+}
+
+#[test]
+fn c1_a_killed_hook_leaves_no_reviewer() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.reviewer("before", "sleep 30 & sleep 31; true");
+    let mut command = fixture.project.command(&["hook"]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut hook = command.spawn().unwrap();
+    std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
+    let begun = Instant::now();
+    while fixture.calls().is_empty() && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let begun = Instant::now();
+    while living(&fixture) > 0 && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(living(&fixture), 0);
+    // c1b: the next stop makes one review, not a second one beside the first.
+    fixture.reviewer("before", "true");
+    fixture.stop().blocks();
+    assert_eq!(
+        (
+            fixture.calls().len(),
+            fixture.read_state()["phase_iteration"].as_u64()
+        ),
+        (2, Some(1))
+    );
+}
+
+#[test]
+fn c2_two_stops_at_once_make_one_review() {
+    for _ in 0..3 {
+        let fixture = Fixture::at(&json!({}));
+        fixture.reviewer("before", "sleep 0.5");
+        let start = || {
+            let mut command = fixture.project.command(&["hook"]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut hook = command.spawn().unwrap();
+            std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
+            hook
+        };
+        let (one, two) = (start(), start());
+        let answers = [one, two].map(|hook| hook.wait_with_output().unwrap().stdout);
+        let answers = answers.map(|answer| serde_json::from_slice::<Value>(&answer).unwrap());
+        let blocks = answers
+            .iter()
+            .filter(|answer| answer["decision"] == "block")
+            .count();
+        assert_eq!(blocks, 1, "{answers:?}");
+        assert_eq!(fixture.calls().len(), 1);
+        assert_eq!(fixture.read_state()["phase_iteration"], 1);
+        let told = answers
+            .iter()
+            .find_map(|answer| answer["systemMessage"].as_str());
+        assert!(
+            told.is_some_and(|told| told.contains("running already")),
+            "{answers:?}"
+        );
+    }
+}
+
+#[test]
+fn c3_leftovers_of_a_crash_break_no_rule() {
+    let fixture = Fixture::at(&json!({}));
+    for name in [
+        "state.json.AbCdEf",
+        ".state.json.XyZ123",
+        ".tollgate-tmp-1-0",
+        ".review-1.log",
+    ] {
+        fixture.file(name, "");
+    }
+    let mut session = Session::new(&fixture);
+    fixture.verdicts(&["PASS"]);
+    assert!(session.turn(obeys).contains("passed"));
+}
+
+#[test]
+fn c4_the_flag_does_not_switch_reviews_off() {
+    let fixture = Fixture::at(&json!({}));
+    let mut session = Session::new(&fixture);
+    let reason = session.stop().blocks();
+    obeys(&fixture, &reason);
+    // This stop is flagged.
+    session.stop().blocks();
+    assert_eq!(fixture.calls().len(), 2);
+}
+
+#[test]
+fn c5_a_line_on_standard_error_is_kept_apart() {
+    let fixture = Fixture::at(&json!({}));
+    fixture
+        .verdicts(&["PASS"])
+        .reviewer("before", "echo warning: old version >&2");
+    fixture.stop().blocks();
+    assert_eq!(fixture.read_state()["consecutive_clean"], 1);
+    assert!(!fixture.has(".review-1.log"));
+}
+
+#[test]
+fn c6_the_current_shape_of_the_answer_is_read() {
+    let fixture = Fixture::at(&json!({ "consecutive_clean": 1 }));
+    let printed =
+        r#"{"type":"result","is_error":false,"result":"","structured_output":{"verdict":"PASS"}}"#;
+    fixture.reviewer("after", &format!("echo '{printed}'; exit 0"));
+    assert!(fixture.stop().approves().contains("passed"));
+}
+
+#[test]
+fn c7_nothing_in_the_state_is_executed() {
+    let fixture = Fixture::at(&json!({
+        "phase_iteration": "BASH_VERSINFO[$(touch pwned)0]", "consecutive_clean": "x[$(touch pwned)]",
+        "review_model": "$(touch pwned)", "current_task": "`touch pwned`",
+    }));
+    fixture.stop().approves();
+    fixture.state(&json!({ "phase_iteration": "BASH_VERSINFO[$(touch pwned)0]" }));
+    fixture.stop().blocks();
+    assert!(!fixture.project.path("pwned").exists());
+}
+
+#[test]
+fn c9_no_task_leads_outside() {
+    for task in ["1/../../../../../OUT", "..", "/etc/passwd", "1\n2", "a b"] {
+        let fixture = Fixture::at(&json!({ "current_task": task }));
+        let told = fixture.stop().validates();
+        assert!(told.contains("names no current task"), "{told}");
+        assert!(fixture.calls().is_empty());
+        assert!(!fixture.project.path("OUT-review-1.md").exists());
+    }
+}
+
+#[test]
+fn c10_a_limit_of_many_is_the_default() {
+    let fixture = Fixture::at(&json!({ "max_reviews": "many", "phase_iteration": 100 }));
+    let told = fixture.stop().validates();
+    assert!(
+        told.contains("Max review limit (8)") && told.contains("\"many\""),
+        "{told}"
+    );
+    assert!(fixture.calls().is_empty());
+}
+
+#[test]
+fn c11_odd_names_of_plans_do_not_hold_an_agent() {
+    // Difference to the list: the specification allows any name, so `v1.2` is simply a plan.
+    let fixture = Fixture::bare();
+    fixture.project.file(".taskie/plans/v1.2/plan.md", "x");
+    assert!(fixture.stop().validates().contains("'v1.2'"));
+    // What would spoil a message is skipped with one.
+    let fixture = Fixture::bare();
+    fixture.project.file(".taskie/plans/a\nb/plan.md", "x");
+    let told = fixture.stop().approves();
+    assert!(told.contains("is skipped"), "{told}");
+}
+
+#[test]
+fn c12_a_pipe_in_place_of_the_state_is_skipped() {
+    let fixture = Fixture::new();
+    let made = Command::new("mkfifo")
+        .arg(fixture.path("state.json"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let begun = Instant::now();
+    let told = fixture.stop().validates();
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert!(told.contains("named pipe"), "{told}");
+}
+
+#[test]
+fn c13_a_directory_in_place_of_the_state_is_skipped() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.path("state.json")).unwrap();
+    assert!(fixture.stop().validates().contains("directory"));
+}
+
+#[test]
+fn c14_a_link_in_place_of_the_state_is_refused_and_told() {
+    let fixture = Fixture::at(&json!({}));
+    std::fs::copy(
+        fixture.path("state.json"),
+        fixture.project.path("real.json"),
+    )
+    .unwrap();
+    fixture.remove("state.json");
+    std::os::unix::fs::symlink(
+        fixture.project.path("real.json"),
+        fixture.path("state.json"),
+    )
+    .unwrap();
+    let told = fixture.stop().validates();
+    assert!(told.contains("symbolic link"), "{told}");
+    assert!(
+        fixture
+            .path("state.json")
+            .symlink_metadata()
+            .unwrap()
+            .is_symlink()
+    );
+}
+
+#[test]
+fn c15_garbage_and_large_events_are_allowed() {
+    let fixture = Fixture::at(&json!({}));
+    for garbage in [
+        &b"{"[..],
+        b"[1]",
+        b"\"x\"",
+        b"",
+        "[".repeat(100_000).as_bytes(),
+    ] {
+        let run = fixture.project.run(&["hook", "--wire", "taskie"], garbage);
+        assert_eq!(run.code, 0);
+        assert!(!run.stdout.contains("block"), "{run:?}");
+    }
+    let large = json!({ "cwd": fixture.project.root(), "stop_hook_active": false, "x": "y".repeat(20 << 20) });
+    fixture.hook(&large).blocks();
+}
+
+#[test]
+fn a_full_disk_is_not_the_agents_fault() {
+    let fixture = Fixture::at(&json!({}));
+    // Nothing can be written where Tollgate keeps its own things.
+    fixture.project.file(".tollgate/local", "in the way");
+    let before = fixture.read("state.json");
+    let told = fixture.stop().approves();
+    assert!(told.contains("cannot begin"), "{told}");
+    assert_eq!(fixture.read("state.json"), before);
+    assert!(fixture.calls().is_empty());
+}

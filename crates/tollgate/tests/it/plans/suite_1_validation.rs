@@ -1,0 +1,170 @@
+//! Suite 1: validation rules.
+
+use serde_json::json;
+
+use super::fixture::{Fixture, PLAN, Stop};
+use crate::context::Project;
+
+#[test]
+fn t01_no_jq_is_needed() {
+    // Difference: the specification tests for jq; Tollgate needs no other program.
+    let fixture = Fixture::new();
+    let mut command = fixture.project.command(&["hook"]);
+    command.env("PATH", "/nonexistent");
+    let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
+    Stop(crate::context::run(command, event.to_string().as_bytes())).validates();
+}
+
+#[test]
+fn t02_invalid_json_is_told_and_allowed() {
+    // Difference: exit 0, not 2, because exit 2 blocks a stop in Claude Code (decision 19).
+    let run = Project::empty().run(&["hook", "--wire", "taskie"], b"invalid json");
+    assert_eq!(run.code, 0);
+    assert!(run.stderr.contains("Invalid JSON"), "{run:?}");
+}
+
+#[test]
+fn t03_an_invalid_directory_is_told_and_allowed() {
+    // Difference: exit 0, not 2, as above.
+    let project = Project::empty();
+    let mut command = project.command(&["hook"]);
+    command.current_dir("/");
+    let event = json!({ "cwd": "/nonexistent", "stop_hook_active": false });
+    let run = crate::context::run(command, event.to_string().as_bytes());
+    assert_eq!(run.code, 0);
+    assert!(run.stdout.contains("Cannot change"), "{run:?}");
+}
+
+#[test]
+fn t04_stop_hook_active_is_approved() {
+    let run = Project::empty().hook(&json!({ "stop_hook_active": true }));
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "{\"suppressOutput\": true}\n")
+    );
+    let fixture = Fixture::at(&json!({}));
+    let stop = fixture.hook(&json!({ "stop_hook_active": true }));
+    assert_eq!(stop.0.stdout, "{\"suppressOutput\": true}\n");
+    assert!(fixture.calls().is_empty());
+}
+
+#[test]
+fn t05_no_taskie_directory() {
+    let project = Project::empty();
+    let run = project.hook(&json!({ "cwd": project.root(), "stop_hook_active": false }));
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "{\"suppressOutput\": true}\n")
+    );
+}
+
+#[test]
+fn t06_valid_structure() {
+    let stop = Fixture::new().stop();
+    assert_eq!(
+        stop.0.stdout,
+        "{\"systemMessage\": \"Plan 'test-plan' structure validated successfully\", \"suppressOutput\": true}\n"
+    );
+}
+
+#[test]
+fn t07_missing_plan_and_invalid_name() {
+    let fixture = Fixture::bare();
+    fixture.file("invalid-file.md", "x");
+    assert_eq!(
+        fixture.stop().0.stdout,
+        "{\"decision\": \"block\", \"reason\": \"Plan 'test-plan': Missing required file: plan.md; Invalid filename: invalid-file.md\"}\n"
+    );
+}
+
+fn plan_with(name: &str, text: &str) -> String {
+    let fixture = Fixture::bare();
+    fixture.file("plan.md", "# Plan\n");
+    fixture.file(name, text);
+    fixture.stop().blocks()
+}
+
+#[test]
+fn t08_nested_directories() {
+    assert_eq!(
+        plan_with("nested/extra.md", "x"),
+        format!("Plan '{PLAN}': Files found in nested directories")
+    );
+}
+
+#[test]
+fn t09_a_review_without_its_base() {
+    let reason = plan_with("design-review-1.md", "x");
+    assert!(
+        reason.ends_with("design-review-1.md requires design.md"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn t10_an_answer_without_its_review() {
+    let reason = plan_with("plan-post-review-1.md", "x");
+    assert!(
+        reason.ends_with("plan-post-review-1.md requires plan-review-1.md"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn t11_task_files_without_a_table() {
+    let reason = plan_with("task-1.md", "x");
+    assert!(
+        reason.ends_with("Task files exist but tasks.md is missing"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn t12_prose_in_the_table() {
+    let reason = plan_with("tasks.md", "Some prose.\n");
+    assert!(
+        reason.ends_with("tasks.md contains non-table content"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn t13_an_empty_table() {
+    let reason = plan_with("tasks.md", "");
+    assert!(reason.ends_with("tasks.md has no table rows"), "{reason}");
+    // Difference: a table without a task is an error too (decision 19).
+    let reason = plan_with("tasks.md", "| Id | Status |\n|---|---|\n");
+    assert!(reason.contains("header-only table"), "{reason}");
+}
+
+#[test]
+fn t14_the_state_is_no_stray_file() {
+    let fixture = Fixture::at(&json!({ "next_phase": null }));
+    fixture.stop().validates();
+}
+
+#[test]
+fn t15_an_invalid_state_is_a_warning() {
+    let fixture = Fixture::new();
+    fixture.file("state.json", "not valid json");
+    let told = fixture.stop().validates();
+    assert!(told.contains("state.json contains invalid JSON"), "{told}");
+}
+
+#[test]
+fn t16_missing_fields_are_a_warning() {
+    let fixture = Fixture::new();
+    fixture.file("state.json", r#"{"phase": "new-plan"}"#);
+    let told = fixture.stop().validates();
+    assert!(
+        told.contains("state.json missing required fields: next_phase review_model max_reviews consecutive_clean tdd"),
+        "{told}"
+    );
+}
+
+#[test]
+fn t17_a_valid_state_is_no_warning() {
+    let fixture = Fixture::at(&json!({ "next_phase": null }));
+    let told = fixture.stop().validates();
+    assert!(!told.contains("Warning"), "{told}");
+}

@@ -1,0 +1,182 @@
+//! Suite 4: how the reviewer is called.
+
+use serde_json::{Value, json};
+
+use super::fixture::Fixture;
+
+fn call(fields: &Value) -> String {
+    let fixture = Fixture::at(fields);
+    fixture.stop().blocks();
+    fixture.calls().remove(0)
+}
+
+#[track_caller]
+fn called_with(fields: &Value, texts: &[&str]) {
+    let call = call(fields);
+    for text in texts {
+        assert!(call.contains(text), "{text} in {call}");
+    }
+}
+
+/// No review was made: allowed, told, and nothing was counted.
+#[track_caller]
+fn no_review(fixture: &Fixture, told: &str) {
+    let before = fixture.read("state.json");
+    let said = fixture.stop().validates();
+    assert!(said.contains(told), "{said}");
+    assert_eq!(fixture.read("state.json"), before);
+}
+
+#[test]
+fn t01_opus() {
+    called_with(&json!({}), &["--model opus "]);
+}
+
+#[test]
+fn t02_sonnet() {
+    called_with(&json!({ "review_model": "sonnet" }), &["--model sonnet "]);
+}
+
+#[test]
+fn t03_permissions() {
+    called_with(&json!({}), &["--dangerously-skip-permissions"]);
+}
+
+#[test]
+fn t04_print() {
+    called_with(&json!({}), &["--print"]);
+}
+
+#[test]
+fn t05_the_prompt_of_a_code_review() {
+    called_with(
+        &json!({ "current_task": "3" }),
+        &["task-3.md", "task-3-review-1.md"],
+    );
+}
+
+#[test]
+fn t06_the_prompt_of_a_plan_review() {
+    called_with(
+        &json!({ "next_phase": "plan-review" }),
+        &["/plan.md", "plan-review-1.md"],
+    );
+}
+
+#[test]
+fn t07_the_prompt_of_a_tasks_review() {
+    called_with(
+        &json!({ "next_phase": "tasks-review" }),
+        &[
+            "tasks.md and the task files: .taskie/plans/test-plan/task-1.md .taskie/plans/test-plan/task-2.md",
+            "tasks-review-1.md",
+        ],
+    );
+}
+
+#[test]
+fn t08_the_prompt_of_an_all_code_review() {
+    called_with(
+        &json!({ "next_phase": "all-code-review" }),
+        &["actions/all-code-review.md", "all-code-review-1.md"],
+    );
+}
+
+#[test]
+fn the_prompts_are_the_specifications_to_the_letter() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let root = fixture.project.path(".tollgate/local/plans/prompts");
+    let root = root.display();
+    let dir = ".taskie/plans/test-plan";
+    let expected = format!(
+        "Read the ground rules in {root}/ground-rules.md, then read the plan in {dir}/plan.md, then read {dir}/task-1.md. Now perform the code review action described in {root}/actions/code-review.md for this task. Write your review to {dir}/task-1-review-1.md. Be very critical."
+    );
+    assert!(
+        fixture.calls()[0].ends_with(&expected),
+        "{}",
+        fixture.calls()[0]
+    );
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
+    let fixture = Fixture::at(&json!({ "next_phase": "plan-review" }));
+    let mut command = fixture.project.command(&["hook"]);
+    command.env("CLAUDE_PLUGIN_ROOT", plugin);
+    let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
+    crate::context::run(command, event.to_string().as_bytes());
+    let expected = format!(
+        "Read the ground rules in {plugin}/ground-rules.md, then read {dir}/plan.md. Perform the plan review action described in {plugin}/actions/plan-review.md. Write your review to {dir}/plan-review-1.md. Be very critical."
+    );
+    assert!(
+        fixture.calls()[0].ends_with(&expected),
+        "{}",
+        fixture.calls()[0]
+    );
+}
+
+#[test]
+fn t09_the_review_is_where_it_belongs() {
+    let fixture = Fixture::at(&json!({ "current_task": "2", "phase_iteration": 2 }));
+    fixture.stop().blocks();
+    assert!(fixture.has("task-2-review-3.md"));
+}
+
+#[test]
+fn t10_no_reviewer() {
+    let fixture = Fixture::at(&json!({}));
+    std::fs::remove_file(fixture.project.path("bin/claude")).unwrap();
+    no_review(&fixture, "claude CLI not found");
+}
+
+#[test]
+fn t11_a_reviewer_that_fails() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.reviewer("last", "echo it broke >&2; exit 1");
+    no_review(&fixture, "Exited with code 1");
+    let log = fixture.read(".review-1.log");
+    assert!(
+        log.contains("it broke") && log.contains("Exited with code 1"),
+        "{log}"
+    );
+}
+
+#[test]
+fn t12_a_reviewer_that_writes_nothing() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.reviewer("after", "rm \"$file\"");
+    no_review(&fixture, "did not write task-1-review-1.md");
+}
+
+#[test]
+fn t13_a_slow_reviewer() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.config(&json!({ "timeout_seconds": 0.3 }));
+    fixture.reviewer("before", "sleep 5");
+    no_review(&fixture, "was not made");
+}
+
+#[test]
+fn t14_structured_output() {
+    called_with(
+        &json!({}),
+        &[
+            "--output-format json",
+            "--json-schema {\"type\":\"object\",\"properties\":{\"verdict\":{\"type\":\"string\",\"enum\":[\"PASS\",\"FAIL\"]}},\"required\":[\"verdict\"]}",
+        ],
+    );
+}
+
+#[test]
+fn the_child_runs_without_hooks_and_marked() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let call = &fixture.calls()[0];
+    assert!(
+        call.contains("--settings {\"disableAllHooks\":true}"),
+        "{call}"
+    );
+    let env = fixture.project.read("control/env");
+    assert!(
+        env.contains("TASKIE_HOOK_SKIP=true") && env.contains("TOLLGATE_DEPTH=1"),
+        "{env}"
+    );
+}

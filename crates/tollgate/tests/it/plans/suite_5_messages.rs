@@ -1,0 +1,103 @@
+//! Suite 5: the texts of blocks.
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, PLAN};
+
+fn reason(fields: &Value) -> String {
+    Fixture::at(fields).stop().blocks()
+}
+
+#[track_caller]
+fn contains(reason: &str, texts: &[&str]) {
+    for text in texts {
+        assert!(reason.contains(text), "{text} in {reason}");
+    }
+}
+
+#[test]
+fn t01_code_review() {
+    let reason = reason(&json!({ "current_task": "2", "phase_iteration": 2 }));
+    contains(
+        &reason,
+        &["task-2-review-3.md", "post-code-review", "state.json"],
+    );
+    let text = r#"A code review (iteration 3) has been written to .taskie/plans/test-plan/task-2-review-3.md by an independent reviewer. Read this review file and perform the post-code-review action: address all issues, update the code, then create .taskie/plans/test-plan/task-2-post-review-3.md documenting your fixes. AFTER completing all post-review work and writing the post-review file, update state.json atomically (read current file, modify only phase and next_phase, write complete JSON back): set phase to "post-code-review", set next_phase to "code-review". Keep all other fields (max_reviews, current_task, phase_iteration, review_model, consecutive_clean) unchanged. Write via temp file then mv to prevent corruption. Update tasks.md and push to remote. (To stop the review loop, set next_phase to null in state.json.)"#;
+    assert!(reason.starts_with(text), "{reason}");
+}
+
+#[test]
+fn t02_plan_review() {
+    let reason = reason(&json!({ "next_phase": "plan-review" }));
+    contains(
+        &reason,
+        &["plan-review-1.md", "post-plan-review", "plan.md"],
+    );
+    let text = r#"A plan review (iteration 1) has been written to .taskie/plans/test-plan/plan-review-1.md by an independent reviewer. Read this review file and perform the post-plan-review action: address all issues in plan.md, then create .taskie/plans/test-plan/plan-post-review-1.md documenting your fixes. AFTER completing all post-review work and writing the post-review file, update state.json atomically (read current file, modify only phase and next_phase, write complete JSON back): set phase to "post-plan-review", set next_phase to "plan-review". Keep all other fields (max_reviews, current_task, phase_iteration, review_model, consecutive_clean) unchanged. Write via temp file then mv to prevent corruption. Push to remote. (To stop the review loop, set next_phase to null in state.json.)"#;
+    assert!(reason.starts_with(text), "{reason}");
+}
+
+#[test]
+fn t03_tasks_review() {
+    let reason = reason(&json!({ "next_phase": "tasks-review", "phase_iteration": 1 }));
+    contains(
+        &reason,
+        &[
+            "tasks-review-2.md",
+            "post-tasks-review",
+            "tasks.md",
+            "address all issues in tasks.md and task files, then create",
+            "corruption. Push to remote.",
+        ],
+    );
+}
+
+#[test]
+fn t04_all_code_review() {
+    let reason = reason(&json!({ "next_phase": "all-code-review" }));
+    contains(
+        &reason,
+        &[
+            "An all-code review (iteration 1)",
+            "all-code-review-1.md",
+            "post-all-code-review",
+            "all-code-post-review-1.md",
+            "address all issues across all tasks, then create",
+            "Update tasks.md and push to remote.",
+        ],
+    );
+}
+
+#[test]
+fn t05_the_plans_directory() {
+    contains(&reason(&json!({})), &[&format!(".taskie/plans/{PLAN}/")]);
+}
+
+#[test]
+fn t06_valid_json() {
+    let stop = Fixture::at(&json!({})).stop();
+    assert_eq!(stop.answer()["decision"], "block");
+    assert!(
+        stop.0
+            .stdout
+            .starts_with("{\"decision\": \"block\", \"reason\": \""),
+        "{stop:?}"
+    );
+}
+
+#[test]
+fn what_is_new_and_what_returned_is_named() {
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    fixture.state(&json!({ "phase": "post-code-review", "phase_iteration": 1 }));
+    let reason = fixture.stop().blocks();
+    contains(
+        &reason,
+        &[
+            "New since task-1-review-1.md: \"Finding of call xx alone\".",
+            "Returned unchanged from task-1-review-1.md: \"Minor: variable naming inconsistency\".",
+            "`tollgate plan done post-code-review`",
+            "`tollgate plan release`",
+        ],
+    );
+}

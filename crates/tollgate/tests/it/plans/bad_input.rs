@@ -267,6 +267,9 @@ fn ten_thousand_files_are_fine() {
 
 #[test]
 fn a_stop_with_nothing_to_do_starts_and_writes_nothing() {
+    if !super::crash::can_trace() {
+        return;
+    }
     let fixture = Fixture::at(&json!({ "next_phase": null }));
     for n in 4..500 {
         std::fs::File::create(fixture.path(&format!("task-{n}.md"))).unwrap();

@@ -9,14 +9,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::{self, Durability};
-use tollgate_core::project::{ConfigFile, Layout, ProjectId};
+use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
 use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
 use tollgate_core::state::journal::{Decision, Entry, Journal};
 
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
-use tollgate_core::workflow::brief::Artifacts;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
@@ -139,11 +138,8 @@ impl Site {
 
     /// Whether an artifact of a configured path is there.
     pub(super) fn has_artifact(&self, path: &str) -> bool {
-        let artifacts = Artifacts {
-            base: &self.docs,
-            exists: &|_| true,
-        };
-        self.layout.root().join(artifacts.scoped(path)).is_file()
+        let path = under_docs(&self.docs, path);
+        self.layout.root().join(path).is_file()
     }
 
     /// What a step would do, without doing it.

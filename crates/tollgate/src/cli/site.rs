@@ -217,11 +217,7 @@ pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>
             if json {
                 anstream::println!("{:#}", as_json(&made));
             } else {
-                anstream::println!(
-                    "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-                    made.change.told,
-                    made.version
-                );
+                tell_made(&made);
                 if let Some(next) = next {
                     anstream::println!("  next: {BOLD}{next}{BOLD:#}");
                 }
@@ -233,6 +229,15 @@ pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>
         }
         Err(refusal) => refuse(refusal),
     }
+}
+
+/// Says what happened, in one line.
+pub(super) fn tell_made(made: &Made) {
+    anstream::println!(
+        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+        made.change.told,
+        made.version
+    );
 }
 
 pub(super) fn as_json(made: &Made) -> Value {

@@ -8,7 +8,7 @@ use tollgate_core::workflow::transition::{Ending, Step};
 
 use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
-use crate::cli::{Answer, DIM, GOOD, Trouble};
+use crate::cli::{Answer, Trouble};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -62,11 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         anstream::println!("{value:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!(
-        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        made.change.told,
-        made.version
-    );
+    site::tell_made(&made);
     if let Some(metrics) = entry.and_then(|entry| entry.get("metrics")) {
         let number = |key: &str| {
             metrics

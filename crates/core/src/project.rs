@@ -137,6 +137,8 @@ impl Layout {
                 .all(|part| matches!(part, Component::Normal(_)))
         });
         match inside.filter(|_| own) {
+            // A project that is the root itself.
+            Some(path) if path.as_os_str().is_empty() => "docs".to_owned(),
             Some(path) => format!("{}/docs", path.display()),
             None => format!("docs/{id}"),
         }
@@ -189,24 +191,6 @@ impl Layout {
         found
             .cloned()
             .unwrap_or_else(|| self.workflow_home().join(name))
-    }
-
-    /// Where the documents of the work itself are: `docs/`, and in a monorepo that of one
-    /// project, beside the others' or inside the project.
-    pub fn docs(&self, project: Option<(&ProjectId, &str)>) -> PathBuf {
-        let Some((ProjectId(id), monorepo)) = project else {
-            return self.root.join("docs");
-        };
-        let config = Object::parse(monorepo).unwrap_or_default();
-        let inside = config.str("docs_location").as_deref() == Some("project");
-        let path = config
-            .object("projects")
-            .and_then(|projects| projects.object(id)?.str("path"))
-            .filter(|path| inside && stays_inside(path));
-        match path {
-            Some(path) => self.root.join(path.as_ref()).join("docs"),
-            None => self.root.join("docs").join(id),
-        }
     }
 
     /// The state files of all projects of a monorepo.
@@ -403,6 +387,16 @@ impl ProjectId {
                 None => Ok(None),
             },
         }
+    }
+}
+
+/// A configured path of an artifact, relative to the root: `docs/` stands for `base`, wherever
+/// the project keeps its documents.
+pub fn under_docs(base: &str, path: &str) -> String {
+    let path = path.trim_start_matches("./");
+    match path.strip_prefix("docs/") {
+        Some(rest) => format!("{base}/{rest}"),
+        None => path.to_owned(),
     }
 }
 

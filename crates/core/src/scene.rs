@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::env::Env;
 use crate::fs;
 use crate::json::Object;
-use crate::project::{ConfigFile, Layout, ProjectId, lexical};
+use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
 use crate::state::store::Store;
@@ -371,9 +371,19 @@ impl<'a> Scene<'a> {
 
     /// Where the documents of the work itself are.
     pub fn docs(&self) -> PathBuf {
+        self.layout().root().join(self.docs_base())
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub fn has_artifact(&self, path: &str) -> bool {
+        let path = under_docs(&self.docs_base(), path);
+        self.layout().root().join(path).is_file()
+    }
+
+    fn docs_base(&self) -> String {
         let project = self.sources.project().ok().flatten();
         let monorepo = self.sources.monorepo().ok().flatten();
-        self.layout().docs(project.zip(monorepo))
+        Layout::docs_base(project, monorepo)
     }
 
     /// The files that differ from where the branch left `base`; nothing if nobody can tell.

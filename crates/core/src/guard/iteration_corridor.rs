@@ -10,6 +10,7 @@ use crate::scene::Scene;
 use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::escalation::Escalation;
+use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::gate;
 use crate::workflow::requirements::Requirements;
 
@@ -54,11 +55,19 @@ fn check(scene: &Scene<'_>) -> Opinion {
         return self_heal::no_requirements(scene, NAME, "IC-100", &phase, &what);
     };
     let data = state.phase(&phase).unwrap_or_default();
-    let found =
-        failing_tests(requirements, &data).or_else(|| open_constitution(requirements, &data));
     let opinion = self_heal::renamed(NAME, "IC-100", &phase);
-    let Some((code, mut text)) = found else {
-        return opinion;
+    let (code, mut text, reason) = match evidence::corridor(requirements, &data) {
+        None => return opinion,
+        Some(Corridor::Tests) => (
+            "IC-001",
+            failing_tests(requirements, &data),
+            "Tests are failing",
+        ),
+        Some(Corridor::Constitution) => (
+            "IC-002",
+            open_constitution(requirements, &data),
+            "Constitutional validation in progress",
+        ),
     };
     text.push_str("\nBlocked action: ");
     text.push_str(&gate::describe(scene));
@@ -67,10 +76,6 @@ fn check(scene: &Scene<'_>) -> Opinion {
         hook: NAME,
         phase: &phase,
         detail: &text,
-    };
-    let reason = match code {
-        "IC-001" => "Tests are failing",
-        _ => "Constitutional validation in progress",
     };
     Opinion {
         edits: escalation.raise(scene).into_iter().collect(),
@@ -88,77 +93,36 @@ fn leaves(scene: &Scene<'_>) -> bool {
     }
 }
 
-/// The corridor of failing tests: its code and message.
-fn failing_tests(
-    requirements: &Requirements<'_>,
-    phase: &Object<'_>,
-) -> Option<(&'static str, String)> {
-    let required = requirements.enabled("test_iteration")?;
-    let tests = test_iteration(phase)?;
-    let failed = tests.is("last_test_result", "failed");
-    if tests.truthy("completed") || tests.is("status", "escalated") || !failed {
-        return None;
-    }
-    let used = tests
-        .get("current_iteration")
-        .and_then(Node::u64)
-        .unwrap_or(0);
-    let most = tests.get("max_iterations").and_then(Node::u64);
-    let most = most
-        .or_else(|| required.u64("max_iterations"))
-        .unwrap_or(10);
+/// What is said in the corridor of failing tests.
+fn failing_tests(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
+    let tests = evidence::test_iteration(phase).unwrap_or_default();
+    let (used, most) = evidence::test_runs(requirements, &tests);
     let runs = tests
         .get("history")
         .and_then(Node::array)
         .unwrap_or_default();
     let error = runs.last().and_then(|run| run.get("error")?.str());
     let command = tests.str("last_test_command");
-    let text = format!(
+    format!(
         "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \
          re-run tests before doing anything else.\n\n\
          Last error: {}\nLast test command: {}",
         error.as_deref().unwrap_or("not recorded"),
         command.as_deref().unwrap_or("not recorded"),
-    );
-    Some(("IC-001", text))
+    )
 }
 
-/// The corridor of an unfinished constitutional validation.
-fn open_constitution(
-    requirements: &Requirements<'_>,
-    phase: &Object<'_>,
-) -> Option<(&'static str, String)> {
-    let tests = test_iteration(phase);
-    let completed = tests
-        .as_ref()
-        .is_some_and(|tests| tests.truthy("completed"));
-    let satisfied = requirements.enabled("test_iteration").is_none()
-        || tests.as_ref().is_some_and(|tests| {
-            completed && (!tests.is("status", "escalated") || tests.truthy("escalation_approved"))
-        });
-    let required = requirements.enabled("constitutional_validation")?;
-    if !satisfied {
-        return None;
-    }
+/// What is said in the corridor of an unfinished constitutional validation.
+fn open_constitution(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
     let status = match phase.object("constitutional_validation") {
-        Some(checked) if checked.truthy("completed") || checked.is("status", "escalated") => {
-            return None;
-        }
         Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
-        None if completed => "not_started".into(),
-        None => return None,
+        None => "not_started".into(),
     };
+    let required = requirements.section("constitutional_validation");
     let articles = required.texts("articles").join(", ");
-    let text = format!(
+    format!(
         "ITERATION CORRIDOR: Constitutional validation in progress for Articles [{articles}]. \
          Validate and fix artifacts before proceeding.\n\n\
          Status: {status}"
-    );
-    Some(("IC-002", text))
-}
-
-fn test_iteration<'a>(phase: &Object<'a>) -> Option<Object<'a>> {
-    phase
-        .object("iteration_requirements")?
-        .object("test_iteration")
+    )
 }

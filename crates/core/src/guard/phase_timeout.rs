@@ -5,11 +5,12 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Class, Guard};
-use crate::json::{Node, Object};
+use crate::json::Object;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::state::timestamp;
 use crate::verdict::{Finding, Verdict};
+use crate::workflow::requirements::Requirements;
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-timeout",
@@ -40,7 +41,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     }) else {
         return Verdict::Allow;
     };
-    let Some(limit) = limit(scene) else {
+    let Some(limit) = scene.requirements().and_then(Requirements::timeout_minutes) else {
         return Verdict::Allow;
     };
     let elapsed = minutes(scene.now().duration_since(begun));
@@ -70,19 +71,6 @@ fn beginning(phase: &Object<'_>) -> Option<Timestamp> {
             .try_fold(phase.get(first)?, |node, key| node.get(key))?;
         timestamp::parse(&node.str()?)
     })
-}
-
-fn limit(scene: &Scene<'_>) -> Option<u64> {
-    let requirements = scene.requirements()?;
-    let elicitation = requirements.section("interactive_elicitation");
-    [
-        elicitation.get("timeout_minutes"),
-        requirements.get("timeout_minutes"),
-    ]
-    .into_iter()
-    .flatten()
-    .filter_map(Node::u64)
-    .find(|minutes| *minutes > 0)
 }
 
 /// Whole minutes, rounded.

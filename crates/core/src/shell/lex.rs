@@ -299,16 +299,7 @@ impl<'a> Cursor<'a> {
             }
             // `$"…"` is a translated string; the quotes are the usual ones.
             b'"' if !quoted => self.at += 1,
-            b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => {
-                self.at += 2;
-                let name = char::from(next).to_string();
-                gather.piece(Piece::Variable {
-                    name,
-                    op: VarOp::Plain,
-                    quoted,
-                });
-            }
-            _ if next.is_ascii_digit() => {
+            b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9' => {
                 self.at += 2;
                 let name = char::from(next).to_string();
                 gather.piece(Piece::Variable {

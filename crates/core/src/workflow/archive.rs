@@ -20,15 +20,7 @@ pub fn add_missing(archive: &mut Document, history: &[Value]) -> Result<usize, I
         .filter(|entry| entry.get("phase_snapshots").is_some())
     {
         let record = record(entry);
-        let known = archive
-            .array(&["records"])
-            .unwrap_or_default()
-            .iter()
-            .any(|old| {
-                old.get("slug") == record.get("slug")
-                    && old.get("completed_at") == record.get("completed_at")
-            });
-        if known {
+        if holds(archive, &record) {
             continue;
         }
         let position = archive.array(&["records"]).map_or(0, <[Value]>::len);
@@ -45,7 +37,10 @@ pub fn add_missing(archive: &mut Document, history: &[Value]) -> Result<usize, I
 
 /// Whether a history entry has its record.
 pub fn has(archive: &Document, entry: &Value) -> bool {
-    let record = record(entry);
+    holds(archive, &record(entry))
+}
+
+fn holds(archive: &Document, record: &Map<String, Value>) -> bool {
     archive
         .array(&["records"])
         .unwrap_or_default()

@@ -13,6 +13,7 @@ use super::evidence::{PhaseRequirements, in_folder};
 use super::phases;
 use super::standing::{Doing, Standing};
 use super::transition::{Refusal, Rules};
+use crate::project::under_docs;
 use crate::state::document::{Document, whole};
 
 /// A discovery older than this may no longer be true.
@@ -42,10 +43,7 @@ pub struct Artifacts<'a> {
 impl Artifacts<'_> {
     /// A configured path, put under the project's documents.
     pub fn scoped(&self, path: &str) -> String {
-        match path.strip_prefix("docs/") {
-            Some(rest) => format!("{}/{rest}", self.base),
-            None => path.to_owned(),
-        }
+        under_docs(self.base, path)
     }
 }
 
@@ -153,7 +151,7 @@ fn line(text: &mut String, name: &str, value: &str) {
 }
 
 fn paths(
-    requirements: &PhaseRequirements,
+    requirements: &PhaseRequirements<'_>,
     folder: Option<&str>,
     artifacts: &Artifacts<'_>,
 ) -> Vec<String> {

@@ -1,27 +1,59 @@
 //! Keeping the state small once a workflow is over: edits that shorten its lists and clear what
 //! belonged to the workflow, right even if somebody appends to a list meanwhile.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::transition::{MAX_HISTORY, MAX_SKILL_LOG, MAX_WORKFLOWS, TRANSIENT};
 use crate::state::document::Document;
 use crate::state::edit::Edit;
 
+/// How many entries `workflow_history` keeps.
+pub const MAX_WORKFLOWS: usize = 50;
+/// How many entries `history` keeps.
+pub const MAX_HISTORY: usize = 100;
+/// How many entries `skill_usage_log` keeps.
+pub const MAX_SKILL_LOG: usize = 50;
 /// How long a text in a kept entry may be.
 const MAX_TEXT: usize = 200;
+
+/// A field, and what it is without a workflow.
+pub(crate) type Transient = (&'static str, fn() -> Value);
+
+/// The fields that belong to a running workflow, and what they are without one.
+pub(crate) const TRANSIENT: [Transient; 6] = [
+    ("current_phase", || Value::Null),
+    ("active_agent", || Value::Null),
+    ("phases", || json!({})),
+    ("blockers", || json!([])),
+    ("pending_escalations", || json!([])),
+    ("pending_delegation", || Value::Null),
+];
 
 /// The edits that prune a document without a running workflow.
 pub fn edits(document: &Document) -> Vec<Edit> {
     let mut edits = Vec::new();
+    branches(document, &mut edits);
+    edits.extend(lists(document, MAX_WORKFLOWS));
+    edits.extend(transient());
+    edits
+}
+
+/// The edits that keep the lists short, with at most this many entries of workflows.
+pub(super) fn lists(document: &Document, workflows: usize) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    // By index, so before anything is taken away.
     shorten(document, "history", "action", &mut edits);
     shorten(document, "workflow_history", "description", &mut edits);
-    branches(document, &mut edits);
     trim(document, "skill_usage_log", MAX_SKILL_LOG, &mut edits);
     trim(document, "history", MAX_HISTORY, &mut edits);
-    trim(document, "workflow_history", MAX_WORKFLOWS, &mut edits);
-    let transient = TRANSIENT.iter();
-    edits.extend(transient.map(|(key, value)| Edit::set(&[key], value())));
+    trim(document, "workflow_history", workflows, &mut edits);
     edits
+}
+
+/// The edits that clear what belonged to the workflow.
+pub(super) fn transient() -> impl Iterator<Item = Edit> {
+    TRANSIENT
+        .iter()
+        .map(|(key, value)| Edit::set(&[key], value()))
 }
 
 /// Takes the first entry away as often as there are too many: whoever appends meanwhile loses
@@ -52,7 +84,7 @@ fn branches(document: &Document, edits: &mut Vec<Edit>) {
         let name = branch.and_then(|branch| branch.get("name"));
         if let Some(name) = name.filter(|_| branch.is_some_and(|branch| branch.len() > 1)) {
             let place = ["workflow_history", &index.to_string(), "git_branch"];
-            edits.push(Edit::set(&place, serde_json::json!({ "name": name })));
+            edits.push(Edit::set(&place, json!({ "name": name })));
         }
     }
 }
@@ -61,7 +93,6 @@ fn branches(document: &Document, edits: &mut Vec<Edit>) {
 mod tests {
     use super::*;
     use crate::state::edit::apply;
-    use serde_json::json;
 
     #[test]
     fn r18_lists_keep_50_100_and_50_and_their_texts_200() {

@@ -48,6 +48,24 @@ impl<'a> Requirements<'a> {
         section.get("enabled")?.truthy().then_some(section)
     }
 
+    /// Whether somebody switched the section off, rather than never mentioned it.
+    pub fn is_off(&self, key: &str) -> bool {
+        let switch = self.section(key).get("enabled");
+        match (self.get(key), switch) {
+            (None, _) => false,
+            (Some(_), Some(switch)) => !switch.truthy(),
+            (Some(said), None) => said.object().is_none(),
+        }
+    }
+
+    /// How many minutes the phase may take, where it is said.
+    pub fn timeout_minutes(&self) -> Option<u64> {
+        let talk = self.section("interactive_elicitation");
+        let said = [talk.get("timeout_minutes"), self.get("timeout_minutes")];
+        let mut said = said.into_iter().flatten().filter_map(Node::u64);
+        said.find(|minutes| *minutes > 0)
+    }
+
     /// A member that is a whole number.
     pub fn u64(&self, key: &str) -> Option<u64> {
         self.get(key)?.u64()
@@ -136,5 +154,6 @@ mod tests {
         let merged = of(&config, "quick", "06-implementation");
         assert!(merged.enabled("test_iteration").is_none());
         assert!(merged.enabled("constitutional_validation").is_some());
+        assert!(merged.is_off("test_iteration") && !merged.is_off("artifact_validation"));
     }
 }

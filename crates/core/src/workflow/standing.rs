@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::phases;
 use super::transition::{Refusal, minutes};
-use crate::state::document::Document;
+use crate::state::document::{Document, whole};
 
 /// A running workflow.
 #[derive(Clone, Debug)]
@@ -86,9 +86,15 @@ impl<'a> Standing<'a> {
 
     /// A field of a phase's entry.
     pub fn field(&self, key: &'a str, path: &[&str]) -> Option<&'a Value> {
-        let mut whole = vec!["phases", self.filed(key)];
-        whole.extend(path);
-        self.document.get(&whole)
+        let mut full = vec!["phases", self.filed(key)];
+        full.extend(path);
+        self.document.get(&full)
+    }
+
+    /// How often a phase was begun again.
+    pub fn retries(&self, key: &'a str) -> u64 {
+        let count = self.field(key, &["timing", "retries"]);
+        count.and_then(whole).unwrap_or(0)
     }
 
     /// A phase's status: that of its entry, else the short one.

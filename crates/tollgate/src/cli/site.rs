@@ -9,14 +9,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::{self, Durability};
-use tollgate_core::project::{ConfigFile, Layout, ProjectId};
+use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
 use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
 use tollgate_core::state::journal::{Decision, Entry, Journal};
 
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
-use tollgate_core::workflow::brief::Artifacts;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
@@ -139,11 +138,8 @@ impl Site {
 
     /// Whether an artifact of a configured path is there.
     pub(super) fn has_artifact(&self, path: &str) -> bool {
-        let artifacts = Artifacts {
-            base: &self.docs,
-            exists: &|_| true,
-        };
-        self.layout.root().join(artifacts.scoped(path)).is_file()
+        let path = under_docs(&self.docs, path);
+        self.layout.root().join(path).is_file()
     }
 
     /// What a step would do, without doing it.
@@ -221,11 +217,7 @@ pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>
             if json {
                 anstream::println!("{:#}", as_json(&made));
             } else {
-                anstream::println!(
-                    "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-                    made.change.told,
-                    made.version
-                );
+                tell_made(&made);
                 if let Some(next) = next {
                     anstream::println!("  next: {BOLD}{next}{BOLD:#}");
                 }
@@ -237,6 +229,15 @@ pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>
         }
         Err(refusal) => refuse(refusal),
     }
+}
+
+/// Says what happened, in one line.
+pub(super) fn tell_made(made: &Made) {
+    anstream::println!(
+        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+        made.change.told,
+        made.version
+    );
 }
 
 pub(super) fn as_json(made: &Made) -> Value {

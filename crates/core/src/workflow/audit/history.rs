@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Finding, Scan, found, show};
 use crate::state::edit::Edit;
+use crate::workflow::prune::TRANSIENT;
 use crate::workflow::standing;
-use crate::workflow::transition::TRANSIENT;
 
 /// A workflow that is over is not running.
 pub(super) fn ended(scan: &Scan<'_>, findings: &mut Vec<Finding>) {

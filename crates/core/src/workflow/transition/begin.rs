@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::{Change, Edits, Escalations, Refusal, Rules, moment};
 use crate::state::document::Document;
-use crate::state::document::whole;
 use crate::workflow::phases;
 use crate::workflow::standing::{Doing, Place, Standing};
 
@@ -58,10 +57,7 @@ pub(super) fn apply(
     let timing = ["phases", standing.filed(place.key), "timing"];
     let [top, key, timing] = timing;
     if again {
-        let retries = standing
-            .field(place.key, &["timing", "retries"])
-            .and_then(whole)
-            .unwrap_or(0);
+        let retries = standing.retries(place.key);
         if standing
             .field(place.key, &["timing", "started_at"])
             .is_none_or(Value::is_null)

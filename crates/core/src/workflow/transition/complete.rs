@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
 use crate::state::document::Document;
+use crate::state::view::State;
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
-use crate::workflow::evidence::Unmet;
+use crate::workflow::evidence::{self, Evidence};
 use crate::workflow::phases;
 use crate::workflow::standing::{Doing, Place, Standing};
 
@@ -150,35 +151,31 @@ fn gate(
     rules: &Rules<'_>,
 ) -> Result<Vec<String>, Refusal> {
     let requirements = rules.requirements.of(standing.workflow, place.key);
-    let unmet = requirements.unmet(document, place.key, completion.exists);
+    let text = document.to_text();
+    let state = State::parse(&text).map_err(|flaw| Refusal::contradiction(&flaw.to_string()))?;
+    let evidence = Evidence {
+        state: &state,
+        manifest: rules.manifest,
+        exists: completion.exists,
+    };
+    let unmet = requirements.unmet(place.key, &evidence);
     if unmet.is_empty() {
         return Ok(Vec::new());
     }
-    let list: Vec<String> = unmet
-        .iter()
-        .map(|Unmet { requirement, what }| format!("- {requirement}: {what}"))
-        .collect();
-    let mut names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
-    names.dedup();
     let mode = document.str(&["active_workflow", "gate_mode"]);
     let strict = match rules.definitions.get(standing.workflow) {
         Some(definition) if mode.is_none() => definition.gate_mode == GateMode::Strict,
         Some(_) | None => mode != Some(GateMode::Permissive.as_str()),
     };
     if !strict {
-        return Ok(list
+        return Ok(unmet
             .iter()
             .map(|line| format!("not met, but the workflow is permissive: {line}"))
             .collect());
     }
     Err(Refusal {
         kind: Kind::Closed,
-        what: format!(
-            "GATE BLOCKED: Iteration requirements not satisfied for phase '{}'.\n\nBlocking requirements: {}\n{}\n\nComplete the required iterations before advancing.",
-            place.key,
-            names.join(", "),
-            list.join("\n")
-        ),
+        what: evidence::closed(place.key, &unmet),
         next: "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`".to_owned(),
     })
 }

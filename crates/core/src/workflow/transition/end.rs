@@ -7,16 +7,8 @@ use serde_json::{Map, Value, json};
 use super::{Change, Edits, Refusal, moment, snapshot};
 use crate::state::document::Document;
 use crate::state::edit::Edit;
+use crate::workflow::prune::{self, MAX_WORKFLOWS};
 use crate::workflow::standing::{Doing, Standing};
-
-/// How many entries `workflow_history` keeps.
-pub const MAX_WORKFLOWS: usize = 50;
-/// How many entries `history` keeps.
-pub const MAX_HISTORY: usize = 100;
-/// How many entries `skill_usage_log` keeps.
-pub const MAX_SKILL_LOG: usize = 50;
-/// How long a text in a pruned entry may be.
-const MAX_TEXT: usize = 200;
 
 /// How the work left its branch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -164,49 +156,22 @@ fn archive(
     let supervised = document.bool(&["supervised_mode", "enabled"]) == Some(true);
     put("supervised_mode_enabled", supervised.into());
 
-    let mut edits = Edits::default();
-    let mut workflows = tail(document, "workflow_history", MAX_WORKFLOWS - 1);
-    for old in &mut workflows {
-        shorten(old, "description");
-    }
-    workflows.push(Value::Object(entry));
-    edits.set(&["workflow_history"], workflows);
-    let mut history = tail(document, "history", MAX_HISTORY);
-    for old in &mut history {
-        shorten(old, "action");
-    }
-    if document.get(&["history"]).is_some() {
-        edits.set(&["history"], history);
-    }
-    if document.get(&["skill_usage_log"]).is_some() {
-        edits.set(
-            &["skill_usage_log"],
-            tail(document, "skill_usage_log", MAX_SKILL_LOG),
-        );
+    let mut edits = Edits(prune::lists(document, MAX_WORKFLOWS - 1));
+    let entry = Value::Object(entry);
+    if document.array(&["workflow_history"]).is_some() {
+        edits.push(&["workflow_history"], entry);
+    } else {
+        // What is no list must not keep a workflow from ending.
+        edits.set(&["workflow_history"], vec![entry]);
     }
     // What `start --supervised` switched on goes with its workflow.
     if supervised && document.bool(&["active_workflow", "flags", "supervised"]) == Some(true) {
         edits.set(&["supervised_mode", "enabled"], false);
     }
     edits.set(&["active_workflow"], Value::Null);
-    for (key, value) in TRANSIENT {
-        edits.set(&[key], value());
-    }
+    edits.0.extend(prune::transient());
     edits.0
 }
-
-/// A field, and what it is without a workflow.
-pub(crate) type Transient = (&'static str, fn() -> Value);
-
-/// The fields that belong to a running workflow, and what they are without one.
-pub(crate) const TRANSIENT: [Transient; 6] = [
-    ("current_phase", || Value::Null),
-    ("active_agent", || Value::Null),
-    ("phases", || json!({})),
-    ("blockers", || json!([])),
-    ("pending_escalations", || json!([])),
-    ("pending_delegation", || Value::Null),
-];
 
 /// `REQ-0031` of the folder `REQ-0031-x`, else the whole folder.
 fn identity(document: &Document) -> Value {
@@ -219,25 +184,5 @@ fn identity(document: &Document) -> Value {
             format!("{prefix}-{number}").into()
         }
         _ => folder.into(),
-    }
-}
-
-fn tail(document: &Document, key: &str, most: usize) -> Vec<Value> {
-    let all = document.array(&[key]).unwrap_or_default();
-    all.get(all.len().saturating_sub(most)..)
-        .unwrap_or_default()
-        .to_vec()
-}
-
-fn shorten(entry: &mut Value, key: &str) {
-    let long = entry
-        .get(key)
-        .and_then(Value::as_str)
-        .filter(|text| text.chars().count() > MAX_TEXT);
-    if let Some(text) = long {
-        let short: String = text.chars().take(MAX_TEXT).collect();
-        if let Some(entry) = entry.as_object_mut() {
-            entry.insert(key.to_owned(), format!("{short}...").into());
-        }
     }
 }

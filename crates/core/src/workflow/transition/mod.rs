@@ -18,8 +18,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use complete::{Completion, Report};
-pub(crate) use end::TRANSIENT;
-pub use end::{Ending, MAX_HISTORY, MAX_SKILL_LOG, MAX_WORKFLOWS};
+pub use end::Ending;
 pub use refusal::{Kind, Refusal};
 pub use review::{Choice, MAX_REDOS};
 pub use start::{Branch, Start, slug};

@@ -95,10 +95,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     // What is done again has passed no gate. When it first began stays.
     edits.set(&["phases", key, "completed"], Value::Null);
     edits.set(&["phases", key, "gate_passed"], Value::Null);
-    let retries = standing
-        .field(place.key, &["timing", "retries"])
-        .and_then(whole)
-        .unwrap_or(0);
+    let retries = standing.retries(place.key);
     if standing
         .field(place.key, &["timing", "started_at"])
         .is_none()

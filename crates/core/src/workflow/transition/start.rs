@@ -4,12 +4,12 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::end::TRANSIENT;
 use super::{Change, Edits, Refusal, Rules, begin, moment};
 use crate::state::document::{Document, whole};
 use crate::workflow::definitions::{Definition, Intensity, is_key};
 use crate::workflow::nearest::nearest;
 use crate::workflow::phases;
+use crate::workflow::prune::TRANSIENT;
 use crate::workflow::standing;
 
 /// How a workflow starts.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::state::edit;
 use crate::workflow::definitions::Intensity;
+use crate::workflow::prune::MAX_WORKFLOWS;
 use serde_json::json;
 
 pub(crate) fn at(minute: i64) -> Timestamp {

@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::fs::{self, Durability};
-use tollgate_core::scene::MAX_FILE;
+use tollgate_core::state::archive;
 use tollgate_core::state::document::Document;
-use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step};
 
 use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
-use crate::cli::{Answer, DIM, GOOD, Trouble};
+use crate::cli::{Answer, Trouble};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -64,11 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         anstream::println!("{value:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!(
-        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        made.change.told,
-        made.version
-    );
+    site::tell_made(&made);
     if let Some(metrics) = entry.and_then(|entry| entry.get("metrics")) {
         let number = |key: &str| {
             metrics
@@ -123,23 +117,9 @@ fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String
 /// Adds what is missing to the archive. The state is done already, so a failure is a warning.
 pub(super) fn remember(site: &Site, history: &[serde_json::Value]) {
     let path = site.layout.archive_file(site.project.as_ref());
-    let result = (|| {
-        let mut archive = match fs::read_regular(&path, MAX_FILE)
-            .map_err(|fault| fault.to_string())?
-        {
-            None => Document::default(),
-            Some(contents) => Document::parse(&contents.bytes).map_err(|flaw| flaw.to_string())?,
-        };
-        if archive::add_missing(&mut archive, history).map_err(|fault| fault.to_string())? > 0 {
-            fs::replace(&path, archive.to_text().as_bytes(), Durability::Synced)
-                .map_err(|fault| fault.to_string())?;
-        }
-        Ok::<(), String>(())
-    })();
-    if let Err(error) = result {
+    if let Err(error) = archive::remember(&path, history) {
         warn(&format!(
-            "the workflow is in the history, but not in {}: {error}",
-            path.display()
+            "the workflow is in the history, but not in the archive: {error}"
         ));
     }
 }

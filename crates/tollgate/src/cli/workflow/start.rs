@@ -8,7 +8,7 @@ use tollgate_core::workflow::transition::{Branch, Refusal, Start, Step, slug};
 
 use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
-use crate::cli::{Answer, BOLD, DIM, GOOD, Trouble};
+use crate::cli::{Answer, BOLD, DIM, Trouble};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -145,11 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         anstream::println!("{value:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!(
-        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        made.change.told,
-        made.version
-    );
+    site::tell_made(&made);
     anstream::println!("  artifacts: {}/requirements/{folder}/", site.docs);
     if let Some((_, name, from)) = &made_branch {
         anstream::println!("  branch:    {name} {DIM}(from {from}){DIM:#}");

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::state::document::Document;
+use tollgate_core::state::view::State;
 use tollgate_core::workflow::evidence::Corridor;
 use tollgate_core::workflow::standing::{Doing, Place, Standing, running};
 
@@ -94,6 +95,10 @@ fn outlook<'a>(
         Doing::Finished(done) => ("finished", done, "tollgate workflow finalize"),
     };
     let requirements = site.requirements.of(standing.workflow, place.key);
+    let text = document.to_text();
+    let entry = State::parse(&text)
+        .ok()
+        .and_then(|state| state.phase(place.key));
     let active = matches!(doing, Doing::Running(_) | Doing::Redoing(_));
     let age = standing.age(place, requirements.timeout_minutes(), site.now);
     Ok(Outlook {
@@ -101,8 +106,8 @@ fn outlook<'a>(
         place,
         next,
         stale: age.filter(|(minutes, limit)| active && minutes > limit),
-        corridor: requirements
-            .corridor(document, place.key)
+        corridor: entry
+            .and_then(|entry| requirements.corridor(&entry))
             .filter(|_| active),
     })
 }

@@ -121,7 +121,8 @@ fn ac_004c_ac_004g_nobody_was_asked_and_fabrications_open_no_gate() {
     });
     let said = bench.refused(1, &["phase", "complete", "--summary", "x"]);
     assert!(
-        said.contains("0 of 1 menu interactions") && said.contains("without an iteration"),
+        said.contains("had 0 menu interactions. At least 1 required.")
+            && said.contains("marked completed but no iteration is recorded"),
         "{said}"
     );
     assert_eq!(bench.audit(), ["AC-004g", "AC-004g"]);

@@ -3,9 +3,6 @@
 //! What is missing is not satisfied: the original took a phase without an entry for a fault of
 //! the infrastructure and opened the gate, so deleting the entry was the way through.
 
-mod artifacts;
-mod checks;
-
 use serde_json::json;
 
 use super::{Class, Guard, self_heal};
@@ -18,6 +15,7 @@ use crate::state::timestamp;
 use crate::state::view::{State, Workflow};
 use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::escalation::Escalation;
+use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::{gate, phases};
 
@@ -71,26 +69,25 @@ fn check(scene: &Scene<'_>) -> Opinion {
         return self_heal::no_requirements(scene, NAME, "GB-100", &phase, &what);
     };
     let opinion = self_heal::renamed(NAME, "GB-100", &phase);
-    let data = state.phase(&phase).unwrap_or_default();
-    let failures = checks::failures(scene, requirements, &data, &phase);
-    if failures.is_empty() {
+    // The list of artifacts is read only where it matters.
+    let paths = requirements
+        .enabled("artifact_validation")
+        .and_then(|_| scene.config(ConfigFile::ArtifactPaths));
+    let evidence = Evidence {
+        state,
+        manifest: scene.manifest(),
+        exists: &|path| scene.has_artifact(path),
+    };
+    let unmet =
+        PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
+    if unmet.is_empty() {
         return opinion.editing(trigger(scene, state, requirements, &phase));
     }
-    let names: Vec<&str> = failures.iter().map(|(name, _)| *name).collect();
-    let listed: Vec<String> = failures
+    let text = evidence::closed(&phase, &unmet);
+    let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
+    let details: Vec<_> = unmet
         .iter()
-        .map(|(name, why)| format!("- {name}: {why}"))
-        .collect();
-    let names_text = names.join(", ");
-    let text = format!(
-        "GATE BLOCKED: Iteration requirements not satisfied for phase '{phase}'.\n\n\
-         Blocking requirements: {names_text}\n{}\n\n\
-         Complete the required iterations before advancing.",
-        listed.join("\n")
-    );
-    let details: Vec<_> = failures
-        .iter()
-        .map(|(name, why)| json!({ "requirement": name, "reason": why }))
+        .map(|one| json!({ "requirement": one.requirement, "reason": one.what }))
         .collect();
     let validation = json!({
         "status": "blocked",
@@ -110,7 +107,10 @@ fn check(scene: &Scene<'_>) -> Opinion {
             validation,
         )
     });
-    let reason = format!("Iteration requirements not satisfied: {names_text}");
+    let reason = format!(
+        "Iteration requirements not satisfied: {}",
+        evidence::names(&unmet)
+    );
     Opinion {
         edits: edits.into_iter().chain(escalation.raise(scene)).collect(),
         verdict: Verdict::Block(Finding::new("GB-001", text, reason).phase(&phase)),

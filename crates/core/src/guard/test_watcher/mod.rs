@@ -26,6 +26,7 @@ use crate::state::redact::redact;
 use crate::state::view::State;
 use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::evidence::MAX_TEST_RUNS;
 use crate::workflow::requirements::Requirements;
 use judge::Outcome;
 
@@ -56,7 +57,6 @@ pub(super) const GUARD: Guard = Guard {
 };
 
 const REQUIREMENT: &str = "test_iteration";
-const MAX_ITERATIONS: u64 = 10;
 const BREAKER: u64 = 3;
 
 /// How many runs the record keeps.
@@ -346,7 +346,7 @@ impl Limits {
             person.or_else(|| wanted.u64(key)).unwrap_or(usual).max(1)
         };
         Self {
-            iterations: limit("testing_max", "max_iterations", MAX_ITERATIONS),
+            iterations: limit("testing_max", "max_iterations", MAX_TEST_RUNS),
             breaker: limit(
                 "circuit_breaker_threshold",
                 "circuit_breaker_threshold",

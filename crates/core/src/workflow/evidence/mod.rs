@@ -19,7 +19,7 @@ const BUILT_IN: &str = include_str!("../built_in/iteration-requirements.json");
 const BUILT_IN_PATHS: &str = include_str!("../built_in/artifact-paths.json");
 
 /// How often tests may be run where nobody says it.
-const MAX_TEST_RUNS: u64 = 10;
+pub const MAX_TEST_RUNS: u64 = 10;
 
 /// All requirements of a project: the texts of the two files that hold them.
 #[derive(Clone, Debug)]

@@ -76,7 +76,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
                 gemini_env: env.gemini,
             };
             match protocol::parse(text, &hints) {
-                Ok(event) => decide(&event, &env, &options),
+                Ok(event) => decide(&options.in_its_dialect(event), &env, &options),
                 Err(error) => unread(&env, known, error.into()),
             }
         }
@@ -291,6 +291,18 @@ impl Options {
             }
         }
         options
+    }
+
+    /// A bare stop could be Taskie's or the workflow's; a registration that names a guard of
+    /// the workflow tells.
+    fn in_its_dialect<'a>(&self, mut event: Event<'a>) -> Event<'a> {
+        if self.wire.is_none()
+            && event.wire == Wire::Taskie
+            && matches!(self.guards, Guards::One(_))
+        {
+            event.wire = Wire::Isdlc;
+        }
+        event
     }
 
     fn select(&mut self, name: &str) {

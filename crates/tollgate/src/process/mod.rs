@@ -7,7 +7,7 @@
 //! zombie, because until then the number cannot belong to somebody else.
 //!
 //! Nothing outlives Tollgate. While it lives it is the subreaper of all that its children leave
-//! behind, also of what left its group with `setsid`; when it is killed, a [watchdog](watch)
+//! behind, also of what left its group with `setsid`; when it is killed, a [watchdog](watch())
 //! finds the same processes by the mark in their environment.
 //!
 //! This deliberately does not use `PDEATHSIG`: that needs `unsafe` between fork and exec, is

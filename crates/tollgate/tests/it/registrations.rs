@@ -144,3 +144,21 @@ fn the_dispatchers_of_the_original_stand_for_their_events() {
     let skill = json!({ "tool_name": "Skill", "tool_input": { "skill": "x" } });
     project.guard("pre-skill-dispatcher", &skill).says_nothing();
 }
+
+#[test]
+fn a_bare_stop_is_answered_as_its_guard_expects() {
+    let marker = json!({ "skill": "isdlc", "args": "feature x", "required_agent": "sdlc-orchestrator",
+        "invoked_at": jiff::Timestamp::now().to_string() });
+    let project = Project::new().state(&json!({ "pending_delegation": marker }));
+    let event = json!({ "stop_hook_active": false });
+    let run = project.guard("delegation-gate", &event);
+    assert!(
+        run.stdout
+            .starts_with("{\"decision\":\"block\",\"reason\":\"You loaded /isdlc"),
+        "{run:?}"
+    );
+    Project::new()
+        .state(&json!({}))
+        .guard("delegation-gate", &event)
+        .says_nothing();
+}

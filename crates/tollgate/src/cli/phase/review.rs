@@ -10,10 +10,10 @@ use crate::cli::{Answer, BOLD, DIM, Trouble};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// [C] The phase is good: the workflow goes on
+    /// (C) The phase is good: the workflow goes on
     #[arg(long = "continue", conflicts_with = "review")]
     go_on: bool,
-    /// [R] Pause: read and change the artifacts in peace, then --continue
+    /// (R) Pause: read and change the artifacts in peace, then --continue
     #[arg(long)]
     review: bool,
     /// Print JSON

@@ -8,6 +8,8 @@ mod context;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
+mod defects;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;

@@ -1,0 +1,175 @@
+//! Defects of the original that are told nowhere else by their name; facts §5.2 and §6.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run, bash, running, task, with_branch};
+
+/// A new project in a repository, with a home of its own.
+fn new_project() -> Project {
+    let project = Project::empty().on_branch("main");
+    std::fs::create_dir(project.path(".tollgate")).unwrap();
+    project
+}
+
+fn command(project: &Project, args: &[&str]) -> Run {
+    project.run(args, b"")
+}
+
+#[track_caller]
+fn works(project: &Project, args: &[&str]) {
+    let run = command(project, args);
+    assert_eq!(run.code, 0, "{args:?} {run:?}");
+}
+
+fn state(project: &Project) -> Value {
+    serde_json::from_str(&project.read(".tollgate/workflow/state.json")).unwrap()
+}
+
+#[test]
+fn f4_commits_are_recognised_by_what_runs_not_by_letters() {
+    let project = Project::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    for blocked in [
+        "git -C . commit -m x",
+        "git -c a.b=c commit -m x",
+        "git \\\n commit",
+    ] {
+        project.hook(&bash(blocked)).blocks("COMMIT TO MAIN");
+    }
+    for allowed in [
+        "echo \"git commit\"",
+        "grep 'git commit' README.md",
+        "git commit --dry-run",
+        "git commit-tree HEAD^{tree} -m x",
+        "git commit-graph write",
+    ] {
+        project.hook(&bash(allowed)).says_nothing();
+    }
+}
+
+#[test]
+fn bug_0009_an_agent_that_holds_an_old_copy_does_not_turn_back_the_workflow() {
+    let project = Project::new()
+        .state(&json!({ "state_version": 9, "active_workflow": { "current_phase_index": 4 } }));
+    let stale = json!({ "state_version": 7, "active_workflow": { "current_phase_index": 2 } });
+    let event = json!({ "tool_name": "Write", "tool_input": {
+        "file_path": project.path(".isdlc/state.json"), "content": stale.to_string() } });
+    project.hook(&event).blocks("Version mismatch");
+}
+
+#[test]
+fn bug_0010_a_finished_workflow_leaves_nothing_behind_that_looks_alive() {
+    let project = new_project();
+    works(&project, &["workflow", "start", "test-run", "Run them"]);
+    works(&project, &["phase", "complete", "--summary", "one"]);
+    works(&project, &["phase", "begin"]);
+    works(&project, &["phase", "complete", "--summary", "two"]);
+    works(&project, &["workflow", "finalize"]);
+    let state = state(&project);
+    assert_eq!(state["active_workflow"], Value::Null);
+    assert_eq!(state["current_phase"], Value::Null);
+    assert_eq!(state["active_agent"], Value::Null);
+    assert_eq!(state["phases"], json!({}));
+    assert_eq!(state["workflow_history"][0]["status"], "completed");
+}
+
+#[test]
+fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
+    let mut state = with_branch("active");
+    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+    state["active_workflow"]["current_phase"] = json!("06-implementation");
+    let project = Project::new().state(&state).on_branch("feature/x");
+    project
+        .hook(&bash("git commit -m x"))
+        .blocks("COMMIT BLOCKED (Phase: 06-implementation)");
+}
+
+#[test]
+fn bug_0013_helpers_of_the_current_phase_are_let_through() {
+    let project = Project::new().state(&running("02-tracing", "in_progress"));
+    for helper in [
+        "symptom-analyzer",
+        "execution-path-tracer",
+        "root-cause-identifier",
+    ] {
+        let mut event = task(helper, "trace it");
+        project.hook(&event).says_nothing();
+        event["agent_id"] = json!("a1");
+        project.hook(&event).says_nothing();
+    }
+}
+
+#[test]
+fn bug_0014_the_branch_is_there_before_the_first_phase_writes() {
+    let project = new_project();
+    works(
+        &project,
+        &["workflow", "start", "feature", "Pay by invoice"],
+    );
+    assert_eq!(
+        project.git(&["branch", "--show-current"]),
+        "feature/REQ-0001-pay-by-invoice"
+    );
+    assert_eq!(
+        state(&project)["active_workflow"]["git_branch"]["status"],
+        "active"
+    );
+}
+
+/// A project in phase 06 whose tests are recorded like this.
+fn tested(record: &Value) -> Project {
+    let project = new_project();
+    project.file(
+        ".tollgate/workflow/config/iteration-requirements.json",
+        r#"{"phase_requirements":{"05-test-strategy":{"test_iteration":{"enabled":true}}}}"#,
+    );
+    works(
+        &project,
+        &["workflow", "start", "test-generate", "More tests"],
+    );
+    let mut state = state(&project);
+    state["phases"]["05-test-strategy"]["iteration_requirements"] =
+        json!({ "test_iteration": record });
+    project.file(".tollgate/workflow/state.json", &state.to_string());
+    project
+}
+
+#[test]
+fn bug_0022_a_phase_does_not_pass_with_a_broken_build() {
+    let project = tested(
+        &json!({ "completed": false, "last_test_result": "failed", "current_iteration": 2 }),
+    );
+    let run = command(&project, &["phase", "complete", "--summary", "looks fine"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!((run.stdout + &run.stderr).contains("FAILED"));
+}
+
+#[test]
+fn bug_0051_nothing_is_left_out_of_a_workflow_unasked() {
+    let project = new_project();
+    works(&project, &["workflow", "start", "feature", "Sized"]);
+    let to_analysis = |last: &[&str]| {
+        for _ in 0..2 {
+            works(&project, &["phase", "complete", "--summary", "done"]);
+            works(&project, &["phase", "begin"]);
+        }
+        works(&project, last);
+    };
+    let before = state(&project)["active_workflow"]["phases"].clone();
+    to_analysis(&["phase", "complete", "--summary", "done"]);
+    assert_eq!(state(&project)["active_workflow"]["phases"], before);
+}
+
+#[test]
+fn bug_0057_saying_completed_is_no_evidence() {
+    let project = tested(&json!({ "completed": true }));
+    let run = command(&project, &["phase", "complete", "--summary", "trust me"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let project =
+        tested(&json!({ "completed": true, "current_iteration": 1, "last_test_result": "passed" }));
+    works(
+        &project,
+        &["phase", "complete", "--summary", "three tests pass"],
+    );
+}

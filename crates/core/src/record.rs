@@ -4,11 +4,8 @@
 //! specification's `hook-activity.log` where a project has one. An allowed event leaves no
 //! trace and costs nothing.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use jiff::Timestamp;
 
-use crate::fs;
 use crate::project::Layout;
 use crate::protocol::{Event, Wire};
 use crate::state::activity::{Activity, ActivityLog};
@@ -23,9 +20,6 @@ pub struct Record<'a> {
     tool: Option<&'a str>,
     wire: Option<Wire>,
 }
-
-/// How much of the list of told faults is kept.
-const MAX_TOLD: u64 = 256 * 1024;
 
 impl<'a> Record<'a> {
     /// A record about an event.
@@ -89,6 +83,15 @@ impl<'a> Record<'a> {
                 ..self.blank(now, Decision::Change)
             }));
         }
+        // The journal remembers what this session was told.
+        let told: Vec<bool> = outcome
+            .faults
+            .iter()
+            .map(|fault| {
+                self.session
+                    .is_some_and(|session| journal.has_fault(session, fault.kind, &fault.text))
+            })
+            .collect();
         for fault in &outcome.faults {
             keep(journal.append(&Entry {
                 code: Some(fault.kind),
@@ -96,16 +99,14 @@ impl<'a> Record<'a> {
                 ..self.blank(now, Decision::Fault)
             }));
         }
+        let mut told = told.into_iter();
+        outcome.faults.retain(|_| !told.next().unwrap_or(false));
         if let Some(error) = failed {
             let text = format!(
                 "the journal in {} cannot be written: {error}",
                 layout.local().display()
             );
             outcome.faults.push(Fault::new("journal-unwritable", text));
-        }
-        if let Some(session) = self.session {
-            let told = Told::read(layout, session);
-            outcome.faults.retain(|fault| told.is_news(fault));
         }
     }
 
@@ -139,45 +140,5 @@ fn activity<'a>(event: &'a str, report: &'a Report) -> Activity<'a> {
         phase: report.finding.phase.as_deref(),
         agent: report.finding.agent.as_deref(),
         reason: Some(&report.finding.reason),
-    }
-}
-
-/// Which faults a session has been told about: a line each in a private file.
-struct Told<'a> {
-    path: std::path::PathBuf,
-    text: String,
-    session: &'a str,
-}
-
-impl<'a> Told<'a> {
-    fn read(layout: &Layout, session: &'a str) -> Self {
-        let path = layout.local().join("told");
-        let known = fs::read_own(&path, MAX_TOLD);
-        if known.is_err() {
-            // Too large or damaged: better told twice than never.
-            let _gone = std::fs::remove_file(&path);
-        }
-        let bytes = known
-            .ok()
-            .flatten()
-            .map(|contents| contents.bytes)
-            .unwrap_or_default();
-        Self {
-            path,
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-            session,
-        }
-    }
-
-    fn is_news(&self, fault: &Fault) -> bool {
-        let mut hasher = DefaultHasher::new();
-        (self.session, fault.kind, &fault.text).hash(&mut hasher);
-        let line = format!("{:016x}", hasher.finish());
-        let known = self.text.lines().any(|told| told == line);
-        if !known {
-            // If it cannot be remembered it will be told again, which is no harm.
-            let _forgotten = fs::append_line(&self.path, &line);
-        }
-        !known
     }
 }

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use super::redact::redact;
 use super::timestamp::iso;
 use crate::fs::{self, Appender};
+use crate::json::Object;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
 const NAMES: [&str; 4] = [
@@ -218,6 +219,24 @@ impl Journal {
             );
         }
         lines
+    }
+
+    /// Whether this fault of this session is in the current journal already.
+    pub fn has_fault(&self, session: &str, code: &str, reason: &str) -> bool {
+        let Ok(Some(contents)) = fs::read_own(&self.path(), 4 * LIMIT) else {
+            return false;
+        };
+        let text = String::from_utf8_lossy(&contents.bytes);
+        let (session, reason) = (clean(session), clean(reason));
+        // The code is plain, so most lines need not be read.
+        let mark = format!("\"code\":\"{code}\"");
+        let same = |line: &str| {
+            let line = Object::parse(line).ok()?;
+            Some(line.str("session")? == session && line.str("reason")? == reason)
+        };
+        text.lines()
+            .rev()
+            .any(|line| line.contains(&mark) && same(line) == Some(true))
     }
 
     /// Appends an entry.

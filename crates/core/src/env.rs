@@ -23,8 +23,6 @@ pub struct Env {
     pub claude_session: bool,
     /// Gemini's variables are set.
     pub gemini: bool,
-    /// `SKILL_VALIDATOR_DEBUG=true`
-    pub debug: bool,
     /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
     pub plugin_root: Option<PathBuf>,
     /// `PATH`: where reviewers are looked for.
@@ -60,7 +58,6 @@ impl Env {
                 || text("GAUNTLET_STOP_HOOK_ACTIVE").is_some_and(|v| !v.is_empty()),
             claude_session: get("CLAUDE_CODE_SESSION_ID").is_some(),
             gemini: get("GEMINI_SESSION_ID").is_some() || get("GEMINI_PROJECT_DIR").is_some(),
-            debug: text("SKILL_VALIDATOR_DEBUG").is_some_and(|v| v == "true"),
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
             stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),

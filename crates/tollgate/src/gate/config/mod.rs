@@ -61,7 +61,10 @@ pub(crate) struct Config {
     pub(crate) max_previous_logs: u64,
     pub(crate) rerun_new_issue_threshold: String,
     pub(crate) reviewers: Vec<String>,
-    #[expect(dead_code, reason = "for reviews, which come next")]
+    #[expect(
+        dead_code,
+        reason = "read so that the key is known; limits are noticed when they happen, not probed"
+    )]
     pub(crate) check_usage_limit: bool,
     pub(crate) entry_points: Vec<EntryPoint>,
     pub(crate) checks: BTreeMap<String, Check>,

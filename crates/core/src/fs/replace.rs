@@ -311,8 +311,11 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Failing this, the next writer sweeps it.
-            let _swept_later = remove(&self.path);
+            // Failing this, the next writer sweeps it; not hindered by a copy of the descriptor
+            // in a child that another thread is just starting.
+            if remove(&self.path).is_err() {
+                let _swept_later = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+            }
         }
     }
 }
@@ -321,6 +324,7 @@ impl Drop for Staged {
 #[expect(clippy::disallowed_methods, reason = "tests plant files")]
 mod tests {
     use super::*;
+    use crate::fs::{Plan, Strike, inject};
     use std::os::unix::fs::symlink;
 
     fn names(dir: &Path) -> Vec<String> {
@@ -384,6 +388,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         drop(Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap());
         assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_forked_copy_of_the_descriptor_does_not_keep_a_leftover_from_being_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let staged = Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap();
+        let _copy = staged.file.try_clone().unwrap();
+        inject(Some(Plan {
+            at: 1,
+            strike: Strike::Once(5),
+        }));
+        drop(staged);
+        inject(None);
+        assert_eq!(names(dir.path()).len(), 1, "its removal failed");
+        assert_eq!(sweep(dir.path()).unwrap(), 1);
     }
 
     #[test]

@@ -44,6 +44,14 @@ impl Guard {
     }
 }
 
+impl Drop for Guard {
+    /// Lets go by word, not by closing: a child that another thread has forked and that has not
+    /// yet replaced itself holds a copy of the descriptor, and with it the lock.
+    fn drop(&mut self) {
+        let _closed_anyway = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 /// Gets the lock at `path`, waiting for it up to `patience`. The file and its directory are
 /// created (0600, 0700, hidden from git) if they are not there.
 pub fn acquire(path: &Path, patience: Duration) -> io::Result<Acquired> {
@@ -121,6 +129,16 @@ mod tests {
             Acquired::Held(guard) => guard,
             Acquired::Busy => panic!("busy"),
         }
+    }
+
+    #[test]
+    fn a_forked_copy_of_the_descriptor_does_not_keep_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let guard = held(acquire(&path, Duration::ZERO).unwrap());
+        let _copy = guard.file().try_clone().unwrap();
+        drop(guard);
+        held(acquire(&path, Duration::ZERO).unwrap());
     }
 
     #[test]

@@ -260,12 +260,17 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {
@@ -279,6 +284,9 @@ impl Options {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            if name == "--require-trust" {
+                continue;
+            }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),

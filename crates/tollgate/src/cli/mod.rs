@@ -5,6 +5,7 @@
 mod doctor;
 mod gates;
 mod guards;
+mod install;
 mod phase;
 mod plan;
 mod simulate;
@@ -40,6 +41,10 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -63,6 +68,10 @@ struct HookArguments {
     /// The event's name, where the event does not say it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
+    /// Run a project's commands and reviewers only if they are trusted (a person's own settings
+    /// have this)
+    #[arg(long)]
+    require_trust: bool,
 }
 
 /// What a command ended with.
@@ -96,7 +105,9 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let answer = match Arguments::parse().command {
-        Command::Hook(HookArguments { guard, wire, event }) => {
+        Command::Hook(HookArguments {
+            guard, wire, event, ..
+        }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
                 "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
@@ -107,6 +118,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
         Command::TryReview(arguments) => try_review::run(&arguments),

@@ -18,6 +18,8 @@ mod gates;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod install;
+#[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod plans;

@@ -99,6 +99,7 @@ fn judge(
         ledger
     });
     let mut case = Case {
+        event,
         layout,
         env,
         plan,
@@ -114,6 +115,7 @@ fn judge(
 
 /// One stop.
 pub(super) struct Case<'a> {
+    pub(super) event: &'a Event<'a>,
     pub(super) layout: &'a Layout,
     pub(super) env: &'a Env,
     pub(super) plan: &'a Plan,

@@ -4,6 +4,7 @@
 //! the stop is allowed, whatever else there is to say about the plan.
 
 use tollgate_core::fs;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
 
 use super::drive::{Case, errors, marks};
 use super::findings;
@@ -172,7 +173,14 @@ impl Case<'_> {
         round.file.clone_from(&file);
         // First the round, then the state: whoever is killed in between finds the review again and
         // knows that its round is written down.
-        if let Err(error) = round.append_once(self.plan) {
+        let journal = Journal::new(self.layout.local());
+        let about = Entry {
+            session: self.event.session.as_deref(),
+            prompt: self.event.prompt_id.as_deref(),
+            trace: self.env.trace.as_deref(),
+            ..Entry::new(self.now, Decision::Review)
+        };
+        if let Err(error) = round.append_once(self.plan, &journal, &about) {
             self.fault(
                 "plan-rounds",
                 format!("the round cannot be written down: {error}"),

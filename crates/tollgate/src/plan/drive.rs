@@ -8,6 +8,7 @@ use tollgate_core::env::Env;
 use tollgate_core::fs;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use super::choice;
@@ -65,6 +66,7 @@ pub(crate) fn stop(
         ledger
     });
     let mut case = Case {
+        event,
         layout,
         env,
         plan,
@@ -78,6 +80,7 @@ pub(crate) fn stop(
 
 /// One stop.
 struct Case<'a> {
+    event: &'a Event<'a>,
     layout: &'a Layout,
     env: &'a Env,
     plan: &'a Plan,
@@ -369,7 +372,14 @@ impl Case<'_> {
         round.file.clone_from(&file);
         // First the round, then the state: whoever is killed in between finds the review again and
         // knows that its round is written down.
-        if let Err(error) = round.append_once(self.plan) {
+        let journal = Journal::new(self.layout.local());
+        let about = Entry {
+            session: self.event.session.as_deref(),
+            prompt: self.event.prompt_id.as_deref(),
+            trace: self.env.trace.as_deref(),
+            ..Entry::new(self.now, Decision::Review)
+        };
+        if let Err(error) = round.append_once(self.plan, &journal, &about) {
             self.fault(
                 "plan-rounds",
                 format!("the round cannot be written down: {error}"),

@@ -22,6 +22,8 @@ mod guards;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod reads;

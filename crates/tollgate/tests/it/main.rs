@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod defects;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;

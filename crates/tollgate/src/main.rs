@@ -8,11 +8,13 @@ mod cli;
 mod gate;
 mod hook;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
 use std::process::ExitCode;
 

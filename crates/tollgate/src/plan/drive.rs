@@ -27,6 +27,7 @@ use super::view::View;
 use crate::ledger::{Ledger, MAX_BLOCKS};
 use crate::review::Reviewer;
 use crate::review::cli::Health;
+use crate::trust::{Consent, Untrusted};
 
 /// The name that reports carry.
 const PLAN: &str = "plan";
@@ -38,6 +39,7 @@ pub(crate) fn stop(
     env: &Env,
     now: Timestamp,
     outcome: &mut Outcome,
+    consent: Result<&Consent, &Untrusted>,
 ) {
     // Without a session nothing is remembered, and the letter of the specification holds.
     if event.stop_hook_active && event.session.is_none() {
@@ -72,6 +74,7 @@ pub(crate) fn stop(
         ledger,
         now,
         outcome,
+        consent,
     };
     case.decide(event.stop_hook_active);
 }
@@ -85,6 +88,7 @@ struct Case<'a> {
     ledger: Option<Ledger>,
     now: Timestamp,
     outcome: &'a mut Outcome,
+    consent: Result<&'a Consent, &'a Untrusted>,
 }
 
 impl Case<'_> {
@@ -247,6 +251,13 @@ impl Case<'_> {
             );
             return self.validate(view);
         };
+        let consent = match self.consent {
+            Ok(consent) => consent,
+            Err(untrusted) => {
+                self.outcome.warnings.push(untrusted.report());
+                return self.validate(view);
+            }
+        };
         let run = match Run::begin(self.plan) {
             Ok(Some(run)) => run,
             Ok(None) => {
@@ -268,7 +279,7 @@ impl Case<'_> {
             return self.validate(&view);
         }
         let job = view.job(review, iteration);
-        match self.made(&run, &job, program) {
+        match self.made(&run, &job, program, consent) {
             Ok((file, answer, ms)) => self.conclude(&run, &view, &job, (file, answer, ms)),
             Err(why) => {
                 let log = run.log(iteration);
@@ -293,6 +304,7 @@ impl Case<'_> {
         run: &Run<'_>,
         job: &Job,
         program: std::path::PathBuf,
+        consent: &Consent,
     ) -> Result<(String, Answer, u64), String> {
         if let Some((file, answer)) = run.left_behind(job) {
             self.note(&format!(
@@ -314,11 +326,11 @@ impl Case<'_> {
         };
         if let Some(other) = &self.config.reviewer {
             let search = self.env.path.clone().unwrap_or_default();
-            let ms = other::review(other, job, self.plan, (&place, &search), files)?;
+            let ms = other::review(other, job, self.plan, (&place, &search), files, consent)?;
             return Ok((written(run, job)?, reviewer::answer(&run.printed())?, ms));
         }
         let ended = job
-            .run(self.plan, &place, files)
+            .run(self.plan, &place, files, consent)
             .map_err(|error| error.to_string())?;
         let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
         let answer = reviewer::judge(&ended, &run.printed())?;

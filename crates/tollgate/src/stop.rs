@@ -12,6 +12,7 @@ use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
+use crate::plan::drive::{self, Asked};
 use crate::trust::{self, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
@@ -38,12 +39,19 @@ pub(crate) fn decide(
             }
             None
         }
-        EventKind::Stop if !is_gated(event) => None,
         EventKind::Stop => {
             let begun = Instant::now();
+            let has_plans = layout.plans_home().is_dir();
+            if !is_gated(event) {
+                if has_plans {
+                    drive::stop(event, layout, env, now, Asked::Ungated, outcome);
+                }
+                return None;
+            }
             let consent = registration.consent(layout, env);
-            if layout.plans_home().is_dir() {
-                crate::plan::drive::stop(event, layout, env, now, outcome, consent.as_ref());
+            if has_plans {
+                let asked = Asked::Gated(consent.as_ref());
+                drive::stop(event, layout, env, now, asked, outcome);
             }
             // Work that a reviewer wants changed is not checked yet.
             let is_free = outcome.block.is_none();

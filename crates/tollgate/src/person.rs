@@ -16,7 +16,10 @@ use tollgate_core::env::AGENT_MARKS;
 
 /// The proof that a person is at the terminal.
 #[derive(Debug)]
-pub(crate) struct Person(());
+pub(crate) struct Person {
+    screen: io::Stderr,
+    keyboard: io::Stdin,
+}
 
 /// Why there is none.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +47,11 @@ impl std::fmt::Display for Absent {
 impl Person {
     /// Looks for a person.
     pub(crate) fn present() -> Result<Self, Absent> {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let person = Self {
+            screen: io::stderr(),
+            keyboard: io::stdin(),
+        };
+        if !(person.keyboard.is_terminal() && person.screen.is_terminal()) {
             return Err(Absent::NoTerminal);
         }
         let own = std::env::vars_os().find_map(|(name, value)| mark(&name, value.as_bytes()));
@@ -53,22 +60,22 @@ impl Person {
         }
         match ancestors().find_map(|pid| Some((mark_of(pid)?, pid))) {
             Some((mark, pid)) => Err(Absent::Agent(mark, Some(pid))),
-            None => Ok(Self(())),
+            None => Ok(person),
         }
     }
 
     /// Asks a question that a plain "yes" answers.
     pub(crate) fn agrees(&self, question: &str) -> io::Result<bool> {
-        let answer = Self::ask(&format!("{question} [y/N] "))?;
+        let answer = self.ask(&format!("{question} [y/N] "))?;
         Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
     }
 
-    fn ask(question: &str) -> io::Result<String> {
-        let mut stderr = io::stderr();
-        stderr.write_all(question.as_bytes())?;
-        stderr.flush()?;
+    fn ask(&self, question: &str) -> io::Result<String> {
+        let mut screen = self.screen.lock();
+        screen.write_all(question.as_bytes())?;
+        screen.flush()?;
         let mut line = String::new();
-        io::stdin().lock().read_line(&mut line)?;
+        self.keyboard.lock().read_line(&mut line)?;
         Ok(line.trim().to_owned())
     }
 }

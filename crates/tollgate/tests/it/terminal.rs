@@ -79,7 +79,7 @@ impl Terminal {
 
     fn read(&mut self) -> bool {
         let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
-        let patience = Timespec::try_from(Duration::from_secs(60)).unwrap();
+        let patience = Timespec::try_from(Duration::from_mins(1)).unwrap();
         assert!(
             poll(&mut fds, Some(&patience)).unwrap() > 0,
             "no answer after {}",

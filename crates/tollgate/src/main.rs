@@ -9,11 +9,13 @@ mod cli;
 mod gate;
 mod hook;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

@@ -54,9 +54,7 @@ impl Places {
                 .or_else(|| below(".gemini")),
             copilot: absolute("COPILOT_HOME").or_else(|| below(".copilot")),
             cursor: below(".cursor"),
-            state: absolute("XDG_STATE_HOME")
-                .or_else(|| below(".local/state"))
-                .map(|state| state.join("tollgate")),
+            state: Layout::person(env),
             home,
             path: env.path.clone(),
         })

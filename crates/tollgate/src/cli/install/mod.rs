@@ -202,11 +202,10 @@ fn found(
     }
     if agents.is_empty() {
         let names: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        let why: String = remarks.iter().map(|why| format!("\n  {why}")).collect();
-        return Err(
-            Trouble::new(format!("no agent was found that could be told{why}"))
-                .hint(format!("name it: `--agent {}`", names.join(" | "))),
-        );
+        let mut lines = vec!["no agent was found that could be told".to_owned()];
+        lines.append(remarks);
+        return Err(Trouble::new(lines.join("\n  "))
+            .hint(format!("name it: `--agent {}`", names.join(" | "))));
     }
     Ok(agents)
 }

@@ -71,7 +71,7 @@ impl<'a> Record<'a> {
                     Decision::Block => "block",
                     Decision::Warn => "warn",
                     Decision::Fault => "error",
-                    Decision::Change => "change",
+                    Decision::Change | Decision::Record => "change",
                 };
                 keep(log.append(now, &activity(event, report)));
             }

@@ -30,6 +30,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod see;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;

@@ -31,6 +31,8 @@ pub struct Env {
     pub stop_hook_enabled: Option<String>,
     /// `GAUNTLET_STOP_HOOK_INTERVAL_MINUTES`: goes before the gates' configuration.
     pub stop_hook_interval: Option<String>,
+    /// `TRACEPARENT`: the agent's own trace, where it keeps one.
+    pub trace: Option<String>,
     /// `CI=true` or `GITHUB_ACTIONS=true`
     pub ci: bool,
     /// `GITHUB_BASE_REF`: what a pull request goes into.
@@ -61,6 +63,7 @@ impl Env {
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
             stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
+            trace: text("TRACEPARENT").filter(|v| !v.is_empty()),
             ci: ["CI", "GITHUB_ACTIONS"]
                 .into_iter()
                 .any(|name| text(name).is_some_and(|v| v == "true")),

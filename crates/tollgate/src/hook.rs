@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
@@ -24,8 +25,10 @@ use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
 /// What the registration in the agent's settings says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Options {
+    /// When the process began to work.
+    begun: Instant,
     /// `--guard`: which guards run.
     guards: Guards,
     /// `--wire`: the asker's dialect.
@@ -59,12 +62,13 @@ enum Guards {
 
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let begun = Instant::now();
     let env = environment();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return ExitCode::SUCCESS;
     }
-    let options = Options::parse(args);
+    let options = Options::parse(args, begun);
     let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
     allow_on_panic(&env, known);
     let read = crate::stdin::read();
@@ -138,7 +142,10 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
         crate::stop::add(answer, &mut outcome);
     }
     if !outcome.is_silent() {
-        Record::of(event).write(sources.layout(), &mut outcome, now);
+        Record::of(event)
+            .within(env.trace.as_deref())
+            .after(options.begun.elapsed())
+            .write(sources.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
@@ -271,8 +278,14 @@ pub(crate) fn environment() -> Env {
 impl Options {
     /// Understands the few options of a registration. What it does not understand is told and
     /// otherwise ignored: a typo in a settings file must not stop an agent.
-    fn parse(args: impl Iterator<Item = OsString>) -> Self {
-        let mut options = Self::default();
+    fn parse(args: impl Iterator<Item = OsString>, begun: Instant) -> Self {
+        let mut options = Self {
+            begun,
+            guards: Guards::default(),
+            wire: None,
+            event: None,
+            faults: Vec::new(),
+        };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         while let Some(arg) = args.next() {
             let (name, inline) = match arg.split_once('=') {

@@ -12,6 +12,7 @@ use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
+use crate::plan::drive::{self, Asked};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 const DEADLINE: Duration = Duration::from_secs(870);
@@ -36,11 +37,14 @@ pub(crate) fn decide(
             }
             None
         }
-        EventKind::Stop if !is_gated(event) => None,
         EventKind::Stop => {
             let begun = Instant::now();
+            let asked = asked(event);
             if layout.plans_home().is_dir() {
-                crate::plan::drive::stop(event, layout, env, now, outcome);
+                drive::stop(event, layout, env, now, asked, outcome);
+            }
+            if asked == Asked::Ungated {
+                return None;
             }
             // Work that a reviewer wants changed is not checked yet.
             let is_free = outcome.block.is_none();
@@ -62,11 +66,15 @@ pub(crate) fn decide(
 
 /// A stop that only asks the person something, waits for tasks in the background, or ends
 /// planning, is not gated.
-fn is_gated(event: &Event<'_>) -> bool {
+fn asked(event: &Event<'_>) -> Asked {
     let last = event.last_message.and_then(tollgate_core::json::Node::str);
     let asks = last.is_some_and(|text| text.trim_end().ends_with('?'));
     let plans = event.permission_mode.as_deref() == Some("plan");
-    !(asks || plans || event.background_tasks > 0)
+    if asks || plans || event.background_tasks > 0 {
+        Asked::Ungated
+    } else {
+        Asked::Gated
+    }
 }
 
 /// Adds an answer to what else was decided.

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -54,17 +55,23 @@ pub enum Decision {
     Fault,
     /// The workflow made a step.
     Change,
+    /// A check of the gates ended.
+    Gate,
+    /// A review ended: of the gates, or of a plan.
+    Review,
     /// An event was recorded in the state.
     Record,
 }
 
 impl Decision {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Block,
         Self::Warn,
         Self::Fault,
         Self::Change,
+        Self::Gate,
+        Self::Review,
         Self::Record,
     ];
 
@@ -75,6 +82,8 @@ impl Decision {
             Self::Warn => "warn",
             Self::Fault => "fault",
             Self::Change => "change",
+            Self::Gate => "gate",
+            Self::Review => "review",
             Self::Record => "record",
         }
     }
@@ -88,36 +97,58 @@ impl Decision {
 /// One line of the journal. All texts are redacted and cut when they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// When.
+    /// When. Of what took its time: when it began.
     pub ts: Timestamp,
     /// What was decided.
     pub verdict: Decision,
     /// The agent's session.
     pub session: Option<&'a str>,
+    /// The prompt or turn within the session.
+    pub prompt: Option<&'a str>,
+    /// The id of the tool call.
+    pub call: Option<&'a str>,
+    /// The agent's own trace, as W3C's `traceparent` has it.
+    pub trace: Option<&'a str>,
     /// The event, by the specification's name.
     pub event: Option<&'a str>,
     /// The tool the agent wanted to use.
     pub tool: Option<&'a str>,
-    /// The guard that decided.
+    /// The guard that decided; the gate that ended.
     pub guard: Option<&'a str>,
-    /// The error code, or the kind of a fault.
+    /// The error code, the kind of a fault, or what a gate or review came to.
     pub code: Option<&'a str>,
     /// The phase it concerns.
     pub phase: Option<&'a str>,
-    /// The sub-agent it concerns.
+    /// The sub-agent it concerns; of a review, who made it.
     pub agent: Option<&'a str>,
     /// Why, in one line.
     pub reason: Option<&'a str>,
     /// The dialect the answer was given in.
     pub wire: Option<&'a str>,
-    /// How long the decision took.
-    pub ms: Option<u64>,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// What it cost.
+    pub cost: Cost,
     /// The version of the state after a change.
     pub version: Option<u64>,
     /// The workflow's index after a change.
     pub index: Option<u64>,
     /// The project of a monorepo.
     pub project: Option<&'a str>,
+}
+
+/// What a review cost, as far as its reviewer tells.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cost {
+    /// In US dollars.
+    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Tokens read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
 }
 
 impl Entry<'_> {
@@ -127,6 +158,9 @@ impl Entry<'_> {
             ts,
             verdict,
             session: None,
+            prompt: None,
+            call: None,
+            trace: None,
             event: None,
             tool: None,
             guard: None,
@@ -135,7 +169,8 @@ impl Entry<'_> {
             agent: None,
             reason: None,
             wire: None,
-            ms: None,
+            took: None,
+            cost: Cost::default(),
             version: None,
             index: None,
             project: None,
@@ -155,11 +190,13 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ms: Option<u64>,
+    ms: Option<f64>,
+    #[serde(flatten)]
+    cost: Cost,
 }
 
 /// The texts of an entry that are there.
-struct Known<'a>([(&'static str, Option<&'a str>); 10]);
+struct Known<'a>([(&'static str, Option<&'a str>); 13]);
 
 impl Serialize for Known<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -178,6 +215,9 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             verdict: entry.verdict,
             known: Known([
                 ("session", entry.session),
+                ("prompt", entry.prompt),
+                ("call", entry.call),
+                ("trace", entry.trace),
                 ("event", entry.event),
                 ("tool", entry.tool),
                 ("guard", entry.guard),
@@ -190,9 +230,16 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             ]),
             version: entry.version,
             index: entry.index,
-            ms: entry.ms,
+            ms: entry.took.map(milliseconds),
+            cost: entry.cost,
         }
     }
+}
+
+/// Milliseconds with three digits: most decisions take less than one.
+fn milliseconds(took: Duration) -> f64 {
+    let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+    f64::from(micros) / 1000.0
 }
 
 /// A text as it may be written to a log: without secrets, and not without end.
@@ -330,7 +377,7 @@ mod tests {
             guard: Some("branch-guard"),
             code: Some("BG-001"),
             reason: Some("blocked: git push https://me:hunter2@host\n\"quoted\""),
-            ms: Some(3),
+            took: Some(Duration::from_micros(3400)),
             ..Entry::new(now(), Decision::Block)
         };
         journal.append(&entry).unwrap();
@@ -341,7 +388,7 @@ mod tests {
             told,
             "{\"ts\":\"2026-02-08T20:00:00.000Z\",\"verdict\":\"block\",\"guard\":\"branch-guard\",\
              \"code\":\"BG-001\",\"reason\":\"blocked: git push https://me:[redacted]@host\\n\
-             \\\"quoted\\\"\",\"ms\":3"
+             \\\"quoted\\\"\",\"ms\":3.4"
         );
         assert_eq!(journal.path().metadata().unwrap().mode() & 0o7777, 0o600);
         let local = dir.path().join("local");
@@ -366,7 +413,7 @@ mod tests {
         let journal = Journal::new(dir.path()).with_limit(1500);
         for n in 0..100 {
             let entry = Entry {
-                ms: Some(n),
+                version: Some(n),
                 ..Entry::new(now(), Decision::Warn)
             };
             journal.append(&entry).unwrap();
@@ -379,14 +426,16 @@ mod tests {
             assert!(text.len() < 1800);
             for line in text.lines() {
                 let line: serde_json::Value = serde_json::from_str(line).unwrap();
-                kept.push(line["ms"].as_u64().unwrap());
+                kept.push(line["version"].as_u64().unwrap());
             }
         }
         // The newest are all there, in order and once.
         let first = kept[0];
         assert_eq!(kept, (first..100).collect::<Vec<_>>());
         assert!(kept.len() > 20);
-        assert_eq!(dir.path().read_dir().unwrap().count(), 6);
+        let there = |name: &&&str| dir.path().join(name).exists();
+        assert_eq!(NAMES.iter().skip(1).filter(there).count(), 3);
+        assert!(dir.path().read_dir().unwrap().count() <= 6);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// Only this session (its beginning is enough)
     #[arg(long)]
     session: Option<String>,
-    /// Only these kinds: block, warn, fault, change, record
+    /// Only these kinds: block, warn, fault, change, gate, review, record
     #[arg(long, value_parser = verdict, value_delimiter = ',')]
     verdict: Vec<Decision>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment
@@ -176,7 +176,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     let style = match entry.verdict {
         Decision::Block => ERROR,
         Decision::Warn | Decision::Fault => WARN,
-        Decision::Change | Decision::Record => GOOD,
+        Decision::Change | Decision::Record | Decision::Gate | Decision::Review => GOOD,
     };
     let word = entry.verdict.as_str();
     write!(
@@ -190,6 +190,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         &entry.tool,
         &entry.phase,
         &entry.agent,
+        &entry.call,
         &entry.project,
     ];
     for text in texts.into_iter().flatten() {

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod demo;
 mod doctor;
 mod gates;
 mod guards;
@@ -32,6 +33,8 @@ struct Arguments {
 enum Command {
     /// Decide the agent's event on standard input (this is what settings files register)
     Hook(HookArguments),
+    /// Play a whole session of an agent in a temporary repository, with every decision
+    Demo(demo::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
@@ -52,6 +55,9 @@ enum Command {
     Phase(phase::Command),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
+    /// The reviewer in the demo's story
+    #[command(name = "__demo-review", hide = true)]
+    DemoReview,
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -106,6 +112,8 @@ pub(crate) fn run() -> ExitCode {
                 "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
             )))
         }
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::DemoReview => demo::review(),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),

@@ -20,6 +20,15 @@ pub(crate) struct Request {
     pub(crate) purpose: Purpose,
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
+    pub(crate) asker: Asker,
+}
+
+/// Who asked for a run, for the journal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asker {
+    pub(crate) session: Option<String>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) trace: Option<String>,
 }
 
 /// Why gates run.

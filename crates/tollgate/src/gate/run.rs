@@ -17,9 +17,10 @@ use super::console::Console;
 use super::definitions::Definitions;
 use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
+use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
 use super::record::{Failure, Last, Record, Verified};
-pub(crate) use super::request::{Purpose, Request, RunResult};
+pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
@@ -396,7 +397,11 @@ impl Run<'_> {
             logs: &self.logs,
             observer: self.observer,
         };
-        let watch = |event: &Event<'_>| console.tell(event);
+        let journal = Journalled::new(self.layout, &self.request.asker);
+        let watch = |event: &Event<'_>| {
+            journal.tell(event);
+            console.tell(event);
+        };
         let mode = if attempt > 1 { "verification" } else { "full" };
         if attempt > 1 {
             watch(&Event::Note(

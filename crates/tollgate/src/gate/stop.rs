@@ -19,7 +19,7 @@ use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
 use super::record::{Failure, Record};
-use super::run::{self, Purpose, Request, RunResult};
+use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::status::Status;
 use super::{Observer, Scope};
 use crate::ledger::Ledger;
@@ -300,6 +300,11 @@ impl Case<'_> {
             gate: None,
             purpose: Purpose::Stop,
             cut_off: Some(self.cut_off),
+            asker: Asker {
+                session: self.event.session.as_deref().map(str::to_owned),
+                prompt: self.event.prompt_id.as_deref().map(str::to_owned),
+                trace: self.env.trace.clone(),
+            },
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {

@@ -19,6 +19,8 @@ pub(crate) struct Entry {
     pub(crate) ts: Option<Timestamp>,
     pub(crate) verdict: Decision,
     pub(crate) session: Option<String>,
+    /// The id of the tool call.
+    pub(crate) call: Option<String>,
     pub(crate) event: Option<String>,
     pub(crate) tool: Option<String>,
     pub(crate) guard: Option<String>,
@@ -31,7 +33,8 @@ pub(crate) struct Entry {
     pub(crate) project: Option<String>,
     /// The state's version after a change.
     pub(crate) version: Option<u64>,
-    pub(crate) ms: Option<u64>,
+    /// How long it took, in milliseconds.
+    pub(crate) ms: Option<f64>,
     /// The whole line, for what has no field here.
     pub(crate) value: Value,
 }
@@ -48,6 +51,7 @@ impl Entry {
             ts: text("ts").as_deref().and_then(timestamp::parse),
             verdict: Decision::from_name(value.get("verdict")?.as_str()?)?,
             session: text("session"),
+            call: text("call"),
             event: text("event"),
             tool: text("tool"),
             guard: text("guard"),
@@ -58,7 +62,7 @@ impl Entry {
             wire: text("wire"),
             project: text("project"),
             version: number("version"),
-            ms: number("ms"),
+            ms: value.get("ms").and_then(Value::as_f64),
             value,
         })
     }

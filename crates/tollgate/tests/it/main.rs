@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod defects;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;
@@ -19,6 +21,8 @@ mod gates;
 mod guards;
 #[cfg(test)]
 mod integrity;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::gate::Status;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
-use crate::gate::run::{self, Purpose, Request, RunResult};
+use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -51,6 +51,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         gate: arguments.gate.clone(),
         purpose: Purpose::Command,
         cut_off: None,
+        asker: Asker::default(),
     };
     let progress = Progress::new(&logs, which, arguments.json);
     let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));

@@ -9,11 +9,13 @@ mod gate;
 mod hook;
 mod journal;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
 use std::process::ExitCode;
 

@@ -12,6 +12,7 @@ mod plain;
 mod plan;
 mod simulate;
 mod site;
+mod trust;
 mod try_review;
 mod workflow;
 
@@ -53,6 +54,10 @@ enum Command {
     /// Make the steps of a workflow's phases
     #[command(subcommand)]
     Phase(phase::Command),
+    /// Look at the commands that a project would run when an agent stops, and trust them
+    Trust(trust::Arguments),
+    /// Take trust in a project's commands back
+    Untrust,
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -73,6 +78,10 @@ struct HookArguments {
     /// The event's name, where the event does not say it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
+    /// Run a project's commands and reviewers only if a person trusts them: for registrations
+    /// that meet every project (see `tollgate trust`)
+    #[arg(long)]
+    require_trust: bool,
 }
 
 /// What a command ended with.
@@ -106,10 +115,15 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let answer = match Arguments::parse().command {
-        Command::Hook(HookArguments { guard, wire, event }) => {
+        Command::Hook(HookArguments {
+            guard,
+            wire,
+            event,
+            require_trust,
+        }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
+                "hook {guard:?} {wire:?} {event:?} {require_trust}: `hook` comes first"
             )))
         }
         Command::Demo(arguments) => demo::run(&arguments),
@@ -122,6 +136,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Doctor => Ok(doctor::run()),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
+        Command::Trust(arguments) => trust::run(&arguments),
+        Command::Untrust => trust::untrust(),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {

@@ -42,6 +42,10 @@ mod spec_000;
 #[cfg(test)]
 mod spec_004;
 #[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod trust;
+#[cfg(test)]
 mod wires;
 #[cfg(test)]
 mod workflow;

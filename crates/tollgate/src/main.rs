@@ -8,6 +8,7 @@ mod changes;
 mod cli;
 mod gate;
 mod hook;
+mod journal;
 mod ledger;
 mod person;
 mod plan;

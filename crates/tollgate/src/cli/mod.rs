@@ -7,7 +7,9 @@ mod doctor;
 mod gates;
 mod guards;
 mod install;
+mod log;
 mod phase;
+mod plain;
 mod plan;
 mod simulate;
 mod site;
@@ -37,6 +39,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
+    /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
+    Log(log::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -130,6 +134,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
@@ -157,6 +162,13 @@ const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
 const DIM: anstyle::Style = anstyle::Style::new().dimmed();
 const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// A command that needs a project was given none.
+fn no_project() -> Trouble {
+    Trouble::new("this directory is in no project").hint(
+        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
+    )
+}
 
 /// A file's text, or standard input's for `-`.
 fn read_text(path: &PathBuf) -> Result<String, Trouble> {

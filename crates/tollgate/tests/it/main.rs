@@ -36,6 +36,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod see;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
@@ -23,15 +24,21 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::trust::Registration;
+
 /// What the registration in the agent's settings says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Options {
+    /// When the process began to work.
+    begun: Instant,
     /// `--guard`: which guards run.
     guards: Guards,
     /// `--wire`: the asker's dialect.
     wire: Option<Wire>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
+    /// `--require-trust`: the registration meets every project that is opened.
+    registration: Registration,
     /// What could not be understood.
     faults: Vec<Fault>,
 }
@@ -59,12 +66,13 @@ enum Guards {
 
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let begun = Instant::now();
     let env = environment();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return ExitCode::SUCCESS;
     }
-    let options = Options::parse(args);
+    let options = Options::parse(args, begun);
     let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
     allow_on_panic(&env, known);
     let read = crate::stdin::read();
@@ -132,13 +140,23 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
         && outcome.block.is_none()
         && matches!(options.guards, Guards::All)
-        && let Some(answer) = crate::stop::decide(event, sources.layout(), env, now, &mut outcome)
+        && let Some(answer) = crate::stop::decide(
+            event,
+            sources.layout(),
+            env,
+            now,
+            &mut outcome,
+            options.registration,
+        )
     {
         own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
         crate::stop::add(answer, &mut outcome);
     }
     if !outcome.is_silent() {
-        Record::of(event).write(sources.layout(), &mut outcome, now);
+        Record::of(event)
+            .within(env.trace.as_deref())
+            .after(options.begun.elapsed())
+            .write(sources.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
@@ -262,25 +280,41 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {
     /// Understands the few options of a registration. What it does not understand is told and
     /// otherwise ignored: a typo in a settings file must not stop an agent.
-    fn parse(args: impl Iterator<Item = OsString>) -> Self {
-        let mut options = Self::default();
+    fn parse(args: impl Iterator<Item = OsString>, begun: Instant) -> Self {
+        let mut options = Self {
+            begun,
+            guards: Guards::default(),
+            wire: None,
+            event: None,
+            registration: Registration::default(),
+            faults: Vec::new(),
+        };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         while let Some(arg) = args.next() {
             let (name, inline) = match arg.split_once('=') {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            if name == "--require-trust" {
+                options.registration = Registration::EveryProject;
+                continue;
+            }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),

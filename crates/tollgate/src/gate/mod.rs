@@ -13,6 +13,7 @@ pub(crate) mod console;
 pub(crate) mod definitions;
 mod git;
 pub(crate) mod jobs;
+mod journalled;
 pub(crate) mod logs;
 mod reason;
 mod record;

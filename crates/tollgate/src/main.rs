@@ -7,19 +7,24 @@
 #![cfg_attr(fuzzing, no_main)]
 #![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
 
+mod agent;
 mod changes;
 mod cli;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
 mod hook;
+mod journal;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 // musl's own allocator costs a tenth to a third of a whole hook; elsewhere the system's is fine.
@@ -33,6 +38,9 @@ fn main() -> ExitCode {
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
+        // An agent that does not know `args` in its settings starts the bare program, and takes
+        // the exit code of a usage message for "stop this".
+        None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }
 }

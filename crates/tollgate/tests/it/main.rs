@@ -10,6 +10,8 @@ mod corpora;
 #[cfg(test)]
 mod defects;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;
@@ -17,6 +19,8 @@ mod faults;
 mod gates;
 #[cfg(test)]
 mod guards;
+#[cfg(test)]
+mod install;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
@@ -32,11 +36,17 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod see;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;
 #[cfg(test)]
 mod spec_004;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod wires;
 #[cfg(test)]

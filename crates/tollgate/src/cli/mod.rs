@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod allow;
 mod demo;
 mod doctor;
 mod gates;
@@ -54,6 +55,8 @@ enum Command {
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,
+    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -133,6 +136,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Untrust => trust::untrust(),
+        Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {

@@ -7,6 +7,7 @@ mod changes;
 mod cli;
 mod gate;
 mod hook;
+mod init;
 mod ledger;
 mod plan;
 mod process;

@@ -6,12 +6,14 @@ mod demo;
 mod doctor;
 mod gates;
 mod guards;
+mod init;
 mod phase;
 mod plan;
 mod simulate;
 mod site;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Command {
     Hook(HookArguments),
     /// Play a whole session of an agent in a temporary repository, with every decision
     Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// List the guards: what each does, when it runs, and its codes
@@ -110,6 +114,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),

@@ -24,6 +24,8 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::trust::Registration;
+
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
 struct Options {
@@ -35,6 +37,8 @@ struct Options {
     wire: Option<Wire>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
+    /// `--require-trust`: the registration meets every project that is opened.
+    registration: Registration,
     /// What could not be understood.
     faults: Vec<Fault>,
 }
@@ -136,7 +140,14 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
         && outcome.block.is_none()
         && matches!(options.guards, Guards::All)
-        && let Some(answer) = crate::stop::decide(event, sources.layout(), env, now, &mut outcome)
+        && let Some(answer) = crate::stop::decide(
+            event,
+            sources.layout(),
+            env,
+            now,
+            &mut outcome,
+            options.registration,
+        )
     {
         own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
         crate::stop::add(answer, &mut outcome);
@@ -284,6 +295,7 @@ impl Options {
             guards: Guards::default(),
             wire: None,
             event: None,
+            registration: Registration::default(),
             faults: Vec::new(),
         };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
@@ -292,6 +304,10 @@ impl Options {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            if name == "--require-trust" {
+                options.registration = Registration::EveryProject;
+                continue;
+            }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),

@@ -8,12 +8,15 @@ mod cli;
 mod gate;
 mod hook;
 mod init;
+mod journal;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
 use std::process::ExitCode;
 

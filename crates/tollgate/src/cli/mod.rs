@@ -7,6 +7,7 @@ mod doctor;
 mod gates;
 mod guards;
 mod init;
+mod install;
 mod log;
 mod phase;
 mod plain;
@@ -52,6 +53,10 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -139,6 +144,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),

@@ -22,6 +22,8 @@ mod guards;
 #[cfg(test)]
 mod init;
 #[cfg(test)]
+mod install;
+#[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod page;

@@ -308,7 +308,12 @@ fn prepare(reviewer: &Reviewer, question: &Question<'_>) -> Result<Invocation, N
 }
 
 /// What a reviewer meant, from all that is known about its end.
-fn understand(reviewer: &Reviewer, ended: &Ended, bytes: Vec<u8>, stderr: String) -> Reply {
+pub(crate) fn understand(
+    reviewer: &Reviewer,
+    ended: &Ended,
+    bytes: Vec<u8>,
+    stderr: String,
+) -> Reply {
     let is_whole = bytes.len() as u64 <= OUTPUT_CAP;
     let (stdout, is_text) = match String::from_utf8(bytes) {
         Ok(text) => (text, true),

@@ -205,20 +205,22 @@ fn judge(
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
 fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
-    let local = sources.layout().local();
-    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
-    let nonce = hash((std::process::id(), now.as_nanosecond()));
-    let is_new = |guard: &str| {
-        id.is_none_or(|id| {
-            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
-            // Whoever cannot tell acts: an effect twice is better than none.
-            once::is_first(&local, key, nonce).unwrap_or(true)
-        })
-    };
     let wanted = std::mem::take(&mut outcome.edits);
+    let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
+        Some(id) => {
+            let key =
+                |guard: &str| hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
+            let nonce = hash((std::process::id(), now.as_nanosecond()));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::are_first(&sources.layout().local(), &keys, nonce).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let mut is_new = is_new.into_iter();
     let edits: Vec<Edit> = wanted
         .into_iter()
-        .filter(|(guard, _)| is_new(guard))
+        .filter(|_| is_new.next().unwrap_or(true))
         .flat_map(|(_, edits)| edits)
         .collect();
     if edits.is_empty() {
@@ -291,12 +293,17 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {

@@ -3,10 +3,19 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+// Under a fuzzer libFuzzer brings `main`.
+#![cfg_attr(fuzzing, no_main)]
+#![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
+
+mod agent;
 mod changes;
 mod cli;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod gate;
 mod hook;
+mod init;
+mod journal;
 mod ledger;
 mod overrides;
 mod person;
@@ -18,6 +27,7 @@ mod stdin;
 mod stop;
 mod trust;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 // musl's own allocator costs a tenth to a third of a whole hook; elsewhere the system's is fine.
@@ -31,6 +41,9 @@ fn main() -> ExitCode {
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
+        // An agent that does not know `args` in its settings starts the bare program, and takes
+        // the exit code of a usage message for "stop this".
+        None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }
 }

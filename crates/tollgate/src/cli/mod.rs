@@ -7,13 +7,18 @@ mod demo;
 mod doctor;
 mod gates;
 mod guards;
+mod init;
+mod install;
+mod log;
 mod phase;
+mod plain;
 mod plan;
 mod simulate;
 mod site;
 mod trust;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,8 +40,12 @@ enum Command {
     Hook(HookArguments),
     /// Play a whole session of an agent in a temporary repository, with every decision
     Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
+    /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
+    Log(log::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -45,6 +54,10 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -127,11 +140,15 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),
@@ -154,6 +171,13 @@ const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
 const DIM: anstyle::Style = anstyle::Style::new().dimmed();
 const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// A command that needs a project was given none.
+fn no_project() -> Trouble {
+    Trouble::new("this directory is in no project").hint(
+        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
+    )
+}
 
 /// A file's text, or standard input's for `-`.
 fn read_text(path: &PathBuf) -> Result<String, Trouble> {

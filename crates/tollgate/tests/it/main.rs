@@ -22,6 +22,10 @@ mod gates;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod page;
@@ -35,6 +39,8 @@ mod recorders;
 mod registrations;
 #[cfg(test)]
 mod reviews;
+#[cfg(test)]
+mod see;
 #[cfg(test)]
 mod simulate;
 #[cfg(test)]

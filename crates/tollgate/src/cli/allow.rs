@@ -219,7 +219,7 @@ fn duration(text: &str) -> Result<SignedDuration, Trouble> {
         let number: i64 = text.trim().strip_suffix(unit)?.parse().ok()?;
         Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
     });
-    let Some(lasts) = parsed.filter(|lasts| lasts.is_positive()) else {
+    let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
         return Err(Trouble::new(format!("--for {text}: that is no time"))
             .hint("write a number and s, m or h, for example 30m"));
     };

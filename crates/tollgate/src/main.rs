@@ -25,7 +25,9 @@ mod review;
 mod shelf;
 mod stdin;
 mod stop;
+mod telemetry;
 mod trust;
+mod ui;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

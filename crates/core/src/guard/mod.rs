@@ -37,6 +37,7 @@ mod workflow_completion_enforcer;
 
 use std::fmt;
 
+pub use branch_guard::{Closed, closed, closes};
 pub use remedies::remedy;
 
 use crate::protocol::{Event, EventKind, ToolCall};

@@ -3,18 +3,27 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+// Under a fuzzer libFuzzer brings `main`.
+#![cfg_attr(fuzzing, no_main)]
+#![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
+
 mod agent;
 mod changes;
 mod cli;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod gate;
 mod git_guard;
 mod hook;
+mod init;
 mod journal;
 mod ledger;
+mod overrides;
 mod person;
 mod plan;
 mod process;
 mod review;
+mod shelf;
 mod stdin;
 mod stop;
 mod trust;

@@ -2,10 +2,12 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod allow;
 mod demo;
 mod doctor;
 mod gates;
 mod guards;
+mod init;
 mod install;
 mod log;
 mod phase;
@@ -16,6 +18,7 @@ mod site;
 mod trust;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +40,8 @@ enum Command {
     Hook(HookArguments),
     /// Play a whole session of an agent in a temporary repository, with every decision
     Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
@@ -63,6 +68,8 @@ enum Command {
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,
+    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -133,6 +140,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
@@ -145,6 +153,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Untrust => trust::untrust(),
+        Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {

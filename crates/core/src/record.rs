@@ -100,7 +100,7 @@ impl<'a> Record<'a> {
                     Decision::Block => "block",
                     Decision::Warn => "warn",
                     Decision::Fault => "error",
-                    Decision::Change => "change",
+                    Decision::Change | Decision::Record => "change",
                     Decision::Gate => "gate",
                     Decision::Review => "review",
                 };

@@ -24,6 +24,8 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::trust::Registration;
+
 /// What the registration in the agent's settings says.
 #[derive(Debug)]
 struct Options {
@@ -35,6 +37,8 @@ struct Options {
     wire: Option<Wire>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
+    /// `--require-trust`: the registration meets every project that is opened.
+    registration: Registration,
     /// What could not be understood.
     faults: Vec<Fault>,
 }
@@ -136,7 +140,14 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
         && outcome.block.is_none()
         && matches!(options.guards, Guards::All)
-        && let Some(answer) = crate::stop::decide(event, sources.layout(), env, now, &mut outcome)
+        && let Some(answer) = crate::stop::decide(
+            event,
+            sources.layout(),
+            env,
+            now,
+            &mut outcome,
+            options.registration,
+        )
     {
         own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
         crate::stop::add(answer, &mut outcome);
@@ -181,20 +192,22 @@ fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
 fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
-    let local = sources.layout().local();
-    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
-    let nonce = hash((std::process::id(), now.as_nanosecond()));
-    let is_new = |guard: &str| {
-        id.is_none_or(|id| {
-            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
-            // Whoever cannot tell acts: an effect twice is better than none.
-            once::is_first(&local, key, nonce).unwrap_or(true)
-        })
-    };
     let wanted = std::mem::take(&mut outcome.edits);
+    let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
+        Some(id) => {
+            let key =
+                |guard: &str| hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
+            let nonce = hash((std::process::id(), now.as_nanosecond()));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::are_first(&sources.layout().local(), &keys, nonce).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let mut is_new = is_new.into_iter();
     let edits: Vec<Edit> = wanted
         .into_iter()
-        .filter(|(guard, _)| is_new(guard))
+        .filter(|_| is_new.next().unwrap_or(true))
         .flat_map(|(_, edits)| edits)
         .collect();
     if edits.is_empty() {
@@ -267,12 +280,17 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {
@@ -284,6 +302,7 @@ impl Options {
             guards: Guards::default(),
             wire: None,
             event: None,
+            registration: Registration::default(),
             faults: Vec::new(),
         };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
@@ -292,6 +311,10 @@ impl Options {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            if name == "--require-trust" {
+                options.registration = Registration::EveryProject;
+                continue;
+            }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),

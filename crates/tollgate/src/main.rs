@@ -3,17 +3,22 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+mod agent;
 mod changes;
 mod cli;
 mod gate;
 mod hook;
+mod journal;
 mod ledger;
+mod person;
 mod plan;
 mod process;
 mod review;
 mod stdin;
 mod stop;
+mod trust;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 // musl's own allocator costs a tenth to a third of a whole hook; elsewhere the system's is fine.
@@ -27,6 +32,9 @@ fn main() -> ExitCode {
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
+        // An agent that does not know `args` in its settings starts the bare program, and takes
+        // the exit code of a usage message for "stop this".
+        None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }
 }

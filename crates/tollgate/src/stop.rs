@@ -13,6 +13,7 @@ use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
 use crate::plan::drive::{self, Asked};
+use crate::trust::{self, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 const DEADLINE: Duration = Duration::from_secs(870);
@@ -28,6 +29,7 @@ pub(crate) fn decide(
     env: &Env,
     now: Timestamp,
     outcome: &mut Outcome,
+    registration: Registration,
 ) -> Option<Answer> {
     match event.kind {
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
@@ -39,20 +41,27 @@ pub(crate) fn decide(
         }
         EventKind::Stop => {
             let begun = Instant::now();
-            let asked = asked(event);
-            if layout.plans_home().is_dir() {
-                drive::stop(event, layout, env, now, asked, outcome);
-            }
-            if asked == Asked::Ungated {
+            let has_plans = layout.plans_home().is_dir();
+            if !is_gated(event) {
+                if has_plans {
+                    drive::stop(event, layout, env, now, Asked::Ungated, outcome);
+                }
                 return None;
+            }
+            let consent = registration.consent(layout, env);
+            if has_plans {
+                let asked = Asked::Gated(consent.as_ref());
+                drive::stop(event, layout, env, now, asked, outcome);
             }
             // Work that a reviewer wants changed is not checked yet.
             let is_free = outcome.block.is_none();
-            is_free.then(|| {
-                // The host's patience is one, whoever used it up.
-                let left = Deadline(DEADLINE.saturating_sub(begun.elapsed()));
-                stop::decide(layout, env, event, left, &|_| ())
-            })
+            // The host's patience is one, whoever used it up.
+            let left = Deadline(DEADLINE.saturating_sub(begun.elapsed()));
+            match consent {
+                Ok(consent) if is_free => Some(stop::decide(layout, env, event, left, &consent)),
+                Err(untrusted) if is_free && untrusted.has_gates => Some(untrusted.answer()),
+                Ok(_) | Err(_) => None,
+            }
         }
         EventKind::PreTool
         | EventKind::PostTool
@@ -66,15 +75,11 @@ pub(crate) fn decide(
 
 /// A stop that only asks the person something, waits for tasks in the background, or ends
 /// planning, is not gated.
-fn asked(event: &Event<'_>) -> Asked {
+fn is_gated(event: &Event<'_>) -> bool {
     let last = event.last_message.and_then(tollgate_core::json::Node::str);
     let asks = last.is_some_and(|text| text.trim_end().ends_with('?'));
     let plans = event.permission_mode.as_deref() == Some("plan");
-    if asks || plans || event.background_tasks > 0 {
-        Asked::Ungated
-    } else {
-        Asked::Gated
-    }
+    !(asks || plans || event.background_tasks > 0)
 }
 
 /// Adds an answer to what else was decided.
@@ -85,12 +90,23 @@ pub(crate) fn add(answer: Answer, outcome: &mut Outcome) {
         reason,
         is_news,
         notes,
+        is_untrusted,
     } = answer;
     if let Some(reason) = reason {
         outcome.block = Some(Report {
             guard: GATES,
             finding: Finding::new("GATE-FAILED", reason, message),
         });
+    } else if is_untrusted {
+        let finding = Finding::new(trust::CODE, message.clone(), message);
+        let report = Report {
+            guard: trust::NAME,
+            finding,
+        };
+        // The plan's reviewer may have said it before.
+        if !outcome.warnings.contains(&report) {
+            outcome.warnings.push(report);
+        }
     } else if status == Status::Error {
         outcome.faults.push(Fault::new("gates-not-run", message));
     } else if is_news {

@@ -1,25 +1,26 @@
 //! What Tollgate decided and what kept it from deciding: one JSON line each.
 //!
-//! Allowed events are not in it; they write nothing. Lines are appended by many processes at
-//! once with one write each. A journal that has grown is renamed, not rewritten: whoever has it
-//! open goes on writing to the same file under its new name, so rotation loses no line.
+//! Allowed events are not in it; they write nothing. Lines are appended by many processes, one
+//! after the other, because each carries a hash over the one before it ([`super::chain`]). A
+//! journal that has grown is renamed, not rewritten.
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rustix::fs::FlockOperation;
 use serde::{Serialize, Serializer};
 
+use super::chain::{self, Tail};
+use super::lock::{self, Acquired, HOOK_PATIENCE};
 use super::redact::redact;
 use super::timestamp::iso;
 use crate::fs::{self, Appender};
 use crate::json::Object;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
-const NAMES: [&str; 4] = [
+pub const NAMES: [&str; 4] = [
     "journal.jsonl",
     "journal.1.jsonl",
     "journal.2.jsonl",
@@ -28,6 +29,9 @@ const NAMES: [&str; 4] = [
 
 /// How large a journal grows before it is rotated.
 const LIMIT: u64 = 4 << 20;
+
+/// Two lines are never longer than this.
+const TORN: u64 = 1 << 20;
 
 /// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
 const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
@@ -55,6 +59,39 @@ pub enum Decision {
     Gate,
     /// A review ended: of the gates, or of a plan.
     Review,
+    /// An event was recorded in the state.
+    Record,
+}
+
+impl Decision {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Block,
+        Self::Warn,
+        Self::Fault,
+        Self::Change,
+        Self::Gate,
+        Self::Review,
+        Self::Record,
+    ];
+
+    /// The word in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Fault => "fault",
+            Self::Change => "change",
+            Self::Gate => "gate",
+            Self::Review => "review",
+            Self::Record => "record",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// One line of the journal. All texts are redacted and cut when they are written.
@@ -285,22 +322,38 @@ impl Journal {
     /// Appends an entry.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
         let line = serde_json::to_string(&Line::from(entry))?;
-        let path = self.path();
-        if path.symlink_metadata().is_err() {
-            fs::private_directory(&self.directory)?;
-        }
-        let appender = Appender::open(&path)?;
-        appender.append(&line)?;
-        if appender.size()? > self.limit {
-            self.rotate(&appender, &path)?;
-        }
-        Ok(())
+        self.append_line(&line)
     }
 
-    /// Whoever locks the grown file first rotates; the others find that it has moved.
-    fn rotate(&self, grown: &Appender, path: &Path) -> io::Result<()> {
-        let operation = FlockOperation::NonBlockingLockExclusive;
-        if rustix::fs::flock(grown.file(), operation).is_ok() && grown.is_at(path) {
+    /// Appends a line, chained to the last one, under the lock of the tail record. Whoever holds
+    /// that holds it for a few system calls; one who was stopped meanwhile is an error, which is
+    /// told, and no reason to wait.
+    fn append_line(&self, line: &str) -> io::Result<()> {
+        let held = match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
+            Acquired::Held(guard) => guard,
+            Acquired::Busy => {
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    format!("another process holds {}", chain::TAIL),
+                ));
+            }
+        };
+        let appender = Appender::open(&self.path())?;
+        let mut end = [0; chain::LONGEST_LINK];
+        let end = appender.read_end(&mut end)?;
+        let torn = end.last().is_some_and(|byte| *byte != b'\n');
+        let recorded = Tail::read(held.file());
+        let last = if torn {
+            // The line before half a line begins farther back.
+            let far = appender.read_from(appender.size()?.saturating_sub(TORN))?;
+            chain::last(&far, recorded)
+        } else {
+            chain::last(end, recorded)
+        };
+        let (line, tail) = chain::join(line, last, end.is_empty());
+        appender.append_after(&line, torn)?;
+        tail.write(held.file())?;
+        if appender.size()? > self.limit {
             fs::rotate(&self.directory, &NAMES)?;
         }
         Ok(())
@@ -328,11 +381,14 @@ mod tests {
             ..Entry::new(now(), Decision::Block)
         };
         journal.append(&entry).unwrap();
+        let written = std::fs::read_to_string(journal.path()).unwrap();
+        let (told, link) = written.split_once(",\"prev\":\"0000").unwrap();
+        assert!(link.contains("\",\"n\":1,\"chain\":\"") && link.ends_with("\"}\n"));
         assert_eq!(
-            std::fs::read_to_string(journal.path()).unwrap(),
+            told,
             "{\"ts\":\"2026-02-08T20:00:00.000Z\",\"verdict\":\"block\",\"guard\":\"branch-guard\",\
              \"code\":\"BG-001\",\"reason\":\"blocked: git push https://me:[redacted]@host\\n\
-             \\\"quoted\\\"\",\"ms\":3.4}\n"
+             \\\"quoted\\\"\",\"ms\":3.4"
         );
         assert_eq!(journal.path().metadata().unwrap().mode() & 0o7777, 0o600);
         let local = dir.path().join("local");
@@ -354,7 +410,7 @@ mod tests {
     #[test]
     fn a_grown_journal_is_rotated_and_four_are_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::new(dir.path()).with_limit(500);
+        let journal = Journal::new(dir.path()).with_limit(1500);
         for n in 0..100 {
             let entry = Entry {
                 version: Some(n),
@@ -367,7 +423,7 @@ mod tests {
             let Ok(text) = std::fs::read_to_string(dir.path().join(name)) else {
                 continue;
             };
-            assert!(text.len() < 600);
+            assert!(text.len() < 1800);
             for line in text.lines() {
                 let line: serde_json::Value = serde_json::from_str(line).unwrap();
                 kept.push(line["version"].as_u64().unwrap());
@@ -377,7 +433,9 @@ mod tests {
         let first = kept[0];
         assert_eq!(kept, (first..100).collect::<Vec<_>>());
         assert!(kept.len() > 20);
-        assert_eq!(dir.path().read_dir().unwrap().count(), 5);
+        let there = |name: &&&str| dir.path().join(name).exists();
+        assert_eq!(NAMES.iter().skip(1).filter(there).count(), 3);
+        assert!(dir.path().read_dir().unwrap().count() <= 6);
     }
 
     #[test]

@@ -6,10 +6,14 @@ mod demo;
 mod doctor;
 mod gates;
 mod guards;
+mod install;
+mod log;
 mod phase;
+mod plain;
 mod plan;
 mod simulate;
 mod site;
+mod trust;
 mod try_review;
 mod workflow;
 
@@ -35,6 +39,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
+    /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
+    Log(log::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -43,12 +49,20 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
     /// Make the steps of a workflow's phases
     #[command(subcommand)]
     Phase(phase::Command),
+    /// Look at the commands that a project would run when an agent stops, and trust them
+    Trust(trust::Arguments),
+    /// Take trust in a project's commands back
+    Untrust,
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -69,6 +83,10 @@ struct HookArguments {
     /// The event's name, where the event does not say it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
+    /// Run a project's commands and reviewers only if a person trusts them: for registrations
+    /// that meet every project (see `tollgate trust`)
+    #[arg(long)]
+    require_trust: bool,
 }
 
 /// What a command ended with.
@@ -102,21 +120,31 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let answer = match Arguments::parse().command {
-        Command::Hook(HookArguments { guard, wire, event }) => {
+        Command::Hook(HookArguments {
+            guard,
+            wire,
+            event,
+            require_trust,
+        }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
+                "hook {guard:?} {wire:?} {event:?} {require_trust}: `hook` comes first"
             )))
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
+        Command::Trust(arguments) => trust::run(&arguments),
+        Command::Untrust => trust::untrust(),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
@@ -134,6 +162,13 @@ const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
 const DIM: anstyle::Style = anstyle::Style::new().dimmed();
 const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// A command that needs a project was given none.
+fn no_project() -> Trouble {
+    Trouble::new("this directory is in no project").hint(
+        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
+    )
+}
 
 /// A file's text, or standard input's for `-`.
 fn read_text(path: &PathBuf) -> Result<String, Trouble> {

@@ -9,10 +9,13 @@ use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
+use crate::trust::Consent;
 
 /// What is asked for.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
+#[derive(Debug)]
+pub(crate) struct Request<'r> {
+    /// Who said that the project's commands may run.
+    pub(crate) consent: &'r Consent,
     pub(crate) scope: Scope,
     pub(crate) which: Which,
     /// `-g`: only gates with this name.

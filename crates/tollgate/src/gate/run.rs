@@ -34,7 +34,7 @@ pub(crate) fn execute(
     layout: &Layout,
     config: &Config,
     env: &Env,
-    request: &Request,
+    request: &Request<'_>,
     observer: &Observer<'_>,
 ) -> RunResult {
     let asked = Timestamp::now();
@@ -104,7 +104,7 @@ struct Run<'r> {
     layout: &'r Layout,
     config: &'r Config,
     env: &'r Env,
-    request: &'r Request,
+    request: &'r Request<'r>,
     logs: Logs<'r>,
     observer: &'r Observer<'r>,
     /// What the gates are, as a digest.
@@ -373,7 +373,7 @@ impl Run<'_> {
         let trouble = |what: &str, error: std::io::Error| {
             Box::new(RunResult::error(format!("{what}: {error}")))
         };
-        let children = Children::open(self.request.cut_off)
+        let children = Children::open(self.request.consent, self.request.cut_off)
             .map_err(|error| trouble("no child can be watched", error))?;
         if self.request.purpose == Purpose::Command {
             children

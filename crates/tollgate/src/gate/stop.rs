@@ -23,6 +23,7 @@ use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::status::Status;
 use super::{Observer, Scope};
 use crate::ledger::Ledger;
+use crate::trust::{self, Consent};
 
 /// Under this name gates write to the ledger.
 const BY: &str = "gates";
@@ -48,6 +49,8 @@ pub(crate) struct Answer {
     pub(crate) is_news: bool,
     /// Warnings of the configuration.
     pub(crate) notes: Vec<String>,
+    /// Whether nothing was run because nobody trusts the project's commands.
+    pub(crate) is_untrusted: bool,
 }
 
 /// When a stop must be answered, unless the configuration says otherwise.
@@ -62,6 +65,15 @@ impl Answer {
             reason: None,
             is_news: false,
             notes: Vec::new(),
+            is_untrusted: false,
+        }
+    }
+
+    /// Nothing was run: nobody trusts the project's commands.
+    pub(crate) fn untrusted(line: impl Into<String>) -> Self {
+        Self {
+            is_untrusted: true,
+            ..Self::of(Status::Error, line).news()
         }
     }
 
@@ -94,7 +106,7 @@ pub(crate) fn decide(
     env: &Env,
     event: &Event<'_>,
     deadline: Deadline,
-    observer: &Observer<'_>,
+    consent: &Consent,
 ) -> Answer {
     let begun = Instant::now();
     let mut ledger = event
@@ -108,6 +120,9 @@ pub(crate) fn decide(
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
     };
+    if !consent.covers(layout, &config) {
+        return Answer::untrusted(trust::moved());
+    }
     let definitions = Definitions::of(&config);
     let weakened = ledger
         .as_mut()
@@ -124,8 +139,9 @@ pub(crate) fn decide(
         config: &config,
         ledger,
         cut_off,
+        consent,
     };
-    let mut answer = case.decide(observer);
+    let mut answer = case.decide(&|_| ());
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if !weakened.is_empty() {
         name_weakened(&mut answer, &weakened);
@@ -278,6 +294,7 @@ struct Case<'a> {
     config: &'a Config,
     ledger: Option<Ledger>,
     cut_off: Instant,
+    consent: &'a Consent,
 }
 
 impl Case<'_> {
@@ -295,6 +312,7 @@ impl Case<'_> {
             return answer;
         }
         let request = Request {
+            consent: self.consent,
             scope: Scope::default(),
             which: Which::All,
             gate: None,

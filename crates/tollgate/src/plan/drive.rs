@@ -22,15 +22,16 @@ use super::texts;
 use super::transition;
 use super::view::View;
 use crate::ledger::Ledger;
+use crate::trust::{Consent, Untrusted};
 
 /// The name that reports carry.
 const PLAN: &str = "plan";
 
 /// Whether a stop is for the plan to decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// It is.
-    Gated,
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked<'c> {
+    /// It is; reviewers run if somebody consented.
+    Gated(Result<&'c Consent, &'c Untrusted>),
     /// It only asks the person something, waits, or ends planning: it is written down.
     Ungated,
 }
@@ -42,7 +43,7 @@ pub(crate) fn stop(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    asked: Asked,
+    asked: Asked<'_>,
     outcome: &mut Outcome,
 ) {
     let chosen = choice::choose(layout);
@@ -52,15 +53,19 @@ pub(crate) fn stop(
     };
     let mut stop = log::Stop::of(event);
     // Without a session nothing is remembered, and the letter of the specification holds.
-    let state = if asked == Asked::Ungated {
-        stop.answer = "not gated";
-        None
-    } else if event.stop_hook_active && event.session.is_none() {
-        stop.answer = "let through by the letter";
-        None
-    } else {
-        tell_notes(chosen.notes, outcome);
-        judge(event, layout, env, now, plan, outcome)
+    let state = match asked {
+        Asked::Ungated => {
+            stop.answer = "not gated";
+            None
+        }
+        Asked::Gated(_) if event.stop_hook_active && event.session.is_none() => {
+            stop.answer = "let through by the letter";
+            None
+        }
+        Asked::Gated(consent) => {
+            tell_notes(chosen.notes, outcome);
+            judge(event, layout, env, now, (plan, consent), outcome)
+        }
     };
     stop.take_codes(outcome, PLAN);
     if let Err(error) = stop.append(plan, now, state.as_deref()) {
@@ -82,7 +87,7 @@ fn judge(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    plan: &Plan,
+    (plan, consent): (&Plan, Result<&Consent, &Untrusted>),
     outcome: &mut Outcome,
 ) -> Option<String> {
     let config = Config::load(layout);
@@ -107,6 +112,7 @@ fn judge(
         ledger,
         now,
         seen: None,
+        consent,
         outcome,
     };
     case.decide(event.stop_hook_active);
@@ -124,7 +130,9 @@ pub(super) struct Case<'a> {
     pub(super) now: Timestamp,
     /// The state's text as it was found, until this stop changes it.
     seen: Option<String>,
-    outcome: &'a mut Outcome,
+    /// Whether reviewers may run.
+    pub(super) consent: Result<&'a Consent, &'a Untrusted>,
+    pub(super) outcome: &'a mut Outcome,
 }
 
 impl Case<'_> {

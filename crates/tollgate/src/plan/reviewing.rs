@@ -20,6 +20,7 @@ use super::view::View;
 use crate::ledger::{Ledger, MAX_BLOCKS};
 use crate::review::Reviewer;
 use crate::review::cli::Health;
+use crate::trust::Consent;
 
 impl Case<'_> {
     /// A review is due: it is made, or it is said why not.
@@ -42,6 +43,13 @@ impl Case<'_> {
                 format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
             );
         };
+        let consent = match self.consent {
+            Ok(consent) => consent,
+            Err(untrusted) => {
+                self.outcome.warnings.push(untrusted.report());
+                return self.validate(view);
+            }
+        };
         let run = match Run::begin(self.plan) {
             Ok(Some(run)) => run,
             Ok(None) => {
@@ -63,7 +71,7 @@ impl Case<'_> {
             return self.validate(&view);
         }
         let job = view.job(review, iteration);
-        match self.made(&run, &job, program) {
+        match self.made(&run, &job, program, consent) {
             Ok((file, answer, ms)) => self.conclude(&run, &view, &job, (file, answer, ms)),
             Err(why) => {
                 let log = run.log(iteration);
@@ -97,6 +105,7 @@ impl Case<'_> {
         run: &Run<'_>,
         job: &Job,
         program: std::path::PathBuf,
+        consent: &Consent,
     ) -> Result<(String, Answer, u64), String> {
         if let Some((file, answer)) = run.left_behind(job) {
             self.note(&format!(
@@ -118,11 +127,11 @@ impl Case<'_> {
         };
         if let Some(other) = &self.config.reviewer {
             let search = self.env.path.clone().unwrap_or_default();
-            let ms = other::review(other, job, self.plan, (&place, &search), files)?;
+            let ms = other::review(other, job, self.plan, (&place, &search), files, consent)?;
             return Ok((written(run, job)?, reviewer::answer(&run.printed())?, ms));
         }
         let ended = job
-            .run(self.plan, &place, files)
+            .run(self.plan, &place, files, consent)
             .map_err(|error| error.to_string())?;
         let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
         let answer = reviewer::judge(&ended, &run.printed())?;

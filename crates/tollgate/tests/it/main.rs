@@ -20,6 +20,8 @@ mod gates;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod install;
+#[cfg(test)]
 mod integrity;
 #[cfg(test)]
 mod page;
@@ -34,11 +36,17 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod see;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;
 #[cfg(test)]
 mod spec_004;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod wires;
 #[cfg(test)]

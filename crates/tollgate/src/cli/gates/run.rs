@@ -11,6 +11,7 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -45,7 +46,9 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
+    let consent = Consent::of_the_person();
     let request = Request {
+        consent: &consent,
         scope: arguments.scope.scope(),
         which,
         gate: arguments.gate.clone(),

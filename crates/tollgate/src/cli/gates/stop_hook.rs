@@ -10,6 +10,7 @@ use tollgate_core::protocol::{self, Hints, Wire};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
+use crate::trust::Registration;
 
 /// The original's registration gives it 300 s.
 const DEADLINE: Deadline = Deadline(Duration::from_secs(285));
@@ -47,7 +48,13 @@ fn answer() -> Answer {
     };
     let cwd = event.cwd.as_deref().map(Path::new);
     match Layout::find(&env, cwd) {
-        Some(layout) => stop::decide(&layout, &env, &event, DEADLINE, &|_| ()),
+        Some(layout) => {
+            // The original's registration is in the project, and so covered by the agent's trust.
+            match Registration::OneProject.consent(&layout, &env) {
+                Ok(consent) => stop::decide(&layout, &env, &event, DEADLINE, &consent),
+                Err(untrusted) => untrusted.answer(),
+            }
+        }
         None => Answer::plain(Status::NoConfig),
     }
 }

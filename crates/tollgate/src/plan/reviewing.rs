@@ -36,19 +36,19 @@ impl Case<'_> {
                 format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", ledger.count(BY)),
             );
         }
-        let Some(program) = self.program() else {
-            let name = self.reviewer_name();
-            return self.not_reviewed(
-                view,
-                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
-            );
-        };
         let consent = match self.consent {
             Ok(consent) => consent,
             Err(untrusted) => {
                 self.outcome.warnings.push(untrusted.report());
                 return self.validate(view);
             }
+        };
+        let Some(program) = self.program() else {
+            let name = self.reviewer_name();
+            return self.not_reviewed(
+                view,
+                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
+            );
         };
         let run = match Run::begin(self.plan) {
             Ok(Some(run)) => run,

@@ -3,11 +3,18 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+// Under a fuzzer libFuzzer brings `main`.
+#![cfg_attr(fuzzing, no_main)]
+#![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
+
 mod agent;
 mod changes;
 mod cli;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod gate;
 mod hook;
+mod init;
 mod journal;
 mod ledger;
 mod person;

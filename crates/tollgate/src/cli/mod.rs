@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod gates;
 mod guards;
+mod init;
 mod install;
 mod log;
 mod phase;
@@ -16,6 +17,7 @@ mod site;
 mod trust;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ enum Command {
     Hook(HookArguments),
     /// Play a whole session of an agent in a temporary repository, with every decision
     Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
@@ -133,6 +137,7 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),

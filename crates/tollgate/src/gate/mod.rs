@@ -11,7 +11,7 @@ mod check;
 pub(crate) mod config;
 pub(crate) mod console;
 pub(crate) mod definitions;
-mod git;
+pub(crate) mod git;
 mod index;
 pub(crate) mod jobs;
 mod journalled;

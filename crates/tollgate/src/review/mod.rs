@@ -11,7 +11,7 @@
 //!
 //! What this deliberately does not do: decide what is reviewed, number runs, or print.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod cli;
 mod finding;
 pub(crate) mod gate;

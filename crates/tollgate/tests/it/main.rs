@@ -20,6 +20,8 @@ mod gates;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
 mod install;
 #[cfg(test)]
 mod integrity;

@@ -357,7 +357,7 @@ pub(crate) fn understand(
 }
 
 /// A program in an absolute directory of `PATH`. A relative one would be the project's choice.
-fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
+pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(search)
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join(name))

@@ -32,7 +32,7 @@ impl Repository {
     }
 
     /// The commit at the end of a branch, of ours or of a remote (`main`, `origin/main`).
-    pub fn branch_commit(&self, name: &str) -> Stands {
+    pub fn commit_of(&self, name: &str) -> Stands {
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
         // What git would look for first, and what it takes for an object's name.
         let is_other = !is_ref_name(name)
@@ -125,7 +125,7 @@ mod tests {
     fn a_branch_is_followed_wherever_it_lies() {
         let (dir, repository) = repository();
         assert_eq!(repository.head_commit(), Stands::Nothing);
-        assert_eq!(repository.branch_commit("main"), Stands::AskGit);
+        assert_eq!(repository.commit_of("main"), Stands::AskGit);
         git(dir.path(), &["commit", "-q", "--allow-empty", "-m", "1"]);
         let first = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));
         git(
@@ -137,9 +137,9 @@ mod tests {
         let second = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));
         for round in 0..2 {
             assert_eq!(repository.head_commit(), second, "{round}");
-            assert_eq!(repository.branch_commit("main"), first, "{round}");
-            assert_eq!(repository.branch_commit("origin/main"), first, "{round}");
-            assert_eq!(repository.branch_commit("feature/x"), second, "{round}");
+            assert_eq!(repository.commit_of("main"), first, "{round}");
+            assert_eq!(repository.commit_of("origin/main"), first, "{round}");
+            assert_eq!(repository.commit_of("feature/x"), second, "{round}");
             git(dir.path(), &["pack-refs", "--all"]);
         }
         let linked = dir.path().join("linked");
@@ -150,7 +150,7 @@ mod tests {
         );
         let linked = Repository::discover(&linked).unwrap();
         assert_eq!(linked.head_commit(), first);
-        assert_eq!(linked.branch_commit("feature/x"), second);
+        assert_eq!(linked.commit_of("feature/x"), second);
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
             "-x",
             "refs/heads/main",
         ] {
-            assert_eq!(repository.branch_commit(name), Stands::AskGit, "{name}");
+            assert_eq!(repository.commit_of(name), Stands::AskGit, "{name}");
         }
     }
 }

@@ -85,7 +85,7 @@ impl Git {
 
     /// The commit at the end of a branch, from files where they say it.
     pub(crate) fn branch_commit(&self, name: &str) -> Stands {
-        self.repository.branch_commit(name)
+        self.repository.commit_of(name)
     }
 
     /// Whether history is cut off somewhere, so that what two commits have in common may change.

@@ -26,7 +26,9 @@ mod review;
 mod shelf;
 mod stdin;
 mod stop;
+mod telemetry;
 mod trust;
+mod ui;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

@@ -5,6 +5,7 @@
 
 mod changes;
 mod cli;
+mod explain;
 mod gate;
 mod hook;
 mod journal;

@@ -4,6 +4,7 @@
 
 mod demo;
 mod doctor;
+mod explain;
 mod gates;
 mod guards;
 mod log;
@@ -40,6 +41,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Explain a block or warning: what each guard saw, and the smallest change that would help
+    Explain(explain::Arguments),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -130,6 +133,7 @@ pub(crate) fn run() -> ExitCode {
         Command::DemoReview => demo::review(),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),

@@ -107,3 +107,9 @@ impl Env {
         self.nested
     }
 }
+
+/// The variable that shows that an agent, not a person, runs this process.
+pub fn agent_mark(get: impl Fn(&str) -> Option<OsString>) -> Option<&'static str> {
+    let is_set = |name: &&&str| get(name).is_some_and(|value| !value.is_empty() && value != "0");
+    AGENT_MARKS.iter().find(is_set).copied()
+}

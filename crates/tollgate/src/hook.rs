@@ -24,6 +24,7 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::overrides::Overrides;
 use crate::trust::Registration;
 
 /// What the registration in the agent's settings says.
@@ -112,7 +113,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             sources = sources_of(layout);
         }
     }
-    let mut outcome = judge(event, &sources, options.guards);
+    let mut outcome = judge(event, &sources, options.guards, env, now);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
     outcome.warnings.splice(0..0, reconciled.told);
@@ -178,37 +179,51 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
 }
 
 /// The verdict of the guards that the registration asks for.
-fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
+fn judge(
+    event: &Event<'_>,
+    sources: &Sources,
+    guards: Guards,
+    env: &Env,
+    now: Timestamp,
+) -> Outcome {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
     let scene = Scene::new(event, sources);
-    let outcome = guard::judge(&scene, asked);
-    Outcome {
-        faults: scene.into_faults(),
-        ..outcome
-    }
+    let overrides = Overrides {
+        layout: sources.layout(),
+        env,
+        now,
+    };
+    let mut faults = Vec::new();
+    let outcome = guard::judge_lifting(&scene, asked, |block| {
+        overrides.lift(event, block, &mut faults)
+    });
+    faults.extend(scene.into_faults());
+    Outcome { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
 fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
-    let local = sources.layout().local();
-    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
-    let nonce = hash((std::process::id(), now.as_nanosecond()));
-    let is_new = |guard: &str| {
-        id.is_none_or(|id| {
-            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
-            // Whoever cannot tell acts: an effect twice is better than none.
-            once::is_first(&local, key, nonce).unwrap_or(true)
-        })
-    };
     let wanted = std::mem::take(&mut outcome.edits);
+    let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
+        Some(id) => {
+            let key =
+                |guard: &str| hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
+            let nonce = hash((std::process::id(), now.as_nanosecond()));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::are_first(&sources.layout().local(), &keys, nonce).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let mut is_new = is_new.into_iter();
     let edits: Vec<Edit> = wanted
         .into_iter()
-        .filter(|(guard, _)| is_new(guard))
+        .filter(|_| is_new.next().unwrap_or(true))
         .flat_map(|(_, edits)| edits)
         .collect();
     if edits.is_empty() {
@@ -281,12 +296,17 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {

@@ -20,6 +20,7 @@ pub mod once;
 mod outcome;
 mod record;
 pub mod redact;
+mod splice;
 pub mod spool;
 pub mod store;
 pub mod timestamp;

@@ -2,25 +2,36 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod allow;
 mod demo;
 mod doctor;
 mod explain;
+mod export;
 mod gates;
 mod guards;
+mod init;
+mod install;
 mod log;
 mod phase;
-mod plain;
 mod plan;
+mod report;
+mod serve;
 mod simulate;
 mod site;
+mod top;
 mod trust;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tollgate_core::project::Layout;
+
+use crate::ui::plain;
+use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
 /// was not made up.
@@ -37,12 +48,23 @@ enum Command {
     Hook(HookArguments),
     /// Play a whole session of an agent in a temporary repository, with every decision
     Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
     Explain(explain::Arguments),
+    /// Show the project as a live page in the browser, on this machine only
+    Serve(serve::Arguments),
+    /// Write the page as one file, to keep or to attach
+    Report(report::Arguments),
+    /// Show the project in the terminal, kept up to date
+    Top(top::Arguments),
+    /// Send the journal elsewhere
+    #[command(subcommand)]
+    Export(export::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -51,6 +73,10 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -61,6 +87,8 @@ enum Command {
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,
+    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -131,17 +159,25 @@ pub(crate) fn run() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Export(command) => export::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Untrust => trust::untrust(),
+        Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
@@ -165,6 +201,16 @@ fn no_project() -> Trouble {
     Trouble::new("this directory is in no project").hint(
         "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
     )
+}
+
+/// The project around the current directory.
+fn layout_here() -> Result<Layout, Trouble> {
+    Layout::find(&crate::hook::environment(), None).ok_or_else(no_project)
+}
+
+/// Somebody who looks at the project around the current directory.
+fn observer() -> Result<Observer, Trouble> {
+    Ok(Observer::new(layout_here()?, crate::hook::environment()))
 }
 
 /// A file's text, or standard input's for `-`.

@@ -2,6 +2,8 @@
 //! real git repositories, real processes. One test binary, so that it links once.
 
 #[cfg(test)]
+mod allow;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod context;
@@ -19,6 +21,10 @@ mod faults;
 mod gates;
 #[cfg(test)]
 mod guards;
+#[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Ended;
 use super::stage::{Decided, Said};
+use crate::cli::wrap::{shorten, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 
 /// How wide it is, whatever the terminal: it is read top to bottom.
@@ -169,27 +170,4 @@ fn wrap_kept(line: &str) -> Vec<String> {
     let pad = " ".repeat(indent);
     let wrapped = wrap(line, WIDTH - INDENT - 2 - indent);
     wrapped.iter().map(|line| format!("{pad}{line}")).collect()
-}
-
-/// Breaks a text between words. A word that is longer than a line has one to itself.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) | None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-fn shorten(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
-    format!("{kept}…")
 }

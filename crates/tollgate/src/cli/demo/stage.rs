@@ -175,7 +175,9 @@ impl Stage {
         let said = said(&output)?;
         let by = self.journal().into_iter().skip(before).find_map(|line| {
             let text = |key: &str| line.get(key).and_then(Value::as_str).map(str::to_owned);
-            Some((text("code")?, text("guard")?))
+            // Gates and reviews have lines of their own, and decide nothing by themselves.
+            let decides = text("verdict").is_some_and(|word| word == "block" || word == "warn");
+            decides.then_some((text("code")?, text("guard")?))
         });
         let here = |text: String| self.shown(&text);
         Ok(Decided {

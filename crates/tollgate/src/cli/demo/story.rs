@@ -324,7 +324,7 @@ fn check(decided: &Decided, expected: Expected) -> Result<(), Ended> {
     }
     let said = match &decided.said {
         Said::Allowed => "nothing",
-        Said::Stopped(text) | Said::Told(text) => text,
+        Said::Stopped(text) | Said::Told(text) => text.lines().next().unwrap_or_default(),
     };
     Err(Ended::Unexpected(format!(
         "another decision was due; the agent was told: {said}"

@@ -53,6 +53,11 @@ const DISPATCHERS: &[(&str, &str)] = &[
     ("post-write-edit-dispatcher", "PostToolUse"),
 ];
 
+/// Whether the original had a dispatcher of this name.
+pub(crate) fn is_dispatcher(name: &str) -> bool {
+    DISPATCHERS.iter().any(|(known, _)| *known == name)
+}
+
 /// Which guards a registration asks for.
 #[derive(Clone, Copy, Debug, Default)]
 enum Guards {

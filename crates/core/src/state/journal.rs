@@ -438,7 +438,7 @@ mod tests {
             };
             assert!(text.len() < 1800);
             for line in text.lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                let line: Value = serde_json::from_str(line).unwrap();
                 kept.push(line["version"].as_u64().unwrap());
             }
         }

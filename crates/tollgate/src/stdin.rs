@@ -8,7 +8,7 @@ use tollgate_core::verdict::Fault;
 
 /// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
 /// hangs in the middle of an event, is not waited for longer than this.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The largest event that is read. A 6 MB write was seen as 12 MB.
 const MAX_EVENT: usize = 64 * 1024 * 1024;

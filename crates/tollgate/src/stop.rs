@@ -17,7 +17,7 @@ use crate::plan::drive::{self, Asked};
 use crate::trust::{self, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
-const DEADLINE: Duration = Duration::from_secs(870);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(870);
 
 /// The name that reports carry.
 const GATES: &str = "gates";

@@ -42,3 +42,26 @@ const fn tool(event: EventKind) -> Registration {
         seconds: 10,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last rows of the measured matrix (agent-protocols 3.11): an agent that waited in vain
+    /// runs the tool, so Tollgate answers before; one that was stopped too often in a row stops
+    /// listening, so Tollgate lets go before.
+    #[test]
+    fn tollgate_answers_before_every_agents_timeout_and_lets_go_before_their_cap() {
+        for registration in REGISTRATIONS {
+            let ours = if registration.event == EventKind::Stop {
+                crate::stop::DEADLINE
+            } else {
+                crate::stdin::PATIENCE + tollgate_core::state::lock::HOOK_PATIENCE
+            };
+            let theirs = std::time::Duration::from_secs(registration.seconds.into());
+            assert!(ours < theirs, "{registration:?}");
+        }
+        // Claude Code and Copilot: 8; the others know none of their own that is larger.
+        assert!(crate::ledger::MAX_BLOCKS <= 8);
+    }
+}

@@ -173,3 +173,124 @@ fn bug_0057_saying_completed_is_no_evidence() {
         &["phase", "complete", "--summary", "three tests pass"],
     );
 }
+
+/// A Write of the whole state by a real agent.
+fn write(project: &Project, content: &Value) -> Run {
+    project.hook(&json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Write",
+        "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": content.to_string() },
+    }))
+}
+
+#[test]
+fn bug_0002_bug_0003_the_next_workflow_has_the_next_number_and_no_tasks_of_the_last() {
+    let project = new_project();
+    for number in ["REQ-0001", "REQ-0002"] {
+        works(&project, &["workflow", "start", "feature", "Numbered"]);
+        let folder = state(&project)["active_workflow"]["artifact_folder"].to_string();
+        assert!(folder.contains(number), "{folder}");
+        project.file(".tollgate/workflow/tasks.md", "- [ ] T0001 of this one\n");
+        works(&project, &["workflow", "cancel", "--reason", "another way"]);
+        assert_eq!(state(&project)["active_workflow"], Value::Null);
+        works(&project, &["workflow", "audit"]);
+    }
+}
+
+#[test]
+fn bug_0011_a_subagent_does_not_overwrite_index_or_status() {
+    let disk = json!({ "state_version": 9, "active_workflow": {
+        "current_phase_index": 4, "phase_status": { "05-test-strategy": "completed" } } });
+    for (pointer, back) in [
+        ("/active_workflow/current_phase_index", json!(3)),
+        (
+            "/active_workflow/phase_status/05-test-strategy",
+            json!("in_progress"),
+        ),
+    ] {
+        let project = Project::new().state(&disk);
+        let mut stale = disk.clone();
+        *stale.pointer_mut(pointer).unwrap() = back;
+        assert!(
+            write(&project, &stale).denies().contains("regression"),
+            "{pointer}"
+        );
+        write(&project, &disk).allows();
+    }
+}
+
+#[test]
+fn bug_0028_gh_64_a_blocked_commit_is_not_executed_in_part() {
+    let project = Project::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    let whole = "touch made && git add -A && git commit -m x; echo done";
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.root(),
+        "tool_name": "Bash", "tool_input": { "command": whole },
+    });
+    // The one answer denies the call as a whole; nothing in it asks to run a rest.
+    let run = project.hook(&event);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(answer["hookSpecificOutput"].get("updatedInput"), None);
+}
+
+#[test]
+fn bug_0029_a_command_of_several_lines_is_read_as_a_whole() {
+    let project = Project::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    for command in [
+        "cd src\nls\ngit commit -m x",
+        "if true; then\n  git commit -m x\nfi",
+        "for f in a b; do\n  echo $f\ndone\ngit \\\n  commit -F - <<'EOT'\nmessage\nEOT",
+    ] {
+        project.hook(&bash(command)).blocks("COMMIT TO MAIN");
+    }
+    project
+        .hook(&bash("cat <<'EOT'\ngit commit -m x\nEOT"))
+        .says_nothing();
+}
+
+#[test]
+fn gh_39_a_finished_workflow_is_archived_and_its_phases_are_not_carried_over() {
+    let project = new_project();
+    for finished in 1..=3 {
+        works(&project, &["workflow", "start", "feature", "Archived"]);
+        works(&project, &["workflow", "cancel", "--reason", "enough"]);
+        let state = state(&project);
+        assert_eq!(state["phases"], json!({}), "{state:#}");
+        let archive = project.read(".tollgate/workflow/state-archive.json");
+        assert_eq!(archive.matches("\"enough\"").count(), finished, "{archive}");
+    }
+}
+
+#[test]
+fn inv_0055_gh_55_both_records_of_a_phase_are_guarded_and_a_redo_is_let_through() {
+    let disk = json!({
+        "state_version": 9,
+        "active_workflow": { "current_phase": "06-implementation", "current_phase_index": 1,
+            "phase_status": { "06-implementation": "completed" },
+            "supervised_review": { "status": "gate_presented", "phase": "06-implementation", "redo_count": 0 } },
+        "phases": { "06-implementation": { "status": "completed" } },
+    });
+    let mut back = disk.clone();
+    back["phases"]["06-implementation"]["status"] = json!("pending");
+    let project = Project::new().state(&disk);
+    assert!(
+        write(&project, &back)
+            .denies()
+            .starts_with("Phase status regression: phases['06-implementation'].status")
+    );
+    let mut redo = disk.clone();
+    redo["phases"]["06-implementation"]["status"] = json!("in_progress");
+    redo["active_workflow"]["phase_status"]["06-implementation"] = json!("in_progress");
+    redo["active_workflow"]["supervised_review"] =
+        json!({ "status": "redo_pending", "phase": "06-implementation", "redo_count": 1 });
+    write(&project, &redo).allows();
+    // The reviewer must have been asked: an agent does not grant itself a redo.
+    let mut unasked = disk;
+    unasked["active_workflow"]["supervised_review"] = Value::Null;
+    let project = Project::new().state(&unasked);
+    write(&project, &redo).denies();
+}

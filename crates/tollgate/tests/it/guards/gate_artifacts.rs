@@ -58,7 +58,7 @@ fn without_a_folder_its_documents_cannot_be_asked_for() {
 }
 
 #[test]
-fn bug_0020_gh_4_artifact_paths_go_before_the_inline_ones() {
+fn bug_0020_gh_4_bug_0010_gh_16_artifact_paths_go_before_the_inline_ones() {
     let project = project(&json!("REQ-1"), &json!(["docs/old/place.md"]));
     let paths = r#"{"phases":{"01-requirements":{"paths":["docs/requirements/{artifact_folder}/requirements-spec.md"]}}}"#;
     project.file(".claude/hooks/config/artifact-paths.json", paths);

@@ -397,7 +397,7 @@ fn coverage_below_the_threshold_does_not_complete() {
 }
 
 #[test]
-fn bug_0054_coverage_may_depend_on_the_size_of_the_work() {
+fn bug_0054_gh_52_coverage_may_depend_on_the_size_of_the_work() {
     let mut state = running("06-implementation", "in_progress");
     state["active_workflow"]["sizing"] = json!({ "effective_intensity": "light" });
     let project = Project::new().state(&state);

@@ -1,4 +1,6 @@
 //! Guards among each other.
 
 #[cfg(test)]
+mod generated;
+#[cfg(test)]
 mod together_and_alone;

@@ -2,6 +2,8 @@
 //! real git repositories, real processes. One test binary, so that it links once.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod allow;
 #[cfg(test)]
 mod bad_input;
@@ -19,6 +21,9 @@ mod documents;
 mod faults;
 #[cfg(test)]
 mod gates;
+#[cfg(test)]
+#[path = "../../../core/tests/agreement/generated.rs"]
+mod generated;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]

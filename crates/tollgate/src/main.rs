@@ -13,6 +13,7 @@ mod cli;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
+mod git_guard;
 mod hook;
 mod init;
 mod journal;
@@ -25,7 +26,9 @@ mod review;
 mod shelf;
 mod stdin;
 mod stop;
+mod telemetry;
 mod trust;
+mod ui;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
+        Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
         // An agent that does not know `args` in its settings starts the bare program, and takes
         // the exit code of a usage message for "stop this".

@@ -38,6 +38,7 @@ mod workflow_completion_enforcer;
 
 use std::fmt;
 
+pub use branch_guard::{Closed, closed, closes};
 pub use overrides::{Override, blocking, override_of};
 pub use remedies::remedy;
 

@@ -5,16 +5,19 @@
 mod allow;
 mod demo;
 mod doctor;
+mod export;
 mod gates;
 mod guards;
 mod init;
 mod install;
 mod log;
 mod phase;
-mod plain;
 mod plan;
+mod report;
+mod serve;
 mod simulate;
 mod site;
+mod top;
 mod trust;
 mod try_review;
 mod workflow;
@@ -24,6 +27,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tollgate_core::project::Layout;
+
+use crate::ui::plain;
+use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
 /// was not made up.
@@ -46,6 +53,15 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Show the project as a live page in the browser, on this machine only
+    Serve(serve::Arguments),
+    /// Write the page as one file, to keep or to attach
+    Report(report::Arguments),
+    /// Show the project in the terminal, kept up to date
+    Top(top::Arguments),
+    /// Send the journal elsewhere
+    #[command(subcommand)]
+    Export(export::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -143,6 +159,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Export(command) => export::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
@@ -177,6 +197,16 @@ fn no_project() -> Trouble {
     Trouble::new("this directory is in no project").hint(
         "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
     )
+}
+
+/// The project around the current directory.
+fn layout_here() -> Result<Layout, Trouble> {
+    Layout::find(&crate::hook::environment(), None).ok_or_else(no_project)
+}
+
+/// Somebody who looks at the project around the current directory.
+fn observer() -> Result<Observer, Trouble> {
+    Ok(Observer::new(layout_here()?, crate::hook::environment()))
 }
 
 /// A file's text, or standard input's for `-`.

@@ -16,9 +16,11 @@ use tollgate_core::state::store::Store;
 
 use super::{Finding, Patient};
 use crate::agent::Scope;
+use crate::cli::install::program;
 use crate::cli::site::Site;
 use crate::cli::workflow::audit;
 use crate::gate::config::{Config, ConfigError};
+use crate::git_guard::script::{Hooks, Standing};
 use crate::trust::{self, Commands};
 
 /// How far back the journal is looked at.
@@ -33,8 +35,44 @@ pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Findi
     state(patient, layout, &mut findings);
     own_directory(layout, &mut findings);
     leftovers(layout, &mut findings);
+    git_hook(patient, layout, &mut findings);
     faults(patient, layout, &mut findings);
     findings
+}
+
+/// The guard on git's side, where it was installed.
+fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
+    let Ok(hooks) = Hooks::of(layout.root()) else {
+        return; // Without a repository there is no such guard.
+    };
+    if let Some(directory) = hooks.bypassed(layout.root()) {
+        findings.push(Finding::new(
+            "git-hook-bypassed",
+            format!(
+                "git looks for hooks in {} and does not find the guard there (core.hooksPath)",
+                directory.display()
+            ),
+            "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
+        ));
+    }
+    if let Some(why) = hooks.broken() {
+        let finding = Finding::new(
+            "git-hook-broken",
+            why,
+            "`tollgate install --git` puts it right, `tollgate uninstall --git` takes it out",
+        );
+        findings.push(if hooks.standing() == Standing::Ours {
+            finding.mended_by(move || {
+                let mut remarks = Vec::new();
+                let program = program(None, Scope::User, &patient.places, &mut remarks)
+                    .map_err(|trouble| trouble.what)?;
+                hooks.install(&program).map_err(|error| error.to_string())?;
+                Ok(format!("{} runs {program}", hooks.file().display()))
+            })
+        } else {
+            finding
+        });
+    }
 }
 
 /// The gates' files, and whether their commands may run.
@@ -118,7 +156,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     asides(patient, layout, &path, findings);
 }
 
-fn audited<'p>(site: &Site, shown: &str, findings: &mut Vec<Finding<'p>>) {
+fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
     let Ok(found) = audit::look(site) else {
         return; // Told as a trouble of the configuration.
     };
@@ -195,7 +233,7 @@ fn asides<'p>(
 }
 
 /// `.tollgate/local`: the person's alone, and hidden from git.
-fn own_directory<'p>(layout: &Layout, findings: &mut Vec<Finding<'p>>) {
+fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
     let local = layout.local();
     let Ok(meta) = local.metadata() else {
         return;
@@ -240,7 +278,7 @@ fn own_directory<'p>(layout: &Layout, findings: &mut Vec<Finding<'p>>) {
 }
 
 /// What somebody who was killed left behind.
-fn leftovers<'p>(layout: &Layout, findings: &mut Vec<Finding<'p>>) {
+fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
     let mut places = vec![layout.local(), layout.local().join("state")];
     places.extend(layout.state_file(None).parent().map(Path::to_owned));
     let is_left = |path: &PathBuf| {

@@ -177,8 +177,26 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
     }
 }
 
+/// How much a new install keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// What a person set besides the command.
+    Settings,
+    /// Nothing: what they set is what is wrong.
+    Nothing,
+}
+
 /// The finding with the cure that a new install is.
 fn mended<'p>(patient: &'p Patient, found: &Registered, finding: Finding<'p>) -> Finding<'p> {
+    cured(patient, found, finding, Keep::Settings)
+}
+
+fn cured<'p>(
+    patient: &'p Patient,
+    found: &Registered,
+    finding: Finding<'p>,
+    keep: Keep,
+) -> Finding<'p> {
     let (agent, scope) = (found.agent, found.scope);
     let places = &patient.places;
     // What stands in another file than ours was written by somebody.
@@ -195,6 +213,13 @@ fn mended<'p>(patient: &'p Patient, found: &Registered, finding: Finding<'p>) ->
             strictness: Strictness::Lenient,
             replace_originals: false,
         };
+        if keep == Keep::Nothing
+            && let Some(file) = agent.settings(scope, places)
+            && let Some(change) =
+                change::uninstall(agent, scope, &file, places).map_err(|refusal| refusal.what)?
+        {
+            change::make(&change, places).map_err(|refusal| refusal.what)?;
+        }
         let change = change::install(&wish, places).map_err(|refusal| refusal.what)?;
         change::make(&change, places).map_err(|refusal| refusal.what)?;
         Ok(format!(
@@ -258,9 +283,9 @@ fn timeouts<'p>(patient: &'p Patient, found: &Registered, findings: &mut Vec<Fin
                 found.event,
                 found.agent
             ),
-            "`tollgate install` writes it in the agent's unit",
+            "`tollgate uninstall` and `tollgate install` write it in the agent's unit",
         );
-        findings.push(mended(patient, found, finding));
+        findings.push(cured(patient, found, finding, Keep::Nothing));
     }
 }
 

@@ -120,7 +120,7 @@ fn is_logged_in(patient: &Patient, name: &str) -> bool {
     };
     let has = |variable: &&str| crate::hook::variable(variable).is_some_and(|v| !v.is_empty());
     cfg!(target_os = "macos")
-        || login.variables.iter().any(|variable| has(variable))
+        || login.variables.iter().any(has)
         || (login.files)(&patient.places)
             .iter()
             .any(|file| file.is_file())

@@ -12,8 +12,10 @@ mod guards;
 mod init;
 mod install;
 mod log;
+mod made;
 mod phase;
 mod plan;
+mod replay;
 mod report;
 mod serve;
 mod simulate;
@@ -54,6 +56,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Decide a recorded session by today's rules: what would have been blocked or warned about
+    Replay(replay::Arguments),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
     Explain(explain::Arguments),
     /// Show the project as a live page in the browser, on this machine only
@@ -162,6 +166,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -2,4 +2,5 @@
 
 mod explain;
 mod log;
+mod replay;
 mod verify;

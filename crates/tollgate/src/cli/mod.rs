@@ -20,6 +20,7 @@ mod report;
 mod serve;
 mod simulate;
 mod site;
+mod state;
 mod top;
 mod trust;
 mod try_review;
@@ -58,6 +59,9 @@ enum Command {
     Log(log::Arguments),
     /// Decide a recorded session by today's rules: what would have been blocked or warned about
     Replay(replay::Arguments),
+    /// Look at the changes of the workflow's state, and take one back
+    #[command(subcommand)]
+    State(state::Command),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
     Explain(explain::Arguments),
     /// Show the project as a live page in the browser, on this machine only
@@ -167,6 +171,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::State(command) => state::run(&command),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

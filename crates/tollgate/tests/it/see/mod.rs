@@ -3,4 +3,5 @@
 mod explain;
 mod log;
 mod replay;
+mod state;
 mod verify;

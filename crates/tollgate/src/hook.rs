@@ -90,7 +90,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
                 gemini_env: env.gemini,
             };
             match protocol::parse(text, &hints) {
-                Ok(event) => decide(&options.in_its_dialect(event), &env, &options),
+                Ok(event) => decide(text, &options.in_its_dialect(event), &env, &options),
                 Err(error) => unread(&env, known, error.into()),
             }
         }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// The way of an event that could be read.
-fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
+fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
         return give(&protocol::answer(event, &crate::stop::nowhere(event)));
@@ -159,22 +159,32 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
         crate::stop::add(answer, &mut outcome);
     }
     if !outcome.is_silent() {
+        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+        let state = is_finding.then(|| sources.state_text()).flatten();
         Record::of(event)
             .within(env.trace.as_deref())
             .after(options.begun.elapsed())
+            .about(text, state)
             .write(sources.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
-/// command that names it. Other events write nothing unless there is something to say.
+/// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
 fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
             let state = sources.state_file();
             sources.may_touch(command, &[&state])
+        }
+        // A hand-made event has no session, and no event follows that could find a change.
+        (EventKind::PreTool, Some(ToolCall::Write { .. } | ToolCall::Edit { .. })) => {
+            let files = event.tool.iter().flat_map(protocol::Tool::files);
+            let layout = sources.layout();
+            let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
+            event.session.is_some() && files.into_iter().any(|path| is_state(&path))
         }
         _ => false,
     }

@@ -174,13 +174,20 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
-/// command that names it. Other events write nothing unless there is something to say.
+/// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
 fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
             let state = sources.state_file();
             sources.may_touch(command, &[&state])
+        }
+        // A hand-made event has no session, and no event follows that could find a change.
+        (EventKind::PreTool, Some(ToolCall::Write { .. } | ToolCall::Edit { .. })) => {
+            let files = event.tool.iter().flat_map(protocol::Tool::files);
+            let layout = sources.layout();
+            let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
+            event.session.is_some() && files.into_iter().any(|path| is_state(&path))
         }
         _ => false,
     }

@@ -9,7 +9,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::{self, Durability};
+use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
+use tollgate_core::protocol::EventKind;
+use tollgate_core::record::Record;
 use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
@@ -17,6 +20,7 @@ use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::patch;
 
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
+use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
@@ -159,6 +163,7 @@ impl Site {
         step: &Step<'_>,
         expected: impl Fn(&Document) -> Result<(), Refusal>,
     ) -> Result<Result<Made, Refusal>, Trouble> {
+        self.reconcile();
         let mut made = None;
         let updated = self.with_rules(|rules| {
             self.store().update(self.now, |document| {
@@ -188,6 +193,30 @@ impl Site {
         };
         self.write_down(&made);
         Ok(Ok(made))
+    }
+
+    /// Deals with a change of the state that came right before an agent's command, in the same
+    /// line of shell perhaps: no event was there to find it. A person's change is theirs.
+    fn reconcile(&self) {
+        if crate::person::agent().is_none() {
+            return;
+        }
+        let found = integrity::reconcile(&self.layout, &self.store(), EventKind::PreTool, self.now);
+        let mut outcome = Outcome {
+            warnings: found.told.into_iter().collect(),
+            changes: found.adopted.into_iter().collect(),
+            faults: found.fault.into_iter().collect(),
+            ..Outcome::default()
+        };
+        if !outcome.is_silent() {
+            Record::unread(None).write(&self.layout, &mut outcome, self.now);
+        }
+        for report in &outcome.warnings {
+            warn(&report.finding.text);
+        }
+        for fault in &outcome.faults {
+            warn(&fault.text);
+        }
     }
 
     fn write_down(&self, made: &Made) {

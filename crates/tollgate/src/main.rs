@@ -21,6 +21,7 @@ mod person;
 mod plan;
 mod process;
 mod review;
+mod statusline;
 mod stdin;
 mod stop;
 mod trust;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
+        Some(command) if command == "statusline" && !asks_for_help() => statusline::run(),
         Some(command) if command == process::WATCH => process::watch(args),
         // An agent that does not know `args` in its settings starts the bare program, and takes
         // the exit code of a usage message for "stop this".

@@ -14,6 +14,7 @@ mod plain;
 mod plan;
 mod simulate;
 mod site;
+mod status;
 mod trust;
 mod try_review;
 mod workflow;
@@ -41,6 +42,10 @@ enum Command {
     Demo(demo::Arguments),
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
+    /// Show on one screen where everything stands: workflow, gates, plan, decisions, what is wrong
+    Status(status::Arguments),
+    /// Print one short line for an agent's status line
+    Statusline,
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
@@ -116,9 +121,22 @@ impl Trouble {
         self
     }
 
+    /// What is wrong and what to do, in one text.
+    fn told(&self) -> String {
+        match &self.next {
+            Some(next) => format!("{}: {next}", self.what),
+            None => self.what.clone(),
+        }
+    }
+
     fn about(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }
+}
+
+/// A text of others in one line, with nothing in it that a terminal would obey.
+pub(crate) fn plain(text: &str) -> String {
+    plain::Plain(text).to_string()
 }
 
 /// Runs the command that the arguments name.
@@ -138,6 +156,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        // Only reached with options before it, as with `hook`.
+        Command::Statusline => Ok(crate::statusline::run()),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),

@@ -24,6 +24,7 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::once;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::overrides::Overrides;
 use crate::trust::Registration;
 
 /// What the registration in the agent's settings says.
@@ -112,7 +113,7 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
             sources = sources_of(layout);
         }
     }
-    let mut outcome = judge(event, &sources, options.guards);
+    let mut outcome = judge(event, &sources, options.guards, env, now);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
     outcome.warnings.splice(0..0, reconciled.told);
@@ -175,18 +176,30 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
 }
 
 /// The verdict of the guards that the registration asks for.
-fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
+fn judge(
+    event: &Event<'_>,
+    sources: &Sources,
+    guards: Guards,
+    env: &Env,
+    now: Timestamp,
+) -> Outcome {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
     let scene = Scene::new(event, sources);
-    let outcome = guard::judge(&scene, asked);
-    Outcome {
-        faults: scene.into_faults(),
-        ..outcome
-    }
+    let overrides = Overrides {
+        layout: sources.layout(),
+        env,
+        now,
+    };
+    let mut faults = Vec::new();
+    let outcome = guard::judge_lifting(&scene, asked, |block| {
+        overrides.lift(event, block, &mut faults)
+    });
+    faults.extend(scene.into_faults());
+    Outcome { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often

@@ -13,18 +13,23 @@ mod cli;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
+mod git_guard;
 mod hook;
 mod init;
 mod journal;
 mod ledger;
+mod overrides;
 mod person;
 mod plan;
 mod process;
 mod review;
+mod shelf;
 mod statusline;
 mod stdin;
 mod stop;
+mod telemetry;
 mod trust;
+mod ui;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == "statusline" && !asks_for_help() => statusline::run(),
+        Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
         // An agent that does not know `args` in its settings starts the bare program, and takes
         // the exit code of a usage message for "stop this".

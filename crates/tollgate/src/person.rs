@@ -9,7 +9,7 @@
 //! program of the same user that means harm, and nothing here pretends to be one.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 
 use tollgate_core::env::AGENT_MARKS;
@@ -70,6 +70,13 @@ impl Person {
         Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Has a word retyped that nobody could know before.
+    pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
+        let word = word()?;
+        let answer = self.ask(&format!("{what}\nType {word} to go on: "))?;
+        Ok(answer == word)
+    }
+
     fn ask(&self, question: &str) -> io::Result<String> {
         let mut screen = self.screen.lock();
         screen.write_all(question.as_bytes())?;
@@ -107,6 +114,22 @@ fn ancestors() -> impl Iterator<Item = u32> {
         (parent > 0).then_some(parent)
     };
     std::iter::successors(Some(std::os::unix::process::parent_id()), above).take(64)
+}
+
+/// A word of three syllables.
+fn word() -> io::Result<String> {
+    const HEADS: &[u8; 16] = b"bdfghklmnprstvwz";
+    const TAILS: &[u8; 4] = b"aeio";
+    let mut bytes = [0_u8; 4];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let letter = |set: &[u8], number: u8| {
+        let at = usize::from(number) % set.len();
+        char::from(set.get(at).copied().unwrap_or(b'a'))
+    };
+    Ok(bytes
+        .iter()
+        .flat_map(|byte| [letter(HEADS, byte & 15), letter(TAILS, byte >> 4)])
+        .collect())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use tollgate_core::state::view::State;
 
 use crate::journal::Tail;
 use crate::plan::home::Found;
+use crate::ui::plain::Plain;
 
 /// How much of the journal is looked at: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
@@ -159,7 +160,7 @@ fn age_of(then: Timestamp, now: Timestamp) -> String {
 
 /// One line in which nothing is obeyed by a terminal.
 fn shown(text: &str) -> String {
-    let text = crate::cli::plain(text);
+    let text = Plain(text).to_string();
     let most = 160;
     if text.chars().count() <= most {
         return text;

@@ -2,19 +2,23 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod allow;
 mod demo;
 mod doctor;
+mod export;
 mod gates;
 mod guards;
 mod init;
 mod install;
 mod log;
 mod phase;
-mod plain;
 mod plan;
+mod report;
+mod serve;
 mod simulate;
 mod site;
 mod status;
+mod top;
 mod trust;
 mod try_review;
 mod workflow;
@@ -24,6 +28,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tollgate_core::project::Layout;
+
+use crate::ui::plain;
+use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
 /// was not made up.
@@ -50,6 +58,15 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Show the project as a live page in the browser, on this machine only
+    Serve(serve::Arguments),
+    /// Write the page as one file, to keep or to attach
+    Report(report::Arguments),
+    /// Show the project in the terminal, kept up to date
+    Top(top::Arguments),
+    /// Send the journal elsewhere
+    #[command(subcommand)]
+    Export(export::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -72,6 +89,8 @@ enum Command {
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,
+    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
     /// The reviewer in the demo's story
@@ -134,11 +153,6 @@ impl Trouble {
     }
 }
 
-/// A text of others in one line, with nothing in it that a terminal would obey.
-pub(crate) fn plain(text: &str) -> String {
-    plain::Plain(text).to_string()
-}
-
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let answer = match Arguments::parse().command {
@@ -161,6 +175,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Statusline => Ok(crate::statusline::run()),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Export(command) => export::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
@@ -171,6 +189,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Phase(command) => phase::run(&command),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Untrust => trust::untrust(),
+        Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
@@ -194,6 +213,16 @@ fn no_project() -> Trouble {
     Trouble::new("this directory is in no project").hint(
         "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
     )
+}
+
+/// The project around the current directory.
+fn layout_here() -> Result<Layout, Trouble> {
+    Layout::find(&crate::hook::environment(), None).ok_or_else(no_project)
+}
+
+/// Somebody who looks at the project around the current directory.
+fn observer() -> Result<Observer, Trouble> {
+    Ok(Observer::new(layout_here()?, crate::hook::environment()))
 }
 
 /// A file's text, or standard input's for `-`.

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     }
     let person = a_person("trust")?;
     let store = here.store()?;
-    let known = store.trusted(&here.repository).map_err(Trouble::new)?;
+    let known = store.trusted().map_err(Trouble::new)?;
     here.tell(known.last().map(|set| &set.commands));
     let us = rustix::process::geteuid().as_raw();
     let stranger = here.repository.stranger(us);
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         return Ok(ExitCode::FAILURE);
     }
     store
-        .add(&here.repository, &here.commands, stranger, Timestamp::now())
+        .add(&person, &here.commands, stranger, Timestamp::now())
         .map_err(Trouble::new)?;
     anstream::println!(
         "{GOOD}trusted{GOOD:#}  {} in {}",
@@ -80,14 +80,14 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 pub(super) fn untrust() -> Answer {
     let here = Here::look()?;
     let store = here.store()?;
-    let known = store.trusted(&here.repository).map_err(Trouble::new)?;
+    let known = store.trusted().map_err(Trouble::new)?;
     if known.is_empty() {
         anstream::println!("Nothing was trusted here.");
         return Ok(ExitCode::SUCCESS);
     }
     // Without trust no gate runs, so an agent must not take it back either.
-    let _person = a_person("untrust")?;
-    store.forget(&here.repository).map_err(Trouble::new)?;
+    let person = a_person("untrust")?;
+    store.forget(&person).map_err(Trouble::new)?;
     anstream::println!(
         "No longer trusted: {} in {}",
         match known.len() {
@@ -133,7 +133,7 @@ impl Here {
         })
     }
 
-    fn store(&self) -> Result<Store, Trouble> {
+    fn store(&self) -> Result<Store<'_>, Trouble> {
         Store::open(&self.env, &self.repository).map_err(Trouble::new)
     }
 

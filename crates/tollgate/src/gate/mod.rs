@@ -17,7 +17,7 @@ pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
 mod reason;
-mod record;
+pub(crate) mod record;
 mod request;
 pub(crate) mod result;
 mod reviewing;

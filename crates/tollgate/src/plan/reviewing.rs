@@ -47,7 +47,10 @@ impl Case<'_> {
             Ok(consent) => consent,
             Err(untrusted) => {
                 self.outcome.warnings.push(untrusted.report());
-                return self.validate(view);
+                if let Some(errors) = errors(self.plan, view) {
+                    self.tell("PLAN-RULES", errors);
+                }
+                return;
             }
         };
         let run = match Run::begin(self.plan) {

@@ -13,10 +13,10 @@
 
 pub(crate) mod answer;
 pub(crate) mod cli;
-mod finding;
+pub(crate) mod finding;
 pub(crate) mod gate;
 mod prompt;
-mod record;
+pub(crate) mod record;
 mod scope;
 #[cfg(test)]
 mod tests;

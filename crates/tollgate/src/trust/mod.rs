@@ -153,7 +153,7 @@ pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> Stand
         return pinned(pin, &repository, layout, commands);
     }
     let store = Store::open(env, &repository);
-    let sets = match store.and_then(|store| store.trusted(&repository)) {
+    let sets = match store.and_then(|store| store.trusted()) {
         Ok(sets) => sets,
         Err(why) => return Standing::Broken(why),
     };

@@ -2,6 +2,8 @@
 //! real git repositories, real processes. One test binary, so that it links once.
 
 #[cfg(test)]
+mod allow;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod context;

@@ -65,6 +65,15 @@ impl Terminal {
         self
     }
 
+    /// Types the word that it is asked to retype.
+    pub(crate) fn retypes(&mut self) -> &mut Self {
+        self.shows(" to go on: ");
+        let before = self.seen.split(" to go on: ").next().unwrap();
+        let word = before.rsplit("Type ").next().unwrap().to_owned();
+        assert_eq!(word.len(), 8, "{}", self.seen);
+        self.types(&word)
+    }
+
     /// Waits for the program's end; what was on the screen and the exit code.
     pub(crate) fn ends(&mut self) -> (String, i32) {
         self.shows("[exit ");

@@ -1,6 +1,7 @@
 //! `tollgate install` and `tollgate uninstall`: registers Tollgate with the agents, and takes it
 //! out again.
 
+mod git;
 mod list;
 mod preview;
 mod uninstall;
@@ -26,6 +27,9 @@ pub(super) struct Arguments {
     /// For everybody in the project, for you in this project, or for you everywhere
     #[arg(long, value_enum, default_value = "project")]
     scope: ScopeName,
+    /// Install the guard on git's side (alone, unless `--agent` is said too)
+    #[arg(long)]
+    git: bool,
     /// Stop the agent when the hook itself cannot run, where the agent knows how to
     #[arg(long)]
     strict: bool,
@@ -111,6 +115,9 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.list {
         return Ok(list::run(&places, arguments.json));
     }
+    if arguments.git && arguments.agent.is_empty() {
+        return git::install(&places, arguments.command.as_deref(), arguments.consent);
+    }
     let scope = Scope::from(arguments.scope);
     let plan = plan(arguments, scope, &places)?;
     for remark in &plan.remarks {
@@ -125,6 +132,9 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         }
         tell(&plan.changes, scope, &places);
     }
+    if arguments.git {
+        return git::install(&places, arguments.command.as_deref(), arguments.consent);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -136,6 +146,7 @@ pub(super) fn offer() -> Answer {
         strict: false,
         replace_originals: false,
         command: None,
+        git: false,
         list: false,
         json: false,
         consent: Consent {

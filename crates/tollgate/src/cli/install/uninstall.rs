@@ -1,4 +1,4 @@
-//! `tollgate uninstall`: takes Tollgate out of the agents' settings.
+//! `tollgate uninstall`: takes Tollgate out of the agents' settings and of git's hooks.
 
 use std::process::ExitCode;
 
@@ -18,6 +18,9 @@ pub(in crate::cli) struct Arguments {
     /// Which settings; without it, the project's shared ones and your own in it
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
+    /// Take out the guard on git's side only
+    #[arg(long, conflicts_with_all = ["agent", "scope"])]
+    git: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -30,8 +33,13 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
         ))
         .hint("a person runs this in a terminal of their own"));
     }
+    if arguments.git {
+        return super::git::uninstall(&places, arguments.consent);
+    }
     let changes = plan(arguments, &places)?;
-    if changes.is_empty() {
+    let all = arguments.agent.is_empty() && arguments.scope.is_none();
+    let guarded = all && super::git::is_installed(&places);
+    if changes.is_empty() && !guarded {
         anstream::eprintln!("Tollgate is not registered {}", whereabouts(arguments));
         told_of_user(arguments, &places);
         return Ok(ExitCode::SUCCESS);
@@ -50,6 +58,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
         }
     }
     told_of_user(arguments, &places);
+    if guarded {
+        return super::git::uninstall(&places, arguments.consent);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

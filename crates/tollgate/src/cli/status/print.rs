@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use tollgate_core::state::journal::Decision;
 
 use super::overview::{Gates, Known, Overview, Plan, Tally, Workflow};
-use crate::cli::plain::Plain;
 use crate::cli::wrap::{shorten, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::Status;
 use crate::gate::evidence::Pass;
 use crate::plan::rounds::cost;
+use crate::ui::plain::Plain;
 
 /// How wide it is.
 const WIDTH: usize = 80;

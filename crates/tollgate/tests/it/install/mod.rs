@@ -3,6 +3,7 @@
 
 mod edits;
 mod files;
+mod git_side;
 mod refusals;
 mod scopes;
 mod shapes;

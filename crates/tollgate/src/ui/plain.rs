@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 /// A text in one line, without anything that moves the cursor, colours, or turns the order of
 /// what is read around.
-pub(super) struct Plain<'a>(pub(super) &'a str);
+pub(crate) struct Plain<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -12,7 +12,7 @@ impl fmt::Display for Plain<'_> {
             match c {
                 '\n' => f.write_str("⏎")?,
                 '\t' => f.write_char(' ')?,
-                c if obeyed(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+                c if is_obeyed(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
                 c => f.write_char(c)?,
             }
         }
@@ -21,7 +21,7 @@ impl fmt::Display for Plain<'_> {
 }
 
 /// Whether a terminal does something else with it than show it.
-fn obeyed(c: char) -> bool {
+pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
@@ -17,6 +18,9 @@ const CAP: u64 = 1 << 20;
 
 /// A session that nobody continued for so long is over.
 const FORGET: Duration = Duration::from_hours(30 * 24);
+
+/// One that is in use is written again at least this often, so that it is not forgotten.
+const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 
 /// At most so many blocks in a turn; agents themselves end a turn after more.
 pub(crate) const MAX_BLOCKS: u64 = 8;
@@ -30,6 +34,8 @@ pub(crate) struct Ledger {
     path: PathBuf,
     prompt: Option<String>,
     content: Map<String, Value>,
+    /// What the file says, if it is fresh enough to be left as it is.
+    written: Option<Map<String, Value>>,
 }
 
 /// A stop that Tollgate blocked.
@@ -49,13 +55,18 @@ impl Ledger {
     /// The ledger of a session. A damaged one is as good as none.
     pub(crate) fn open(layout: &Layout, session: &str, prompt: Option<&str>) -> Self {
         let path = file(&layout.local(), session);
-        let content = fs::read_own(&path, CAP)
-            .ok()
-            .flatten()
+        let file = fs::read_own(&path, CAP).ok().flatten();
+        let content: Option<Map<String, Value>> = file
+            .as_ref()
             .and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
+        let is_fresh = file.is_some_and(|contents| {
+            let written = Timestamp::from_second(contents.identity.modified);
+            written.is_ok_and(|at| Timestamp::now().duration_since(at) < REFRESH)
+        });
         let mut ledger = Self {
             path,
             prompt: prompt.map(str::to_owned),
+            written: content.clone().filter(|_| is_fresh),
             content: content.unwrap_or_default(),
         };
         if ledger.content.get("prompt") != Some(&json!(ledger.prompt)) {
@@ -135,8 +146,12 @@ impl Ledger {
         self.content.insert(key.to_owned(), value);
     }
 
-    /// Writes the ledger.
+    /// Writes the ledger, if it says something new: making a file costs more than all the rest of
+    /// a stop with nothing to do.
     pub(crate) fn save(&self) -> io::Result<()> {
+        if self.written.as_ref() == Some(&self.content) {
+            return Ok(());
+        }
         if let Some(directory) = self.path.parent() {
             fs::private_directory(directory)?;
             if !self.path.exists() {

@@ -10,6 +10,7 @@
 mod agent;
 mod changes;
 mod cli;
+mod explain;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;

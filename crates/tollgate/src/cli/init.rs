@@ -15,6 +15,7 @@ use super::wrap::wrap;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
 use crate::init::{Action, Group, Nowhere, Part, Proposal, Record, Survey};
+use crate::ui::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -59,7 +60,10 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if !arguments.json {
         conclude(arguments, &proposal, written);
     }
-    register(arguments, &survey)?;
+    let is_set_up = written > 0 || proposal.changes().next().is_none();
+    if is_set_up {
+        register(arguments, &survey)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -174,7 +178,8 @@ fn show(survey: &Survey, proposal: &Proposal) {
         for found in &part.found {
             let file = Path::new(&part.path).join(&found.file);
             let file = file.strip_prefix(".").unwrap_or(&file).display();
-            anstream::println!("           {} {DIM}({file}){DIM:#}", found.name);
+            let file = file.to_string();
+            anstream::println!("           {} {DIM}({}){DIM:#}", found.name, Plain(&file));
         }
     }
     anstream::println!(

@@ -63,7 +63,7 @@ impl Evidence {
 
 fn changed_since(config: &Config, tree: &str) -> Result<usize, GitError> {
     let git = Git::at(&config.root)?;
-    let taken = Snapshot::begin(&git, config)?.taken()?;
+    let taken = Snapshot::begin(&git, config)?.taken(&git)?;
     let mut paths = taken.since(&git, tree).paths()?;
     changes::tidy(&mut paths, config);
     // What no gate looks at makes no pass stale.

@@ -13,6 +13,7 @@ pub(crate) mod console;
 pub(crate) mod definitions;
 pub(crate) mod evidence;
 pub(crate) mod git;
+mod index;
 pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
@@ -26,6 +27,8 @@ mod runner;
 pub(crate) mod status;
 pub(crate) mod stop;
 mod summary;
+mod tree;
+mod work;
 
 pub(crate) use changes::Scope;
 pub(crate) use status::Status;

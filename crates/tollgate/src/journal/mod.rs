@@ -19,6 +19,6 @@ pub(crate) use tail::Tail;
 pub(crate) use verify::{Verified, verify};
 
 /// The entries of the journal in a project's private directory, oldest first, as they are now.
-pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> {
+pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
     Lines::of(local).filter_map(|line| Entry::parse(&line))
 }

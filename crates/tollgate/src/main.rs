@@ -23,6 +23,7 @@ mod overrides;
 mod person;
 mod plan;
 mod process;
+mod replay;
 mod review;
 mod shelf;
 mod stdin;
@@ -46,8 +47,8 @@ fn main() -> ExitCode {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
-        // An agent that does not know `args` in its settings starts the bare program, and takes
-        // the exit code of a usage message for "stop this".
+        // An agent that does not know `args` in another's settings (Copilot CLI) starts the bare
+        // program, and takes the exit code of a usage message for "stop this".
         None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }

@@ -23,6 +23,7 @@ mod overrides;
 mod person;
 mod plan;
 mod process;
+mod replay;
 mod review;
 mod shelf;
 mod stdin;

@@ -12,12 +12,15 @@ mod guards;
 mod init;
 mod install;
 mod log;
+mod made;
 mod phase;
 mod plan;
+mod replay;
 mod report;
 mod serve;
 mod simulate;
 mod site;
+mod state;
 mod top;
 mod trust;
 mod try_review;
@@ -54,6 +57,11 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Decide a recorded session by today's rules: what would have been blocked or warned about
+    Replay(replay::Arguments),
+    /// Look at the changes of the workflow's state, and take one back
+    #[command(subcommand)]
+    State(state::Command),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
     Explain(explain::Arguments),
     /// Show the project as a live page in the browser, on this machine only
@@ -162,6 +170,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::State(command) => state::run(&command),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -17,6 +17,7 @@ use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
 use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::patch;
 
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
 use tollgate_core::verdict::Outcome;
@@ -47,6 +48,8 @@ pub(super) struct Made {
     pub(super) change: Change,
     pub(super) version: u64,
     pub(super) document: Document,
+    /// What it did, field by field.
+    patch: Value,
 }
 
 /// Why a change was not made.
@@ -164,11 +167,12 @@ impl Site {
         let mut made = None;
         let updated = self.with_rules(|rules| {
             self.store().update(self.now, |document| {
+                let before = document.clone();
                 let change =
                     transition::apply(step, document, rules, self.now).map_err(Stop::Refused)?;
                 edit::apply(&change.edits, document).map_err(Stop::Edit)?;
                 expected(document).map_err(Stop::Refused)?;
-                made = Some((change, document.clone()));
+                made = Some((change, document.clone(), patch::between(&before, document)));
                 Ok(Durability::Synced)
             })
         })?;
@@ -178,13 +182,14 @@ impl Site {
             Err(UpdateError::Refused(Stop::Edit(fault))) => return Err(in_the_way(&fault)),
             Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
         };
-        let Some((change, document)) = made else {
+        let Some((change, document, patch)) = made else {
             return Err(Trouble::new("the change was lost"));
         };
         let made = Made {
             change,
             version,
             document,
+            patch,
         };
         self.write_down(&made);
         Ok(Ok(made))
@@ -222,6 +227,7 @@ impl Site {
             reason: Some(&made.change.told),
             project: self.project.as_ref().map(ProjectId::as_str),
             version: Some(made.version),
+            patch: Some(&made.patch),
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),

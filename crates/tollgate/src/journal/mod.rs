@@ -2,11 +2,12 @@
 //!
 //! Everything that shows the past is built on this: it streams, passes over what cannot be read
 //! (a line torn by a killed writer is no reason to show nothing), creates and changes nothing.
-//! [`verify`] checks the chain of the lines, [`Follower`] waits for new ones.
+//! [`verify()`] checks the chain of the lines, [`Follower`] waits for new ones.
 
 mod entry;
 mod follow;
 mod parts;
+mod tail;
 mod verify;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use std::path::Path;
 pub(crate) use entry::Entry;
 pub(crate) use follow::Follower;
 pub(crate) use parts::{Line, Lines, Place};
+pub(crate) use tail::Tail;
 pub(crate) use verify::{Verified, verify};
 
 /// The entries of the journal in a project's private directory, oldest first, as they are now.

@@ -16,6 +16,8 @@ mod defects;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;
@@ -52,6 +54,8 @@ mod simulate;
 mod spec_000;
 #[cfg(test)]
 mod spec_004;
+#[cfg(test)]
+mod status;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]

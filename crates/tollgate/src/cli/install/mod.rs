@@ -138,6 +138,39 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Offers a person at a terminal to register with the agents that are found here.
+pub(super) fn offer() -> Answer {
+    run(&Arguments {
+        agent: vec![],
+        scope: ScopeName::Project,
+        strict: false,
+        replace_originals: false,
+        command: None,
+        git: false,
+        list: false,
+        json: false,
+        consent: Consent {
+            dry_run: false,
+            yes: false,
+        },
+    })
+}
+
+/// The agents that are found here and run no hook of Tollgate's yet.
+pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
+    let places = places()?;
+    let reading = read::read(&places);
+    let knows = |agent: Agent| {
+        reading
+            .hooks()
+            .any(|found| runs(agent, found.agent, found.scope))
+    };
+    let found = Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.found(&places).is_some());
+    Ok(found.filter(|agent| !knows(*agent)).collect())
+}
+
 /// What would be registered where. Nothing is written before every file could be read.
 fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
     let reading = read::read(places);
@@ -225,7 +258,7 @@ fn found(
 /// A file that is part of the repository is read on other machines, so it gets the bare name;
 /// what is a person's own gets the full path, because agents are started with other search
 /// paths. A link on the path is kept: it still leads to the program after an upgrade.
-fn program(
+pub(super) fn program(
     wanted: Option<&str>,
     scope: Scope,
     places: &Places,
@@ -334,13 +367,13 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
 
 /// Whether `agent` runs what is registered in `whose` settings: Copilot CLI also reads the
 /// project's files of Claude Code.
-fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
+pub(super) fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
     agent == whose
         || (agent == Agent::Copilot && whose == Agent::ClaudeCode && scope != Scope::User)
 }
 
 /// Where settings are looked for from here.
-fn places() -> Result<Places, Trouble> {
+pub(super) fn places() -> Result<Places, Trouble> {
     let env = crate::hook::environment();
     Places::find(&env, crate::hook::variable)
         .ok_or_else(|| Trouble::new("the current directory cannot be found"))

@@ -1,12 +1,12 @@
 //! `tollgate workflow …`: a workflow as a whole.
 
-mod audit;
+pub(super) mod audit;
 mod branch;
 mod cancel;
 mod definitions;
 mod finalize;
 mod start;
-mod status;
+pub(super) mod status;
 
 use clap::Subcommand;
 

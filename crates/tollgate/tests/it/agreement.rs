@@ -11,6 +11,10 @@ use crate::context::Project;
 use crate::generated::{FILES, events, states};
 
 /// How many events; `TOLLGATE_AGREEMENT_EVENTS` asks for more than CI has the time for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "asked by a person who has the time"
+)]
 fn wanted() -> u32 {
     let asked = std::env::var("TOLLGATE_AGREEMENT_EVENTS");
     asked.map_or(60, |text| text.parse().unwrap())

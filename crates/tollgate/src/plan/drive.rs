@@ -56,14 +56,7 @@ pub(crate) fn stop(
     outcome
         .faults
         .extend(problems.map(|problem| Fault::new("plan-config", problem)));
-    let ledger = event.session.as_deref().map(|session| {
-        let mut ledger = Ledger::open(layout, session, event.prompt_id.as_deref());
-        // Where the agent does not name its prompts, an unflagged stop is a turn's first.
-        if !event.stop_hook_active && event.prompt_id.is_none() {
-            ledger.begin_turn();
-        }
-        ledger
-    });
+    let ledger = Ledger::at_stop(layout, event);
     let mut case = Case {
         layout,
         env,
@@ -95,10 +88,10 @@ impl Case<'_> {
         }
         let mut step = self.first_step(&view);
         let marks = marks(self.plan, &view);
-        let last = self.ledger.as_ref().and_then(Ledger::last);
+        let last = self.ledger.as_ref().and_then(|ledger| ledger.turn().last());
         let is_due = matches!(step, Step::Review { .. } | Step::Answered(_));
         let guard = self.config.loop_guard;
-        match step::passage(is_flagged, guard, last.as_ref(), &marks, is_due) {
+        match step::passage(is_flagged, guard, last, &marks, is_due) {
             Passage::LetThrough(Why::Letter) => {
                 // The original's log was blind exactly here, and nobody saw why reviews ended.
                 if is_due {
@@ -231,12 +224,12 @@ impl Case<'_> {
         let Some(limit) = view.state().map(|state| state.max_reviews) else {
             return;
         };
-        if let Some(ledger) = &self.ledger
-            && (ledger.count(BY) >= limit || ledger.total() >= MAX_BLOCKS)
+        if let Some(turn) = self.ledger.as_ref().map(Ledger::turn)
+            && (turn.count(BY) >= limit || turn.total() >= MAX_BLOCKS)
         {
             return self.tell(
                 "PLAN-RELEASED",
-                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", ledger.count(BY)),
+                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", turn.count(BY)),
             );
         }
         let Some(program) = self.program() else {
@@ -411,7 +404,10 @@ impl Case<'_> {
             text = format!("{text}\n\n{part}");
         }
         let mark = marks(self.plan, &View::of(self.plan)).step;
-        let number = self.ledger.as_ref().map_or(0, Ledger::total);
+        let number = self
+            .ledger
+            .as_ref()
+            .map_or(0, |ledger| ledger.turn().total());
         // Every review is news, also when a counter was set back; how many there may be was
         // decided before it was paid for.
         if self.may_block(&format!("{mark}-{number}"), &mark) {
@@ -450,7 +446,7 @@ impl Case<'_> {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if ledger.block(BY, fault, mark).is_none() {
+        if !ledger.block(BY, fault, mark) {
             return false;
         }
         if let Err(error) = ledger.save() {

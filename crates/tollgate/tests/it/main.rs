@@ -36,6 +36,8 @@ mod spec_000;
 #[cfg(test)]
 mod spec_004;
 #[cfg(test)]
+mod stops;
+#[cfg(test)]
 mod wires;
 #[cfg(test)]
 mod workflow;

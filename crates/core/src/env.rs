@@ -31,13 +31,42 @@ pub struct Env {
     pub stop_hook_enabled: Option<String>,
     /// `GAUNTLET_STOP_HOOK_INTERVAL_MINUTES`: goes before the gates' configuration.
     pub stop_hook_interval: Option<String>,
+    /// `TRACEPARENT`: the agent's own trace, where it keeps one.
+    pub trace: Option<String>,
     /// `CI=true` or `GITHUB_ACTIONS=true`
     pub ci: bool,
     /// `GITHUB_BASE_REF`: what a pull request goes into.
     pub github_base_ref: Option<String>,
     /// `GITHUB_SHA`: what is being tested.
     pub github_sha: Option<String>,
+    /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
+    pub state_home: Option<PathBuf>,
+    /// `TOLLGATE_TRUST`: the one set of commands that may run here.
+    pub trust_pin: Option<String>,
 }
+
+/// Variables that agents set for the commands they run, and that no person has in a terminal of
+/// their own. Keys and settings that people export (`GEMINI_API_KEY`, `CODEX_HOME`,
+/// `CLAUDE_CODE_SSE_PORT` of an editor's terminal) are none of them.
+pub const AGENT_MARKS: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_PID",
+    "AI_AGENT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "CODEX_CI",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "GEMINI_PROJECT_DIR",
+    "GEMINI_CWD",
+    "COPILOT_CLI",
+    "COPILOT_AGENT_SESSION_ID",
+    "CURSOR_AGENT",
+    DEPTH,
+];
 
 /// Set for every child that Tollgate starts.
 pub const DEPTH: &str = "TOLLGATE_DEPTH";
@@ -61,11 +90,14 @@ impl Env {
             plugin_root: path("CLAUDE_PLUGIN_ROOT"),
             stop_hook_enabled: text("GAUNTLET_STOP_HOOK_ENABLED"),
             stop_hook_interval: text("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES"),
+            trace: text("TRACEPARENT").filter(|v| !v.is_empty()),
             ci: ["CI", "GITHUB_ACTIONS"]
                 .into_iter()
                 .any(|name| text(name).is_some_and(|v| v == "true")),
             github_base_ref: text("GITHUB_BASE_REF").filter(|v| !v.is_empty()),
             github_sha: text("GITHUB_SHA").filter(|v| !v.is_empty()),
+            state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            trust_pin: text("TOLLGATE_TRUST").filter(|v| !v.is_empty()),
         }
     }
 
@@ -74,4 +106,10 @@ impl Env {
     pub fn is_nested(&self) -> bool {
         self.nested
     }
+}
+
+/// The variable that shows that an agent, not a person, runs this process.
+pub fn agent_mark(get: impl Fn(&str) -> Option<OsString>) -> Option<&'static str> {
+    let is_set = |name: &&&str| get(name).is_some_and(|value| !value.is_empty() && value != "0");
+    AGENT_MARKS.iter().find(is_set).copied()
 }

@@ -5,14 +5,12 @@
 //! good version is put back, and the agent is told what was wrong and how to do it properly. A
 //! change between sessions is a person's: it is adopted, with a notice.
 
-use std::path::Path;
-
 use jiff::Timestamp;
 
 use crate::json::{Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
-use crate::state::lock::{self, Acquired, HOOK_PATIENCE};
+use crate::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::watch::{Changed, Look, Now, Watch};
@@ -57,7 +55,7 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
         return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
-    let Ok(Acquired::Held(_lock)) = held else {
+    let Ok(Acquired::Held(guard)) = held else {
         // Whoever holds the lock is writing; the next event looks again.
         return Reconciled::default();
     };
@@ -65,7 +63,7 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
     let Look::Changed(changed) = watch.look() else {
         return Reconciled::default();
     };
-    let done = deal(&watch, &changed, store, kind, now);
+    let done = deal(&watch, &guard, &changed, kind, now);
     done.unwrap_or_else(|error| Reconciled {
         fault: Some(Fault::new(
             "state-watch",
@@ -78,52 +76,37 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
 /// Remembers a state file that nothing is remembered about yet, from now on.
 pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
     let watch = Watch::new(layout.root(), store.home().to_owned());
-    if watch.has_baseline() {
+    if watch.has_baseline() || !store.path().is_file() {
         return None;
     }
-    refresh(&watch, store.path())
-}
-
-/// Remembers a state file that Tollgate has just written.
-pub fn wrote(layout: &Layout, store: &Store) -> Option<Fault> {
-    refresh(
-        &Watch::new(layout.root(), store.home().to_owned()),
-        store.path(),
-    )
-}
-
-fn refresh(watch: &Watch, state: &Path) -> Option<Fault> {
-    let error = watch.remember(state).err()?;
+    let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
+        Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
+        // Whoever holds the lock is writing; the next event begins the watch.
+        Ok(Acquired::Busy) => Ok(()),
+        Err(error) => Err(error),
+    };
     let text = format!(
-        "{} cannot be guarded by its effect: {error}",
-        state.display()
+        "{} cannot be guarded by its effect: {}",
+        store.path().display(),
+        remembered.err()?
     );
     Some(Fault::new("state-watch", text))
 }
 
 fn deal(
     watch: &Watch,
+    guard: &Guard,
     changed: &Changed,
-    store: &Store,
     kind: EventKind,
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
     let text = match &changed.now {
         Now::Same => {
             watch.restore_mode(changed)?;
-            watch.remember(&changed.path)?;
+            watch.remember(guard, &changed.path)?;
             return Ok(Reconciled::default());
         }
-        Now::Text { text, digest } => {
-            if store
-                .last_written()
-                .is_some_and(|seen| seen.digest == *digest)
-            {
-                watch.remember(&changed.path)?;
-                return Ok(Reconciled::default());
-            }
-            Ok(text)
-        }
+        Now::Text(text) => Ok(text),
         Now::Gone => Err("the file was removed".to_owned()),
         Now::Unreadable(why) => Err(why.clone()),
     };
@@ -133,21 +116,21 @@ fn deal(
     };
     match flaw {
         None => {
-            watch.remember(&changed.path)?;
+            watch.remember(guard, &changed.path)?;
             Ok(adopted(changed, kind))
         }
         // A person who edits or removes the file between sessions knows what they do, as long
         // as what they leave behind can be read.
         Some(_) if kind == EventKind::SessionStart && readable(changed) => {
-            watch.remember(&changed.path)?;
+            watch.remember(guard, &changed.path)?;
             Ok(adopted(changed, kind))
         }
-        Some(why) => restored(watch, changed, &why, now),
+        Some(why) => restored(watch, guard, changed, &why, now),
     }
 }
 
 fn readable(changed: &Changed) -> bool {
-    matches!(&changed.now, Now::Text { text, .. } if Object::parse(text).is_ok())
+    matches!(&changed.now, Now::Text(text) if Object::parse(text).is_ok())
 }
 
 /// Why a change is no legal step, if it is none.
@@ -200,12 +183,13 @@ fn adopted(changed: &Changed, kind: EventKind) -> Reconciled {
 
 fn restored(
     watch: &Watch,
+    guard: &Guard,
     changed: &Changed,
     why: &str,
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
     let name = format!("rejected-{}.json", iso(now).replace([':', '.'], "-"));
-    let kept = watch.restore(changed, &name)?;
+    let kept = watch.restore(guard, changed, &name)?;
     let path = changed.path.display();
     let aside = kept.map_or_else(String::new, |kept| {
         format!("The rejected version is kept at {}.\n", kept.display())

@@ -278,6 +278,14 @@ impl Layout {
         self.root.join(".tollgate/local")
     }
 
+    /// What Tollgate keeps about a person, outside of every project: whom they trust and what
+    /// they allowed. None without a home directory.
+    pub fn person(env: &Env) -> Option<PathBuf> {
+        let own = || Some(env.home.as_ref()?.join(".local/state"));
+        let state = env.state_home.clone().or_else(own)?;
+        state.is_absolute().then(|| state.join("tollgate"))
+    }
+
     /// Whether `path` is a state file of this project, however it is written.
     ///
     /// By its text first, as the specification has it, then by what it leads to: a symlinked
@@ -405,6 +413,18 @@ pub fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components().peekable();
     parts.peek().is_some()
         && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// The path with the links of its directories followed, as far as they exist.
+pub fn real(path: &Path) -> PathBuf {
+    let path = lexical(path);
+    let existing = path
+        .ancestors()
+        .find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match existing {
+        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
+        None => path,
+    }
 }
 
 /// Resolves `.`, `..` and doubled slashes without asking the file system.

@@ -4,6 +4,8 @@
 //! specification's `hook-activity.log` where a project has one. An allowed event leaves no
 //! trace and costs nothing.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use crate::project::Layout;
@@ -16,6 +18,10 @@ use crate::verdict::{Fault, Outcome, Report};
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     session: Option<&'a str>,
+    prompt: Option<&'a str>,
+    call: Option<&'a str>,
+    trace: Option<&'a str>,
+    took: Option<Duration>,
     event: Option<&'a str>,
     tool: Option<&'a str>,
     wire: Option<Wire>,
@@ -26,6 +32,10 @@ impl<'a> Record<'a> {
     pub fn of(event: &'a Event<'a>) -> Self {
         Self {
             session: event.session.as_deref(),
+            prompt: event.prompt_id.as_deref(),
+            call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
+            trace: None,
+            took: None,
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
             wire: Some(event.wire),
@@ -36,9 +46,28 @@ impl<'a> Record<'a> {
     pub fn unread(wire: Option<Wire>) -> Self {
         Self {
             session: None,
+            prompt: None,
+            call: None,
+            trace: None,
+            took: None,
             event: None,
             tool: None,
             wire,
+        }
+    }
+
+    /// With the agent's own trace, where it tells it.
+    #[must_use]
+    pub fn within(self, trace: Option<&'a str>) -> Self {
+        Self { trace, ..self }
+    }
+
+    /// With how long the decision took.
+    #[must_use]
+    pub fn after(self, took: Duration) -> Self {
+        Self {
+            took: Some(took),
+            ..self
         }
     }
 
@@ -71,7 +100,9 @@ impl<'a> Record<'a> {
                     Decision::Block => "block",
                     Decision::Warn => "warn",
                     Decision::Fault => "error",
-                    Decision::Change => "change",
+                    Decision::Change | Decision::Record => "change",
+                    Decision::Gate => "gate",
+                    Decision::Review => "review",
                 };
                 keep(log.append(now, &activity(event, report)));
             }
@@ -125,6 +156,10 @@ impl<'a> Record<'a> {
     fn blank(&self, now: Timestamp, decision: Decision) -> Entry<'_> {
         Entry {
             session: self.session,
+            prompt: self.prompt,
+            call: self.call,
+            trace: self.trace,
+            took: self.took,
             event: self.event,
             tool: self.tool,
             wire: self.wire.map(Wire::as_str),

@@ -408,6 +408,11 @@ impl<'a> Scene<'a> {
         self.sources.env.home.as_deref()
     }
 
+    /// What Tollgate keeps about the person.
+    pub fn person(&self) -> Option<PathBuf> {
+        Layout::person(&self.sources.env)
+    }
+
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
         self.sources.ask_git.and_then(|ask| ask(work_tree))

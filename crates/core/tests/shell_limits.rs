@@ -212,6 +212,14 @@ fn hostile_texts_take_linear_time() {
 }
 
 #[test]
+fn a_nul_inside_a_word_does_not_hide_it() {
+    let command = "g\0it commit -m x";
+    assert!(may_mention(command, "git"));
+    let found = read(command);
+    assert!(found.runs().any(|run| run.program() == Some("git")));
+}
+
+#[test]
 fn a_longer_command_is_opaque() {
     assert!(read(&"a".repeat(MAX_COMMAND + 1)).opaque);
 }

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
@@ -24,15 +25,22 @@ use tollgate_core::state::once;
 use tollgate_core::state::store::StoreError;
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::overrides::Overrides;
+use crate::trust::Registration;
+
 /// What the registration in the agent's settings says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Options {
+    /// When the process began to work.
+    begun: Instant,
     /// `--guard`: which guards run.
     guards: Guards,
     /// `--wire`: the asker's dialect.
     wire: Option<Wire>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
+    /// `--require-trust`: the registration meets every project that is opened.
+    registration: Registration,
     /// What could not be understood.
     faults: Vec<Fault>,
 }
@@ -60,12 +68,13 @@ enum Guards {
 
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let begun = Instant::now();
     let env = environment();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return ExitCode::SUCCESS;
     }
-    let options = Options::parse(args);
+    let options = Options::parse(args, begun);
     let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
     allow_on_panic(&env, known);
     let read = crate::stdin::read();
@@ -106,7 +115,7 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
         }
     }
     let late = settle(event, &sources, now);
-    let mut outcome = judge(event, &sources, options.guards);
+    let mut outcome = judge(event, &sources, options.guards, env, now);
     outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
@@ -133,12 +142,15 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
-        let is_whole = matches!(options.guards, Guards::All);
-        own_words = crate::stop::decide(event, sources.layout(), env, now, is_whole, &mut outcome)
+        let whole = matches!(options.guards, Guards::All).then_some(options.registration);
+        own_words = crate::stop::decide(event, sources.layout(), env, now, whole, &mut outcome)
             .filter(|_| event.wire == Wire::Gauntlet);
     }
     if !outcome.is_silent() {
-        Record::of(event).write(sources.layout(), &mut outcome, now);
+        Record::of(event)
+            .within(env.trace.as_deref())
+            .after(options.begun.elapsed())
+            .write(sources.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
@@ -176,37 +188,51 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Option<Fault>
 }
 
 /// The verdict of the guards that the registration asks for.
-fn judge(event: &Event<'_>, sources: &Sources, guards: Guards) -> Outcome {
+fn judge(
+    event: &Event<'_>,
+    sources: &Sources,
+    guards: Guards,
+    env: &Env,
+    now: Timestamp,
+) -> Outcome {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
     let scene = Scene::new(event, sources);
-    let outcome = guard::judge(&scene, asked);
-    Outcome {
-        faults: scene.into_faults(),
-        ..outcome
-    }
+    let overrides = Overrides {
+        layout: sources.layout(),
+        env,
+        now,
+    };
+    let mut faults = Vec::new();
+    let outcome = guard::judge_lifting(&scene, asked, |block| {
+        overrides.lift(event, block, &mut faults)
+    });
+    faults.extend(scene.into_faults());
+    Outcome { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
 fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
-    let local = sources.layout().local();
-    let id = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
-    let nonce = hash((std::process::id(), now.as_nanosecond()));
-    let is_new = |guard: &str| {
-        id.is_none_or(|id| {
-            let key = hash((event.session.as_deref(), event.kind.as_str(), id, guard));
-            // Whoever cannot tell acts: an effect twice is better than none.
-            once::is_first(&local, key, nonce).unwrap_or(true)
-        })
-    };
     let wanted = std::mem::take(&mut outcome.edits);
+    let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
+        Some(id) => {
+            let key =
+                |guard: &str| hash((event.session.as_deref(), event.kind.as_str(), id, guard));
+            let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
+            let nonce = hash((std::process::id(), now.as_nanosecond()));
+            // Whoever cannot tell acts: an effect twice is better than none.
+            once::are_first(&sources.layout().local(), &keys, nonce).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let mut is_new = is_new.into_iter();
     let edits: Vec<Edit> = wanted
         .into_iter()
-        .filter(|(guard, _)| is_new(guard))
+        .filter(|_| is_new.next().unwrap_or(true))
         .flat_map(|(_, edits)| edits)
         .collect();
     if edits.is_empty() {
@@ -279,25 +305,41 @@ fn allow_on_panic(env: &Env, wire: Option<Wire>) {
     }));
 }
 
+pub(crate) fn environment() -> Env {
+    Env::read(variable, std::env::current_dir().ok())
+}
+
+/// A variable that an event does not need, for those who do.
 #[expect(
     clippy::disallowed_methods,
     reason = "the rim: the only place that asks the environment"
 )]
-pub(crate) fn environment() -> Env {
-    Env::read(|name| std::env::var_os(name), std::env::current_dir().ok())
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 impl Options {
     /// Understands the few options of a registration. What it does not understand is told and
     /// otherwise ignored: a typo in a settings file must not stop an agent.
-    fn parse(args: impl Iterator<Item = OsString>) -> Self {
-        let mut options = Self::default();
+    fn parse(args: impl Iterator<Item = OsString>, begun: Instant) -> Self {
+        let mut options = Self {
+            begun,
+            guards: Guards::default(),
+            wire: None,
+            event: None,
+            registration: Registration::default(),
+            faults: Vec::new(),
+        };
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         while let Some(arg) = args.next() {
             let (name, inline) = match arg.split_once('=') {
                 Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
                 None => (arg, None),
             };
+            if name == "--require-trust" {
+                options.registration = Registration::EveryProject;
+                continue;
+            }
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),

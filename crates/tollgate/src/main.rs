@@ -3,17 +3,34 @@
 //! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
 //! passes nothing that a person's command line needs. All else is in [`cli`].
 
+// Under a fuzzer libFuzzer brings `main`.
+#![cfg_attr(fuzzing, no_main)]
+#![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
+
+mod agent;
 mod changes;
 mod cli;
+#[cfg(any(test, fuzzing))]
+mod fuzz;
 mod gate;
+mod git_guard;
 mod hook;
+mod init;
+mod journal;
 mod ledger;
+mod overrides;
+mod person;
 mod plan;
 mod process;
 mod review;
+mod shelf;
 mod stdin;
 mod stop;
+mod telemetry;
+mod trust;
+mod ui;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 // musl's own allocator costs a tenth to a third of a whole hook; elsewhere the system's is fine.
@@ -26,7 +43,11 @@ fn main() -> ExitCode {
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
+        Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
+        // An agent that does not know `args` in its settings starts the bare program, and takes
+        // the exit code of a usage message for "stop this".
+        None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }
 }

@@ -14,6 +14,9 @@ use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
 use crate::ledger::Ledger;
+use crate::overrides::Overrides;
+use crate::plan::drive::{self, Asked};
+use crate::trust::{self, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 const PATIENCE: Duration = Duration::from_secs(870);
@@ -21,34 +24,36 @@ const PATIENCE: Duration = Duration::from_secs(870);
 /// The name that reports carry.
 const GATES: &str = "gates";
 
+/// The code of gates that block.
+const FAILED: &str = "GATE-FAILED";
+
 /// Under this name the delegation gate is in the ledger.
 const DELEGATION: &str = "delegation";
 
 /// Decides a stop, and notes at a session's start what its gates are. The outcome has what the
-/// guards said; the delegation gate is the one among them that blocks stops. `is_whole` unless the
+/// guards said; the delegation gate is the one among them that blocks stops. `whole` unless the
 /// registration is for one guard alone. Gives the gates' own words, if they were asked.
 pub(crate) fn decide(
     event: &Event<'_>,
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    is_whole: bool,
+    whole: Option<Registration>,
     outcome: &mut Outcome,
 ) -> Option<protocol::Answer> {
     let owed = outcome.block.take_if(|_| event.kind == EventKind::Stop);
-    let answer = if is_whole {
-        journey(event, layout, env, now, outcome)
-    } else {
-        None
-    };
+    let answer =
+        whole.and_then(|registration| journey(event, layout, env, now, outcome, registration));
     let own_words = answer.as_ref().map(Answer::in_its_own_words);
     if let Some(answer) = answer {
         add(answer, outcome);
     }
+    let is_free = outcome.block.is_none();
     if let Some(owed) = owed.filter(|_| is_gated(event)) {
         delegate(event, layout, owed, outcome);
     }
-    own_words
+    // Gates that hold do not speak for the delegation gate.
+    own_words.filter(|_| !is_free || outcome.block.is_none())
 }
 
 /// The plan loop, then the gates.
@@ -58,6 +63,7 @@ fn journey(
     env: &Env,
     now: Timestamp,
     outcome: &mut Outcome,
+    registration: Registration,
 ) -> Option<Answer> {
     match event.kind {
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
@@ -67,22 +73,47 @@ fn journey(
             }
             None
         }
-        EventKind::Stop if !is_gated(event) => None,
         EventKind::Stop => {
             let begun = Instant::now();
-            if layout.plans_home().is_dir() {
-                crate::plan::drive::stop(event, layout, env, now, outcome);
+            let has_plans = layout.plans_home().is_dir();
+            if !is_gated(event) {
+                if has_plans {
+                    drive::stop(event, layout, env, now, Asked::Ungated, outcome);
+                }
+                return None;
+            }
+            let consent = registration.consent(layout, env);
+            if has_plans {
+                let asked = Asked::Gated(consent.as_ref());
+                drive::stop(event, layout, env, now, asked, outcome);
+            }
+            let overrides = Overrides { layout, env, now };
+            if let Some(block) = &outcome.block
+                && let Some(warning) = overrides.lift(event, block, &mut outcome.faults)
+            {
+                outcome.block = None;
+                outcome.warnings.push(warning);
             }
             // Work that a reviewer wants changed is not checked yet.
             let is_free = outcome.block.is_none();
-            is_free.then(|| {
-                // The host's patience is one, whoever used it up.
-                let deadline = Deadline {
-                    begun,
-                    patience: PATIENCE,
-                };
-                stop::decide(layout, env, event, deadline, &|_| ())
-            })
+            // The host's patience is one, whoever used it up.
+            let deadline = Deadline {
+                begun,
+                patience: PATIENCE,
+            };
+            match consent {
+                Ok(consent) if is_free => {
+                    let mut answer = stop::decide(layout, env, event, deadline, &consent);
+                    if answer.reason.is_some()
+                        && let Some(allowed) = overrides.allowed(event, FAILED, &mut outcome.faults)
+                    {
+                        answer.allow(&allowed.words());
+                    }
+                    Some(answer)
+                }
+                Err(untrusted) if is_free && untrusted.has_gates => Some(untrusted.answer()),
+                Ok(_) | Err(_) => None,
+            }
         }
         EventKind::PreTool
         | EventKind::PostTool
@@ -132,12 +163,23 @@ fn add(answer: Answer, outcome: &mut Outcome) {
         reason,
         is_news,
         notes,
+        is_untrusted,
     } = answer;
     if let Some(reason) = reason {
         outcome.block = Some(Report {
             guard: GATES,
-            finding: Finding::new("GATE-FAILED", reason, message),
+            finding: Finding::new(FAILED, reason, message),
         });
+    } else if is_untrusted {
+        let finding = Finding::new(trust::CODE, message.clone(), message);
+        let report = Report {
+            guard: trust::NAME,
+            finding,
+        };
+        // The plan's reviewer may have said it before.
+        if !outcome.warnings.contains(&report) {
+            outcome.warnings.push(report);
+        }
     } else if status == Status::Error {
         outcome.faults.push(Fault::new("gates-not-run", message));
     } else if is_news {

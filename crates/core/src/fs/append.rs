@@ -67,8 +67,13 @@ impl Appender {
 
     /// Appends one line.
     pub(crate) fn append(&self, line: &str) -> io::Result<()> {
+        self.append_after(line, self.is_torn()?)
+    }
+
+    /// Appends one line; `torn` says whether an unfinished one must be closed first.
+    pub(crate) fn append_after(&self, line: &str, torn: bool) -> io::Result<()> {
         let mut text = String::with_capacity(line.len() + 2);
-        if self.is_torn()? {
+        if torn {
             text.push('\n');
         }
         text.push_str(line);
@@ -93,6 +98,15 @@ impl Appender {
         let mut last = [0];
         self.file.read_exact_at(&mut last, size - 1)?;
         Ok(last != *b"\n")
+    }
+
+    /// The last bytes, at most as many as `end` holds.
+    pub(crate) fn read_end<'e>(&self, end: &'e mut [u8]) -> io::Result<&'e [u8]> {
+        let size = self.size()?;
+        let length = usize::try_from(size).map_or(end.len(), |size| size.min(end.len()));
+        let end = end.get_mut(..length).unwrap_or_default();
+        self.file.read_exact_at(end, size - length as u64)?;
+        Ok(end)
     }
 
     /// How long the file is.

@@ -39,6 +39,25 @@ pub struct Identity {
     pub modified_nanos: i64,
 }
 
+/// What a `stat` tells about a file: which it is, and its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Which file.
+    pub identity: Identity,
+    /// Its kind and permissions.
+    pub mode: u32,
+}
+
+impl Stamp {
+    /// The stamp of the file that the metadata describe.
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            identity: Identity::of(metadata),
+            mode: metadata.mode(),
+        }
+    }
+}
+
 /// What a path turned out to be instead of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {

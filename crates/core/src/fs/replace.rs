@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::fault::step;
-use super::read::{FileKind, Identity};
+use super::read::{FileKind, Stamp};
 
 /// What the name of every temporary file begins with.
 pub const TEMPORARY: &str = ".tollgate-tmp-";
@@ -284,8 +284,8 @@ impl Staged {
     }
 
     /// Which file it is and will stay when it is renamed.
-    pub(crate) fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity::of(&self.file.metadata()?))
+    pub(crate) fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.file.metadata()?))
     }
 
     /// Gives it its name, in place of whatever file has it.

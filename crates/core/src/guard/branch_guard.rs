@@ -32,6 +32,43 @@ pub(super) const GUARD: Guard = Guard {
 
 const PROTECTED: &[&str] = &["main", "master"];
 
+/// Where work belongs while a workflow has a branch of its own: not on main.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// The branch that it belongs on.
+    pub expected: String,
+    /// What is odd about that branch, a paragraph each.
+    pub notes: Vec<String>,
+}
+
+/// Whether main is closed: a workflow runs whose branch is neither merged nor given up.
+pub fn closed(workflow: &Workflow<'_>, repository: &Repository) -> Option<Closed> {
+    let (branch, doubt) = workflow.git_branch().and_then(guarded)?;
+    let expected = branch.name.as_deref().unwrap_or("feature branch");
+    let missing = branch.name.is_some() && !repository.branch_exists(expected);
+    // Finished and forgotten in the state: main is where the work is now.
+    if missing && repository.was_merged(expected) {
+        return None;
+    }
+    let absent = missing.then(|| {
+        format!(
+            "Note: the branch '{expected}' does not exist in this repository and was not merged \
+             here. If the workflow is over, finish or cancel it; otherwise create the branch first."
+        )
+    });
+    Some(Closed {
+        expected: expected.to_owned(),
+        notes: absent.into_iter().chain(doubt).collect(),
+    })
+}
+
+/// Whether a branch is closed together with main: itself, or the one that the workflow's branch
+/// was made from.
+pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
+    let from = workflow.git_branch().and_then(|branch| branch.from);
+    PROTECTED.contains(&name) || from.as_deref() == Some(name)
+}
+
 fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
         return Verdict::Allow;
@@ -50,7 +87,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(workflow) = scene.workflow() else {
         return Verdict::Allow;
     };
-    let Some((branch, doubt)) = workflow.git_branch().and_then(guarded) else {
+    let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
         return Verdict::Allow;
     };
     let Some(ours) = Repository::discover(scene.layout().root()) else {
@@ -69,8 +106,8 @@ fn check(scene: &Scene<'_>) -> Verdict {
         }
         for name in branches(scene, commit, &repository) {
             if PROTECTED.contains(&name.as_ref()) {
-                if let Some(finding) = to_main(&name, &branch, doubt.as_deref(), &repository) {
-                    return Verdict::Block(finding);
+                if let Some(closed) = closed(workflow, &repository) {
+                    return Verdict::Block(to_main(&name, closed));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())
                 && let Some(finding) = too_early(scene, workflow, &name)
@@ -113,18 +150,8 @@ fn branches<'c>(
     named.collect()
 }
 
-fn to_main(
-    current: &str,
-    branch: &GitBranch<'_>,
-    doubt: Option<&str>,
-    repository: &Repository,
-) -> Option<Finding> {
-    let expected = branch.name.as_deref().unwrap_or("feature branch");
-    let missing = branch.name.is_some() && !repository.branch_exists(expected);
-    // Finished and forgotten in the state: main is where the work is now.
-    if missing && repository.was_merged(expected) {
-        return None;
-    }
+fn to_main(current: &str, closed: Closed) -> Finding {
+    let Closed { expected, notes } = closed;
     let mut text = format!(
         "COMMIT TO MAIN BLOCKED: You are attempting to commit to '{current}' while an active \
          workflow has a feature branch '{expected}'.\n\n\
@@ -135,20 +162,12 @@ fn to_main(
          2. Then commit your changes there\n\n\
          Current branch:  {current}\nExpected branch: {expected}"
     );
-    if missing {
-        text.push_str("\n\nNote: the branch '");
-        text.push_str(expected);
-        text.push_str(
-            "' does not exist in this repository and was not merged here. If the workflow is \
-             over, finish or cancel it; otherwise create the branch first.",
-        );
-    }
-    if let Some(doubt) = doubt {
+    for note in notes {
         text.push_str("\n\n");
-        text.push_str(doubt);
+        text.push_str(&note);
     }
     let reason = format!("Commit to '{current}' blocked, expected branch '{expected}'");
-    Some(Finding::new("BG-001", text, reason))
+    Finding::new("BG-001", text, reason)
 }
 
 fn too_early(scene: &Scene<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use super::{Class, Guard};
 use crate::json::Node;
-use crate::project::lexical;
+use crate::project::real;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::verdict::{Finding, Verdict};
@@ -60,16 +60,4 @@ fn is_free(scene: &Scene<'_>, path: &str) -> bool {
     let folders = way.parent().into_iter().flat_map(Path::components);
     let temporary = |part: Component<'_>| matches!(part, Component::Normal(name) if name == "tmp" || name == "temp");
     (outside && path.starts_with("/var/folders")) || folders.into_iter().any(temporary)
-}
-
-/// The path with the links of its directories followed, as far as they exist.
-fn real(path: &Path) -> std::path::PathBuf {
-    let path = lexical(path);
-    let existing = path
-        .ancestors()
-        .find_map(|above| Some((above, above.canonicalize().ok()?)));
-    match existing {
-        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
-        None => path,
-    }
 }

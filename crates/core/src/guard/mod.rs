@@ -17,6 +17,7 @@ mod log_skill_usage;
 mod menu_halt_enforcer;
 mod menu_tracker;
 mod output_format_validator;
+mod overrides;
 mod phase_loop_controller;
 mod phase_sequence_guard;
 mod phase_timeout;
@@ -37,11 +38,13 @@ mod workflow_completion_enforcer;
 
 use std::fmt;
 
+pub use branch_guard::{Closed, closed, closes};
+pub use overrides::{Override, blocking, override_of};
 pub use remedies::remedy;
 
 use crate::protocol::{Event, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Opinion, Outcome};
+use crate::verdict::{Opinion, Outcome, Report};
 
 /// One guard.
 #[derive(Debug)]
@@ -109,10 +112,24 @@ pub static GUARDS: &[Guard] = &[
 
 /// Asks the guards in their order; the first block ends it, warnings add up.
 pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Outcome {
+    judge_lifting(scene, guards, |_| None)
+}
+
+/// The same, where a block may be lifted: `lift` is asked only about a block, and the warning it
+/// gives takes the block's place. The guards behind it are still asked.
+pub fn judge_lifting<'g>(
+    scene: &Scene<'_>,
+    guards: impl IntoIterator<Item = &'g Guard>,
+    mut lift: impl FnMut(&Report) -> Option<Report>,
+) -> Outcome {
     let mut outcome = Outcome::default();
     for guard in guards {
         if outcome.add(guard.name, guard.check(scene)) {
-            break;
+            let Some(warning) = outcome.block.as_ref().and_then(&mut lift) else {
+                break;
+            };
+            outcome.block = None;
+            outcome.warnings.push(warning);
         }
     }
     outcome

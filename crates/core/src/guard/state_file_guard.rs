@@ -1,5 +1,6 @@
 //! state-file-guard: no shell command changes the state, the registry of projects, or what
-//! Tollgate keeps for itself.
+//! Tollgate keeps for itself, in the project and about the person. For the last two that goes for
+//! the tools that write files, too.
 //!
 //! What a command would write comes from reading it as a shell would ([`crate::shell`]); a
 //! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
@@ -8,6 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Class, Guard};
+use crate::project::real;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell::writes::{Touch, changes_files, touches};
@@ -15,14 +17,17 @@ use crate::verdict::{Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
-    about: "blocks shell commands that would change the state or Tollgate's own files",
-    on: &[(EventKind::PreTool, Class::Shell)],
+    about: "blocks shell commands that would change the state, and all changes of Tollgate's own files",
+    on: &[
+        (EventKind::PreTool, Class::Shell),
+        (EventKind::PreTool, Class::File),
+    ],
     codes: &[
         ("SFG-001", "the command would change a state file"),
         ("SFG-002", "the command would change monorepo.json"),
         (
             "SFG-003",
-            "the command would change what Tollgate keeps for itself",
+            "the call would change what Tollgate keeps for itself",
         ),
     ],
     check: |scene| check(scene).into(),
@@ -30,11 +35,17 @@ pub(super) const GUARD: Guard = Guard {
 
 /// Names without which a doubtful command is none of ours: `git reset --hard` may change
 /// anything.
-const NAMES: &[&str] = &[".isdlc", "state.json", "monorepo.json", ".tollgate"];
+const NAMES: &[&str] = &[
+    ".isdlc",
+    "state.json",
+    "monorepo.json",
+    ".tollgate",
+    "state/tollgate",
+];
 
 fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
-        return Verdict::Allow;
+        return check_files(scene);
     };
     let Some(survey) = scene.survey().filter(|survey| changes_files(survey)) else {
         return Verdict::Allow;
@@ -43,11 +54,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let mut states = layout.project_state_files();
     states.push(layout.state_file(None));
     // The slash makes it the whole tree.
-    let own = PathBuf::from(format!("{}/", layout.local().display()));
-    let groups: [(&str, &[PathBuf], &str); 3] = [
+    let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
+    let person: Vec<PathBuf> = scene.person().map(tree).into_iter().collect();
+    let groups: [(&str, &[PathBuf], &str); 4] = [
         ("SFG-001", &states, "state.json"),
         ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
-        ("SFG-003", &[own], ".tollgate/local"),
+        ("SFG-003", &[tree(layout.local())], ".tollgate/local"),
+        ("SFG-003", &person, OWN),
     ];
     let root = layout.root();
     let touched = |files: &[PathBuf]| {
@@ -82,6 +95,37 @@ fn check(scene: &Scene<'_>) -> Verdict {
     );
     let reason = format!("Direct write to {name}: {}", head(command, 100));
     Verdict::Block(Finding::new(code, text, reason))
+}
+
+/// What messages call it.
+const OWN: &str = "Tollgate's own files";
+
+/// Where Tollgate keeps what is its own: in the project and in the person's home.
+fn own(scene: &Scene<'_>) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(scene.layout().local()).chain(scene.person())
+}
+
+/// The tools that write files may write the state, which others check, but not these.
+fn check_files(scene: &Scene<'_>) -> Verdict {
+    for path in scene.event.files() {
+        let absolute = scene.absolute(&path);
+        let real = real(&absolute);
+        // Both places have it in their names, so that most files cost no further look.
+        let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
+        if (is_named(&absolute) || is_named(&real))
+            && own(scene)
+                .any(|own| absolute.starts_with(&own) || real.starts_with(self::real(&own)))
+        {
+            let text = format!(
+                "STATE GUARD: {OWN} are not to be written by an agent.\n\n\
+                 Its journal, its ledger, and what the person trusts or allows change through its \
+                 commands only.\n\nBlocked file: {path}"
+            );
+            let reason = format!("Write to {OWN}: {path}");
+            return Verdict::Block(Finding::new("SFG-003", text, reason));
+        }
+    }
+    Verdict::Allow
 }
 
 fn head(text: &str, length: usize) -> String {

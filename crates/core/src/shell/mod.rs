@@ -166,7 +166,7 @@ pub fn survey(command: &str, start: Start<'_>) -> Survey {
 ///
 /// It answers no only if nothing in the command can make words (expansions, braces, globs, shells
 /// that read text) and the letters nowhere follow each other with
-/// at most quotes, backslashes and line ends between them.
+/// at most quotes, backslashes, line ends and NULs (which a shell drops) between them.
 pub fn may_mention(command: &str, word: &str) -> bool {
     let makes_words = command
         .bytes()
@@ -189,7 +189,7 @@ pub fn may_mention(command: &str, word: &str) -> bool {
         rest = rest.get(at + 1..).unwrap_or_default();
         let mut letters = rest
             .iter()
-            .filter(|byte| !matches!(byte, b'\'' | b'"' | b'\\' | b'\n'));
+            .filter(|byte| !matches!(byte, b'\'' | b'"' | b'\\' | b'\n' | 0));
         if word
             .bytes()
             .skip(1)

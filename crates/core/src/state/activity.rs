@@ -15,6 +15,7 @@ use rustix::fs::FlockOperation;
 use serde::Serialize;
 
 use super::journal::clean;
+use super::lock::HOOK_PATIENCE;
 use super::timestamp::iso;
 use crate::fs::{self, Appender, Durability};
 
@@ -23,9 +24,6 @@ const LIMIT: u64 = 1 << 20;
 
 /// How many of its last lines a rotation keeps.
 const KEPT: usize = 500;
-
-/// How long one who appends waits for one who rotates.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The log of one project.
 #[derive(Clone, Debug)]
@@ -86,24 +84,30 @@ impl ActivityLog {
             agent: activity.agent.map(clean),
             reason: activity.reason.map(clean),
         })?;
-        let log = self.open()?;
+        let (log, is_locked) = self.open()?;
         log.append(&line)?;
+        if !is_locked && !log.is_at(&self.path) {
+            // Somebody was rotating all the time and may have looked for late lines before this
+            // one: twice is better than never.
+            return Appender::open(&self.path)?.append(&line);
+        }
         if log.size()? > self.limit {
             rotate(&log, &self.path)?;
         }
         Ok(())
     }
 
-    /// The log, with a shared lock on it if that can be had in time. Without it the line is
-    /// written all the same: the one who rotates looks for late lines.
-    fn open(&self) -> io::Result<Appender> {
+    /// The log, with a shared lock on it if that can be had in time, and whether it could. Without
+    /// it the line is written all the same: the one who rotates looks for late lines.
+    fn open(&self) -> io::Result<(Appender, bool)> {
         let mut waited = Duration::ZERO;
         loop {
             let log = Appender::open(&self.path)?;
             let operation = FlockOperation::NonBlockingLockShared;
             let is_locked = rustix::fs::flock(log.file(), operation).is_ok();
-            if waited >= PATIENCE || (is_locked && log.is_at(&self.path)) {
-                return Ok(log);
+            let is_ours = is_locked && log.is_at(&self.path);
+            if is_ours || waited >= HOOK_PATIENCE {
+                return Ok((log, is_ours));
             }
             if !is_locked {
                 let nap = Duration::from_millis(1);
@@ -230,6 +234,23 @@ mod tests {
         reasons.dedup();
         assert_eq!(text.lines().count(), 400);
         assert_eq!(reasons.len(), 400);
+    }
+
+    #[test]
+    fn a_line_written_while_somebody_rotates_for_ever_is_there_at_least_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let rotating = Appender::open(&path).unwrap();
+        rustix::fs::flock(rotating.file(), FlockOperation::NonBlockingLockExclusive).unwrap();
+        let log = ActivityLog::new(&path);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| log.append(now(), &Activity::default()));
+            // The stopped one goes on at any moment of the writer's.
+            shorten(&rotating, &path).unwrap();
+            carry_late_lines(&rotating, &path, 0).unwrap();
+            writer.join().unwrap().unwrap();
+        });
+        assert!(!std::fs::read_to_string(&path).unwrap().is_empty());
     }
 
     #[test]

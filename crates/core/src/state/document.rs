@@ -316,7 +316,7 @@ fn descend(root: &mut Value, mut way: impl Iterator<Item = impl AsRef<str>>) -> 
 }
 
 /// Equal to the digit and in the same order; `Value`'s own equality ignores order.
-fn same(a: &Value, b: &Value) -> bool {
+pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|((k, v), (l, w))| k == l && same(v, w))

@@ -1,24 +1,26 @@
 //! What Tollgate decided and what kept it from deciding: one JSON line each.
 //!
-//! Allowed events are not in it; they write nothing. Lines are appended by many processes at
-//! once with one write each. A journal that has grown is renamed, not rewritten: whoever has it
-//! open goes on writing to the same file under its new name, so rotation loses no line.
+//! Allowed events are not in it; they write nothing. Lines are appended by many processes, one
+//! after the other, because each carries a hash over the one before it ([`super::chain`]). A
+//! journal that has grown is renamed, not rewritten.
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use rustix::fs::FlockOperation;
 use serde::{Serialize, Serializer};
 
+use super::chain::{self, Tail};
+use super::lock::{self, Acquired, HOOK_PATIENCE};
 use super::redact::redact;
 use super::timestamp::iso;
 use crate::fs::{self, Appender};
 use crate::json::Object;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
-const NAMES: [&str; 4] = [
+pub const NAMES: [&str; 4] = [
     "journal.jsonl",
     "journal.1.jsonl",
     "journal.2.jsonl",
@@ -27,6 +29,9 @@ const NAMES: [&str; 4] = [
 
 /// How large a journal grows before it is rotated.
 const LIMIT: u64 = 4 << 20;
+
+/// Two lines are never longer than this.
+const TORN: u64 = 1 << 20;
 
 /// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
 const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
@@ -50,41 +55,100 @@ pub enum Decision {
     Fault,
     /// The workflow made a step.
     Change,
+    /// A check of the gates ended.
+    Gate,
+    /// A review ended: of the gates, or of a plan.
+    Review,
+    /// An event was recorded in the state.
+    Record,
+}
+
+impl Decision {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Block,
+        Self::Warn,
+        Self::Fault,
+        Self::Change,
+        Self::Gate,
+        Self::Review,
+        Self::Record,
+    ];
+
+    /// The word in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Fault => "fault",
+            Self::Change => "change",
+            Self::Gate => "gate",
+            Self::Review => "review",
+            Self::Record => "record",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// One line of the journal. All texts are redacted and cut when they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// When.
+    /// When. Of what took its time: when it began.
     pub ts: Timestamp,
     /// What was decided.
     pub verdict: Decision,
     /// The agent's session.
     pub session: Option<&'a str>,
+    /// The prompt or turn within the session.
+    pub prompt: Option<&'a str>,
+    /// The id of the tool call.
+    pub call: Option<&'a str>,
+    /// The agent's own trace, as W3C's `traceparent` has it.
+    pub trace: Option<&'a str>,
     /// The event, by the specification's name.
     pub event: Option<&'a str>,
     /// The tool the agent wanted to use.
     pub tool: Option<&'a str>,
-    /// The guard that decided.
+    /// The guard that decided; the gate that ended.
     pub guard: Option<&'a str>,
-    /// The error code, or the kind of a fault.
+    /// The error code, the kind of a fault, or what a gate or review came to.
     pub code: Option<&'a str>,
     /// The phase it concerns.
     pub phase: Option<&'a str>,
-    /// The sub-agent it concerns.
+    /// The sub-agent it concerns; of a review, who made it.
     pub agent: Option<&'a str>,
     /// Why, in one line.
     pub reason: Option<&'a str>,
     /// The dialect the answer was given in.
     pub wire: Option<&'a str>,
-    /// How long the decision took.
-    pub ms: Option<u64>,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// What it cost.
+    pub cost: Cost,
     /// The version of the state after a change.
     pub version: Option<u64>,
     /// The workflow's index after a change.
     pub index: Option<u64>,
     /// The project of a monorepo.
     pub project: Option<&'a str>,
+}
+
+/// What a review cost, as far as its reviewer tells.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cost {
+    /// In US dollars.
+    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Tokens read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
 }
 
 impl Entry<'_> {
@@ -94,6 +158,9 @@ impl Entry<'_> {
             ts,
             verdict,
             session: None,
+            prompt: None,
+            call: None,
+            trace: None,
             event: None,
             tool: None,
             guard: None,
@@ -102,7 +169,8 @@ impl Entry<'_> {
             agent: None,
             reason: None,
             wire: None,
-            ms: None,
+            took: None,
+            cost: Cost::default(),
             version: None,
             index: None,
             project: None,
@@ -122,11 +190,13 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ms: Option<u64>,
+    ms: Option<f64>,
+    #[serde(flatten)]
+    cost: Cost,
 }
 
 /// The texts of an entry that are there.
-struct Known<'a>([(&'static str, Option<&'a str>); 10]);
+struct Known<'a>([(&'static str, Option<&'a str>); 13]);
 
 impl Serialize for Known<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -145,6 +215,9 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             verdict: entry.verdict,
             known: Known([
                 ("session", entry.session),
+                ("prompt", entry.prompt),
+                ("call", entry.call),
+                ("trace", entry.trace),
                 ("event", entry.event),
                 ("tool", entry.tool),
                 ("guard", entry.guard),
@@ -157,9 +230,16 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             ]),
             version: entry.version,
             index: entry.index,
-            ms: entry.ms,
+            ms: entry.took.map(milliseconds),
+            cost: entry.cost,
         }
     }
+}
+
+/// Milliseconds with three digits: most decisions take less than one.
+fn milliseconds(took: Duration) -> f64 {
+    let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+    f64::from(micros) / 1000.0
 }
 
 /// A text as it may be written to a log: without secrets, and not without end.
@@ -242,22 +322,38 @@ impl Journal {
     /// Appends an entry.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
         let line = serde_json::to_string(&Line::from(entry))?;
-        let path = self.path();
-        if path.symlink_metadata().is_err() {
-            fs::private_directory(&self.directory)?;
-        }
-        let appender = Appender::open(&path)?;
-        appender.append(&line)?;
-        if appender.size()? > self.limit {
-            self.rotate(&appender, &path)?;
-        }
-        Ok(())
+        self.append_line(&line)
     }
 
-    /// Whoever locks the grown file first rotates; the others find that it has moved.
-    fn rotate(&self, grown: &Appender, path: &Path) -> io::Result<()> {
-        let operation = FlockOperation::NonBlockingLockExclusive;
-        if rustix::fs::flock(grown.file(), operation).is_ok() && grown.is_at(path) {
+    /// Appends a line, chained to the last one, under the lock of the tail record. Whoever holds
+    /// that holds it for a few system calls; one who was stopped meanwhile is an error, which is
+    /// told, and no reason to wait.
+    fn append_line(&self, line: &str) -> io::Result<()> {
+        let held = match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
+            Acquired::Held(guard) => guard,
+            Acquired::Busy => {
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    format!("another process holds {}", chain::TAIL),
+                ));
+            }
+        };
+        let appender = Appender::open(&self.path())?;
+        let mut end = [0; chain::LONGEST_LINK];
+        let end = appender.read_end(&mut end)?;
+        let torn = end.last().is_some_and(|byte| *byte != b'\n');
+        let recorded = Tail::read(held.file());
+        let last = if torn {
+            // The line before half a line begins farther back.
+            let far = appender.read_from(appender.size()?.saturating_sub(TORN))?;
+            chain::last(&far, recorded)
+        } else {
+            chain::last(end, recorded)
+        };
+        let (line, tail) = chain::join(line, last, end.is_empty());
+        appender.append_after(&line, torn)?;
+        tail.write(held.file())?;
+        if appender.size()? > self.limit {
             fs::rotate(&self.directory, &NAMES)?;
         }
         Ok(())
@@ -281,15 +377,18 @@ mod tests {
             guard: Some("branch-guard"),
             code: Some("BG-001"),
             reason: Some("blocked: git push https://me:hunter2@host\n\"quoted\""),
-            ms: Some(3),
+            took: Some(Duration::from_micros(3400)),
             ..Entry::new(now(), Decision::Block)
         };
         journal.append(&entry).unwrap();
+        let written = std::fs::read_to_string(journal.path()).unwrap();
+        let (told, link) = written.split_once(",\"prev\":\"0000").unwrap();
+        assert!(link.contains("\",\"n\":1,\"chain\":\"") && link.ends_with("\"}\n"));
         assert_eq!(
-            std::fs::read_to_string(journal.path()).unwrap(),
+            told,
             "{\"ts\":\"2026-02-08T20:00:00.000Z\",\"verdict\":\"block\",\"guard\":\"branch-guard\",\
              \"code\":\"BG-001\",\"reason\":\"blocked: git push https://me:[redacted]@host\\n\
-             \\\"quoted\\\"\",\"ms\":3}\n"
+             \\\"quoted\\\"\",\"ms\":3.4"
         );
         assert_eq!(journal.path().metadata().unwrap().mode() & 0o7777, 0o600);
         let local = dir.path().join("local");
@@ -311,10 +410,10 @@ mod tests {
     #[test]
     fn a_grown_journal_is_rotated_and_four_are_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::new(dir.path()).with_limit(500);
+        let journal = Journal::new(dir.path()).with_limit(1500);
         for n in 0..100 {
             let entry = Entry {
-                ms: Some(n),
+                version: Some(n),
                 ..Entry::new(now(), Decision::Warn)
             };
             journal.append(&entry).unwrap();
@@ -324,17 +423,19 @@ mod tests {
             let Ok(text) = std::fs::read_to_string(dir.path().join(name)) else {
                 continue;
             };
-            assert!(text.len() < 600);
+            assert!(text.len() < 1800);
             for line in text.lines() {
                 let line: serde_json::Value = serde_json::from_str(line).unwrap();
-                kept.push(line["ms"].as_u64().unwrap());
+                kept.push(line["version"].as_u64().unwrap());
             }
         }
         // The newest are all there, in order and once.
         let first = kept[0];
         assert_eq!(kept, (first..100).collect::<Vec<_>>());
         assert!(kept.len() > 20);
-        assert_eq!(dir.path().read_dir().unwrap().count(), 5);
+        let there = |name: &&&str| dir.path().join(name).exists();
+        assert_eq!(NAMES.iter().skip(1).filter(there).count(), 3);
+        assert!(dir.path().read_dir().unwrap().count() <= 6);
     }
 
     #[test]

@@ -4,12 +4,13 @@
 //! * [`edit`]: a change of it as data, so that it can wait in a file.
 //! * [`store`]: read, apply, replace, under a [`lock`]; late changes wait in a [`spool`].
 //! * [`journal`] and [`activity`]: what happened, one JSON line each, without secrets
-//!   ([`redact`]).
+//!   ([`redact`]); the journal's lines are a [`chain`].
 //!
 //! Nothing here reads the wall clock: what needs the time is given it.
 
 pub mod activity;
 pub mod archive;
+pub mod chain;
 pub mod document;
 pub mod edit;
 pub mod journal;
@@ -18,6 +19,7 @@ pub mod once;
 mod outcome;
 mod record;
 pub mod redact;
+mod splice;
 pub mod spool;
 pub mod store;
 pub mod timestamp;

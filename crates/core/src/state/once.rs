@@ -7,39 +7,52 @@
 use std::io;
 use std::path::Path;
 
-use crate::fs;
+use crate::fs::{self, Appender};
 
-/// How large the file grows before it is begun anew. Old lines matter to nobody: an event's
-/// copies arrive within a second of each other.
+/// How large the file grows before it is begun anew, and how much of its end is looked at. Old
+/// lines matter to nobody: an event's copies arrive within a second of each other.
 const LIMIT: u64 = 256 * 1024;
+const RECENT: u64 = 32 * 1024;
 
-/// Whether the caller is the first to act for `key`. `nonce` tells callers apart.
-pub fn is_first(directory: &Path, key: u64, nonce: u64) -> io::Result<bool> {
+/// For which of the keys the caller is the first to act. `nonce` tells callers apart.
+pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<bool>> {
     let path = directory.join("effects");
-    let key = format!("{key:016x}");
-    let line = format!("{key} {nonce:016x}");
-    let size = match fs::append_line(&path, &line) {
+    let lines: Vec<String> = keys
+        .iter()
+        .map(|key| format!("{key:016x} {nonce:016x}"))
+        .collect();
+    let log = match Appender::open(&path) {
         // The first event of a fresh project counts as well.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::private_directory(directory)?;
-            fs::append_line(&path, &line)?
+            Appender::open(&path)?
         }
-        appended => appended?,
+        opened => opened?,
     };
-    let contents = fs::read_own(&path, LIMIT * 2).map_err(io::Error::other)?;
-    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
+    log.append(&lines.join("\n"))?;
+    let size = log.size()?;
+    let bytes = log.read_from(size.saturating_sub(RECENT))?;
     let text = String::from_utf8_lossy(&bytes);
-    let first = text.lines().find(|other| other.starts_with(&key));
     if size > LIMIT {
         let _kept = std::fs::remove_file(&path);
     }
-    // Somebody has just begun the file anew: nobody else saw our line, so nobody else acts.
-    Ok(first.is_none_or(|first| first == line))
+    let is_first = |line: &String| {
+        let key = line.split(' ').next().unwrap_or_default();
+        // The first line of what is looked at may be cut; then it is nobody's.
+        let first = text.lines().find(|other| other.starts_with(key));
+        // Somebody has just begun the file anew: nobody else saw our line, so nobody else acts.
+        first.is_none_or(|first| first == line)
+    };
+    Ok(lines.iter().map(is_first).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_first(directory: &Path, key: u64, nonce: u64) -> io::Result<bool> {
+        are_first(directory, &[key], nonce).map(|first| first == [true])
+    }
 
     #[test]
     fn one_of_many_is_first() {
@@ -49,6 +62,15 @@ mod tests {
             .collect();
         assert_eq!(winners, [0]);
         assert!(is_first(directory.path(), 8, 1).unwrap());
+    }
+
+    #[test]
+    fn each_key_has_its_own_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = |keys: &[u64], nonce| are_first(directory.path(), keys, nonce).unwrap();
+        assert_eq!(first(&[1, 2], 1), [true, true]);
+        assert_eq!(first(&[2, 3], 2), [false, true]);
+        assert_eq!(first(&[], 3), Vec::<bool>::new());
     }
 
     #[test]

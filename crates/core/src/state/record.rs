@@ -3,14 +3,16 @@
 //! Others write the state file too and ignore the lock. To notice that, the store must know its
 //! own last file again. The record is written *before* the rename and names both files that may
 //! then be found there, the one before and the one after; so a writer killed on either side of
-//! the rename is never taken for a stranger. It lives in the lock's file because that is open
+//! the rename is never taken for a stranger. It also says where a copy of the content is, so that
+//! a stranger's change can be undone. It lives in the lock's file because that is open
 //! already, and because one `pwrite` shorter than a page is done or not done.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
-use crate::fs::{Identity, write_record};
+use crate::fs::{Identity, overwrite, write_record};
 
 /// One file that the store wrote or found, and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,15 +27,53 @@ pub struct Seen {
 }
 
 /// The record of the last write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
+    /// What was there before the last write. Until the rename it still is.
     pub(super) before: Option<Seen>,
+    /// What the last write put there, or what was found there and accepted.
     pub(super) after: Seen,
+    /// The mode of that file.
+    pub(super) mode: u32,
+    /// Which of the two copies holds its content, if one does.
+    pub(super) copy: Option<Slot>,
+    /// The state file, relative to its project, if a change by others is to be noticed.
+    pub(super) watched: Option<String>,
+}
+
+/// One of the two files that take turns in keeping the last good content. They are overwritten
+/// in place, which costs a tenth of a replacement; whoever is killed while doing that leaves the
+/// other one, and the record says which of them counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    A,
+    B,
 }
 
 /// Longer than any record; shorter ones are filled up, so that a new one covers the old.
-const LENGTH: usize = 384;
-const MARK: &str = "tollgate-lock-1";
+const LENGTH: usize = 2048;
+const MARK: &str = "tollgate-lock-2";
+
+/// The longest path that leaves room for the rest.
+const PATH: usize = 1400;
+
+impl Slot {
+    /// The file of the slot, in the store's private directory.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::A => "good-a",
+            Self::B => "good-b",
+        }
+    }
+
+    /// The slot that the next content goes to.
+    pub(super) fn next(record: Option<&Record>) -> Self {
+        match record.and_then(|record| record.copy) {
+            Some(Self::A) => Self::B,
+            Some(Self::B) | None => Self::A,
+        }
+    }
+}
 
 impl Record {
     pub(super) fn read(lock: &File) -> Option<Self> {
@@ -60,12 +100,20 @@ impl Record {
                 .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
     }
 
-    fn to_text(self) -> String {
+    /// Whether a state file at this path can be remembered as watched.
+    pub(super) fn can_watch(path: &str) -> bool {
+        path.len() <= PATH && !path.contains('\n')
+    }
+
+    fn to_text(&self) -> String {
         let after = seen_text(&self.after);
-        match self.before {
-            Some(before) => format!("{MARK}\n{after}\n{}\n", seen_text(&before)),
-            None => format!("{MARK}\n{after}\n"),
-        }
+        let before = self.before.as_ref().map_or("-".to_owned(), seen_text);
+        let copy = self.copy.map_or("-", Slot::name);
+        let watched = self.watched.as_deref().unwrap_or_default();
+        format!(
+            "{MARK}\n{after}\n{before}\n{} {copy}\n{watched}\n",
+            self.mode
+        )
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -74,9 +122,27 @@ impl Record {
             return None;
         }
         let after = parse_seen(lines.next()?)?;
-        let before = lines.next().and_then(parse_seen);
-        Some(Self { before, after })
+        let before = parse_seen(lines.next()?);
+        let (mode, copy) = lines.next()?.split_once(' ')?;
+        let watched = lines.next()?;
+        Some(Self {
+            before,
+            after,
+            mode: mode.parse().ok()?,
+            copy: [Slot::A, Slot::B]
+                .into_iter()
+                .find(|slot| slot.name() == copy),
+            watched: (!watched.is_empty()).then(|| watched.to_owned()),
+        })
     }
+}
+
+/// Keeps a copy of the content that the next record will speak of, and says where. A full disk is
+/// no reason to refuse an update: then there is no copy.
+pub(super) fn keep_copy(home: &Path, last: Option<&Record>, bytes: &[u8]) -> Option<Slot> {
+    let slot = Slot::next(last);
+    overwrite(&home.join(slot.name()), bytes).ok()?;
+    Some(slot)
 }
 
 /// A digest of a file's content, eight bytes at a time: 64 KB in about ten microseconds.
@@ -140,12 +206,18 @@ mod tests {
         let long = Record {
             before: Some(seen(u64::MAX)),
             after: seen(u64::MAX - 1),
+            mode: u32::MAX,
+            copy: Some(Slot::B),
+            watched: Some("x".repeat(PATH)),
         };
         let short = Record {
             before: None,
             after: seen(1),
+            mode: 0,
+            copy: None,
+            watched: None,
         };
-        for record in [long, short, long] {
+        for record in [long.clone(), short, long] {
             record.write(&file).unwrap();
             assert_eq!(Record::read(&file), Some(record));
         }
@@ -157,6 +229,9 @@ mod tests {
         let record = Record {
             before: Some(seen(1)),
             after: seen(2),
+            mode: 0o600,
+            copy: None,
+            watched: None,
         };
         assert!(record.knows(seen(1).identity, 1));
         assert!(record.knows(seen(2).identity, 2));
@@ -178,7 +253,7 @@ mod tests {
 
     #[test]
     fn rubbish_is_no_record() {
-        for text in ["", "x", "tollgate-lock-1\n", "tollgate-lock-1\n1 2 3\n"] {
+        for text in ["", "x", "tollgate-lock-2\n", "tollgate-lock-2\n1 2 3\n"] {
             assert_eq!(Record::parse(text), None);
         }
     }

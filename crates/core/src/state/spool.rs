@@ -88,7 +88,8 @@ impl Spool {
             .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
         let staged = Staged::write(&self.directory, &bytes, Mould::private(), durability)?;
         let inode = staged
-            .identity()
+            .stamp()
+            .map(|stamp| stamp.identity)
             .map_err(WriteFault::at("looking at the spooled change"))?
             .inode;
         let nanos = now.as_nanosecond().max(0);
@@ -143,7 +144,8 @@ impl Spool {
         version: u64,
     ) -> Result<(), WriteFault> {
         let identity = staged
-            .identity()
+            .stamp()
+            .map(|stamp| stamp.identity)
             .map_err(WriteFault::at("looking at the temporary file"))?;
         let intent = Intent {
             entries,

@@ -17,6 +17,7 @@
 //! What this deliberately does not do: know the workflow's fields (but for the version), journal,
 //! or decide what a stranger's change means.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -25,6 +26,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::document::{Document, whole};
 use super::edit::{self, Edit, EditFault};
@@ -32,9 +34,12 @@ use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{Foreign, Refused, StoreError, Submitted, UpdateError, Updated, Written};
 pub use super::record::Seen;
 use super::record::{Record, digest};
+use super::splice;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
-use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, WriteFault};
+use crate::fs::{self, Contents, Durability, Identity, WriteFault};
+use crate::json::Object;
+use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
 pub const STATE_CAP: u64 = 16 << 20;
@@ -136,11 +141,22 @@ impl Store {
         now: Timestamp,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
+        self.transact(now, |guard, stage| {
+            self.attempt(now, guard, stage, &mut change)
+        })
+    }
+
+    /// Tries until nobody interferes.
+    fn transact<E>(
+        &self,
+        now: Timestamp,
+        mut attempt: impl FnMut(&Guard, Stage) -> Result<Attempt, UpdateError<E>>,
+    ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
         self.recover(now)?;
         let mut stage = self.choose_stage();
         for _ in 0..TRIES {
-            match self.attempt(now, &guard, stage, &mut change)? {
+            match attempt(&guard, stage)? {
                 Attempt::Done(updated) => return Ok(updated),
                 Attempt::Conflict => {}
                 Attempt::WrongDevice => stage = Stage::Beside,
@@ -164,12 +180,18 @@ impl Store {
             Absent,
             Fault(EditFault),
         }
-        let updated = self.update(now, |document| {
+        let mut change = |document: &mut Document| {
             if document.is_empty() {
                 return Err(Stop::Absent);
             }
             edit::apply(edits, document).map_err(Stop::Fault)?;
             Ok(durability)
+        };
+        let updated = self.transact(now, |guard, stage| {
+            match self.attempt_in_text(guard, stage, durability, edits)? {
+                Some(attempt) => Ok(attempt),
+                None => self.attempt(now, guard, stage, &mut change),
+            }
         });
         match updated {
             Ok(updated) => Ok(Submitted::Applied(updated)),
@@ -339,17 +361,94 @@ impl Store {
             // They may have been transitions, and this happens rarely enough.
             durability = Durability::Synced;
         }
+        self.write(
+            guard,
+            stage,
+            found.as_ref(),
+            &text,
+            updated,
+            &made,
+            durability,
+        )
+        .map_err(UpdateError::Store)
+    }
+
+    /// The short way of edits: made in the text itself. `None` if they must go the long way.
+    fn attempt_in_text(
+        &self,
+        guard: &Guard,
+        stage: Stage,
+        durability: Durability,
+        edits: &[Edit],
+    ) -> Result<Option<Attempt>, StoreError> {
+        if !self.spool.names().is_ok_and(|names| names.is_empty()) {
+            return Ok(None);
+        }
+        let Ok(Some(Contents { bytes, identity })) = fs::read_own(&self.state, STATE_CAP) else {
+            return Ok(None);
+        };
+        let Some((old, edited)) = std::str::from_utf8(&bytes)
+            .ok()
+            .and_then(|text| Some((text, splice::apply(text, edits)?)))
+        else {
+            return Ok(None);
+        };
+        let seen = Seen {
+            identity,
+            version: version_in(old),
+            digest: digest(&bytes),
+        };
+        let record = Record::read(guard.file());
+        let mut updated = Updated {
+            version: seen.version,
+            outcome: Written::Unchanged,
+            late: 0,
+            refused: Vec::new(),
+            foreign: strange(record.as_ref(), &seen),
+        };
+        if matches!(edited, Cow::Borrowed(_)) {
+            return Ok(Some(Attempt::Done(updated)));
+        }
+        updated.version = seen.version.max(version_in(&edited)).saturating_add(1);
+        updated.outcome = Written::Yes;
+        let counted = [Edit::set(&["state_version"], updated.version)];
+        let text = match self.version {
+            Version::Counted => splice::apply(&edited, &counted),
+            Version::Absent => Some(Cow::Borrowed(edited.as_ref())),
+        };
+        let Some(text) = text.map(Cow::into_owned) else {
+            return Ok(None);
+        };
+        if text.len() as u64 > STATE_CAP {
+            return Ok(None);
+        }
+        let found = Found { bytes, seen };
+        self.write(guard, stage, Some(&found), &text, updated, &[], durability)
+            .map(Some)
+    }
+
+    /// Writes a new text, in which the waiting changes `made` are.
+    #[expect(clippy::too_many_arguments, reason = "one step of an attempt, cut out")]
+    fn write(
+        &self,
+        guard: &Guard,
+        stage: Stage,
+        found: Option<&Found>,
+        text: &str,
+        updated: Updated,
+        made: &[String],
+        durability: Durability,
+    ) -> Result<Attempt, StoreError> {
         let staged = self.stage(stage, text.as_bytes(), durability)?;
         if !made.is_empty() {
             self.spool
-                .intend(made.clone(), &staged, updated.version)
+                .intend(made.to_vec(), &staged, updated.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
-        let after = (updated.version, digest(text.as_bytes()));
-        match self.commit(guard, staged, found.as_ref(), after, durability) {
+        match self.commit(guard, staged, found, (updated.version, text), durability) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
-                let _settled_later = self.clear(&made, &updated.refused);
+                let _settled_later = self.clear(made, &updated.refused);
                 confirmed.map_err(|source| StoreError::Unconfirmed {
                     path: self.state.clone(),
                     source,
@@ -360,100 +459,8 @@ impl Store {
             Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
                 Ok(Attempt::WrongDevice)
             }
-            Err(fault) => Err(self.unwritten(fault).into()),
+            Err(fault) => Err(self.unwritten(fault)),
         }
-    }
-
-    /// The last steps: nobody changed it meanwhile; this is what we write; rename.
-    fn commit(
-        &self,
-        guard: &Guard,
-        staged: Staged,
-        found: Option<&Found>,
-        (version, digest): (u64, u64),
-        durability: Durability,
-    ) -> Result<Committed, WriteFault> {
-        // The intent goes before the staged file it speaks of, which `drop` removes.
-        let give_up = |staged: Staged| {
-            let _settled_by_version = self.spool.withdraw();
-            drop(staged);
-        };
-        if !self.is_still(found) {
-            give_up(staged);
-            return Ok(Committed::Conflict);
-        }
-        let record = staged.identity().and_then(|identity| {
-            Record {
-                before: found.map(|found| found.seen),
-                after: Seen {
-                    identity,
-                    version,
-                    digest,
-                },
-            }
-            .write(guard.file())
-        });
-        if let Err(source) = record {
-            give_up(staged);
-            return Err(WriteFault::at("recording the version")(source));
-        }
-        match staged.publish_synced(&self.state, durability) {
-            Ok(confirmed) => Ok(Committed::Yes(confirmed)),
-            Err(fault) => {
-                let _settled_by_version = self.spool.withdraw();
-                Err(fault)
-            }
-        }
-    }
-
-    /// Whether the state file still holds what was read. By content, because two writes within
-    /// one tick of the clock have the same time.
-    fn is_still(&self, found: Option<&Found>) -> bool {
-        match (fs::read_own(&self.state, STATE_CAP), found) {
-            (Ok(None), None) => true,
-            (Ok(Some(now)), Some(then)) => {
-                now.identity.inode == then.seen.identity.inode && now.bytes == then.bytes
-            }
-            (Ok(_) | Err(_), _) => false,
-        }
-    }
-
-    fn stage(
-        &self,
-        stage: Stage,
-        bytes: &[u8],
-        durability: Durability,
-    ) -> Result<Staged, StoreError> {
-        let beside = self.state.parent().unwrap_or(Path::new("."));
-        fs::create_directories(beside)
-            .map_err(WriteFault::at("creating its directory"))
-            .and_then(|()| {
-                let mould = match self.version {
-                    Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
-                    Version::Absent | Version::Counted => Mould::of(&self.state)?,
-                };
-                let directory = match stage {
-                    Stage::Home => &self.home,
-                    Stage::Beside => {
-                        let _swept = fs::sweep(beside);
-                        beside
-                    }
-                };
-                Staged::write(directory, bytes, mould, durability)
-            })
-            .map_err(|fault| self.unwritten(fault))
-    }
-
-    /// Takes what was made and what was refused out of the spool.
-    fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
-        for Refused { name, .. } in refused {
-            self.spool.refuse(name).map_err(|e| self.at_home(e))?;
-        }
-        if made.is_empty() {
-            return Ok(());
-        }
-        let names = made.iter().map(String::as_str);
-        self.spool.finish(names).map_err(|e| self.at_home(e))
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
@@ -507,24 +514,28 @@ impl Store {
     }
 }
 
-/// What became of a staged file.
-enum Committed {
-    /// It is the state. The disk confirmed it, or not.
-    Yes(io::Result<()>),
-    Conflict,
-}
-
 /// Whether a file was written so lately that its writer may not be done. An old corrupt file is
 /// corrupt, and no event waits for it.
 fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
 }
 
-/// The version as the original counts it: a number above 0, or else 0.
+/// The version of a document.
 fn version(document: &Document) -> u64 {
-    let Some(value) = document.get(&["state_version"]) else {
-        return 0;
-    };
+    document.get(&["state_version"]).map_or(0, counted)
+}
+
+/// The version in a text that is known to be a document.
+pub(super) fn version_in(text: &str) -> u64 {
+    let node = Object::parse(text)
+        .ok()
+        .and_then(|state| state.get("state_version"));
+    node.and_then(|node| serde_json::from_str(node.text()).ok())
+        .map_or(0, |value| counted(&value))
+}
+
+/// The version as the original counts it: a number above 0, or else 0.
+fn counted(value: &Value) -> u64 {
     whole(value).unwrap_or_else(|| {
         let number = value.as_f64().unwrap_or(0.0).floor();
         format!("{:.0}", number.clamp(0.0, 1e15))
@@ -543,6 +554,9 @@ fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
         found: found.version,
     })
 }
+
+#[path = "store_commit.rs"]
+mod commit;
 
 #[cfg(test)]
 #[path = "store_tests.rs"]

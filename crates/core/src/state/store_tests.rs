@@ -1,7 +1,7 @@
 //! One process and its store: what is kept, refused and reported.
 
 use super::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 const OLD: &str = "{\n  \"z\": 1.0,\n  \"state_version\": 7,\n  \"a\": {\n    \"n\": 1\n  }\n}\n";
 

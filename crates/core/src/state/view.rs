@@ -29,6 +29,8 @@ pub struct GitBranch<'a> {
     pub name: Option<Cow<'a, str>>,
     /// `active`, `merged`, `abandoned`, or whatever somebody wrote.
     pub status: Option<Cow<'a, str>>,
+    /// The branch that it was made from.
+    pub from: Option<Cow<'a, str>>,
 }
 
 /// What is wrong with a state file's text.
@@ -158,6 +160,7 @@ impl<'a> Workflow<'a> {
         Some(GitBranch {
             name: text("name"),
             status: text("status"),
+            from: text("created_from"),
         })
     }
 }

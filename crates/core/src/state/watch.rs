@@ -2,18 +2,20 @@
 //!
 //! Agents change a state file by more routes than any list of commands knows: `sed`, a script,
 //! `git checkout`, another tool. What they all have in common is that the file is another one
-//! afterwards. So its identity and a copy of its content are kept in one private file, the
-//! baseline, and a look costs one `stat` and the reading of one line.
+//! afterwards. The store's record says which file is the right one and where a copy of its
+//! content is, so a look costs the reading of one page and one `stat`.
 //!
 //! What this deliberately does not do: judge a change. That is `crate::integrity`.
 
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirEntryExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::record::digest;
-use super::store::STATE_CAP;
-use crate::fs::{self, Durability, Identity};
+use super::lock::Guard;
+use super::record::{Record, Seen, digest, keep_copy};
+use super::store::{STATE_CAP, version_in};
+use crate::fs::{self, Durability, Stamp, TEMPORARY};
 
 /// A watched state file.
 #[derive(Clone, Debug)]
@@ -55,32 +57,7 @@ pub enum Now {
     /// The same content in another file or mode.
     Same,
     /// Another content.
-    Text {
-        /// It.
-        text: String,
-        /// Its digest, as [`super::store::Seen`] has it.
-        digest: u64,
-    },
-}
-
-const MARK: &str = "tollgate-baseline-1";
-
-/// Longer than any first line of a baseline.
-const LINE: usize = 4096;
-
-/// The first line of a baseline.
-struct Head {
-    /// The state file, relative to the project's root.
-    path: PathBuf,
-    stamp: Stamp,
-    digest: u64,
-}
-
-/// What a `stat` tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    identity: Identity,
-    mode: u32,
+    Text(String),
 }
 
 impl Watch {
@@ -92,72 +69,78 @@ impl Watch {
         }
     }
 
-    fn baseline(&self) -> PathBuf {
-        self.home.join("baseline")
-    }
-
     /// Whether something is remembered.
     pub fn has_baseline(&self) -> bool {
-        self.baseline().exists()
+        self.record().is_some_and(|record| record.watched.is_some())
     }
 
-    /// Remembers the state file as it is now, if it is there and can be read.
-    pub fn remember(&self, state: &Path) -> io::Result<()> {
+    /// Remembers the state file as it is now, if it is there and can be read. Needs the lock.
+    pub fn remember(&self, guard: &Guard, state: &Path) -> io::Result<()> {
         let Ok(Some(contents)) = fs::read_own(state, STATE_CAP) else {
             return Ok(());
         };
-        let Some(stamp) = Stamp::of(state) else {
+        let Some(stamp) = stamp(state) else {
             return Ok(());
         };
         let path = state.strip_prefix(&self.root).unwrap_or(state);
-        let Stamp { identity, mode } = stamp;
-        let sum = digest(&contents.bytes);
-        let head = format!("{MARK} {sum} {identity} {mode} {}\n", path.display());
-        if head.len() > LINE || head.matches('\n').count() != 1 {
-            return Err(io::Error::other(
-                "the path of the state file is too strange",
-            ));
-        }
-        fs::private_directory(&self.home)?;
-        let bytes = [head.as_bytes(), &contents.bytes].concat();
-        fs::replace(&self.baseline(), &bytes, Durability::Lazy).map_err(io::Error::other)
+        let path = path.to_str().filter(|path| Record::can_watch(path));
+        let path = path.ok_or_else(|| io::Error::other("its path is too strange"))?;
+        let last = Record::read(guard.file());
+        let text = String::from_utf8_lossy(&contents.bytes);
+        let record = Record {
+            before: None,
+            after: Seen {
+                identity: contents.identity,
+                version: version_in(&text),
+                digest: digest(&contents.bytes),
+            },
+            mode: stamp.mode,
+            copy: keep_copy(&self.home, last.as_ref(), &contents.bytes),
+            watched: Some(path.to_owned()),
+        };
+        record.write(guard.file())
     }
 
     /// Compares the state file with what is remembered.
     pub fn look(&self) -> Look {
-        let Some(head) = self.head() else {
+        let Some((record, path)) = self.record().and_then(|record| {
+            let path = self.root.join(record.watched.as_ref()?);
+            Some((record, path))
+        }) else {
             return Look::NoBaseline;
         };
-        let path = self.root.join(&head.path);
-        if Stamp::of(&path) == Some(head.stamp) {
+        let is = stamp(&path);
+        let right = Stamp {
+            identity: record.after.identity,
+            mode: record.mode,
+        };
+        if is == Some(right) || is.is_some_and(|is| self.is_unfinished(&record, is, &path)) {
             return Look::Same;
         }
-        let Some(good) = self.good() else {
+        let Some(good) = self.good(&record) else {
             return Look::NoBaseline;
         };
         let now = match fs::read_own(&path, STATE_CAP) {
             Ok(None) => Now::Gone,
             Err(fault) => Now::Unreadable(fault.to_string()),
-            Ok(Some(contents)) => {
-                let sum = digest(&contents.bytes);
-                if sum == head.digest {
-                    Now::Same
-                } else {
-                    let text = String::from_utf8_lossy(&contents.bytes).into_owned();
-                    Now::Text { text, digest: sum }
-                }
-            }
+            Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => Now::Same,
+            Ok(Some(contents)) => Now::Text(String::from_utf8_lossy(&contents.bytes).into_owned()),
         };
         Look::Changed(Changed {
             path,
             good,
             now,
-            mode: head.stamp.mode,
+            mode: record.mode,
         })
     }
 
     /// Puts the last good content back, and what was found there aside. Says where that is.
-    pub fn restore(&self, changed: &Changed, name: &str) -> io::Result<Option<PathBuf>> {
+    pub fn restore(
+        &self,
+        guard: &Guard,
+        changed: &Changed,
+        name: &str,
+    ) -> io::Result<Option<PathBuf>> {
         let aside = self.home.join(name);
         fs::private_directory(&self.home)?;
         let kept = match fs::move_aside(&changed.path, &aside) {
@@ -172,7 +155,7 @@ impl Watch {
         fs::replace(&changed.path, changed.good.as_bytes(), Durability::Synced)
             .map_err(io::Error::other)?;
         self.restore_mode(changed)?;
-        self.remember(&changed.path)?;
+        self.remember(guard, &changed.path)?;
         Ok(kept)
     }
 
@@ -182,85 +165,85 @@ impl Watch {
         std::fs::set_permissions(&changed.path, mode)
     }
 
-    fn head(&self) -> Option<Head> {
-        let file = std::fs::File::open(self.baseline()).ok()?;
-        let mut line = [0; LINE];
-        let read = file.read_at(&mut line, 0).ok()?;
-        let line = line.get(..read)?;
-        let end = line.iter().position(|byte| *byte == b'\n')?;
-        Head::parse(std::str::from_utf8(line.get(..end)?).ok()?)
+    /// Whether the file is the one before a write whose writer was killed before the rename. The
+    /// new one then still has its temporary name; otherwise somebody has put the old one back.
+    fn is_unfinished(&self, record: &Record, is: Stamp, path: &Path) -> bool {
+        let staged = |directory: &Path| {
+            directory.read_dir().is_ok_and(|mut entries| {
+                entries.any(|entry| {
+                    entry.is_ok_and(|entry| {
+                        let name = entry.file_name();
+                        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+                            && entry.ino() == record.after.identity.inode
+                    })
+                })
+            })
+        };
+        record
+            .before
+            .is_some_and(|seen| seen.identity == is.identity)
+            && (staged(&self.home) || path.parent().is_some_and(staged))
     }
 
-    fn good(&self) -> Option<String> {
-        let contents = fs::read_own(&self.baseline(), STATE_CAP + LINE as u64).ok()??;
-        let text = String::from_utf8(contents.bytes).ok()?;
-        text.split_once('\n').map(|(_, good)| good.to_owned())
+    fn record(&self) -> Option<Record> {
+        Record::read(&File::open(self.home.join("lock")).ok()?)
+    }
+
+    fn good(&self, record: &Record) -> Option<String> {
+        let copy = self.home.join(record.copy?.name());
+        let contents = fs::read_own(&copy, STATE_CAP).ok()??;
+        (digest(&contents.bytes) == record.after.digest)
+            .then(|| String::from_utf8(contents.bytes).ok())?
     }
 }
 
-impl Head {
-    fn parse(line: &str) -> Option<Self> {
-        let mut fields = line.splitn(9, ' ');
-        if fields.next()? != MARK {
-            return None;
-        }
-        Some(Self {
-            digest: fields.next()?.parse().ok()?,
-            stamp: Stamp {
-                identity: Identity::parse(&mut fields)?,
-                mode: fields.next()?.parse().ok()?,
-            },
-            path: PathBuf::from(fields.next()?),
-        })
-    }
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let metadata = std::fs::symlink_metadata(path).ok()?;
-        metadata.is_file().then(|| Self {
-            identity: Identity::of(&metadata),
-            mode: metadata.mode(),
-        })
-    }
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    metadata.is_file().then(|| Stamp::of(&metadata))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::lock::{self, Acquired};
     use super::*;
+    use std::os::unix::fs::MetadataExt as _;
 
-    fn watched() -> (tempfile::TempDir, Watch, PathBuf) {
+    fn watched() -> (tempfile::TempDir, Watch, PathBuf, Guard) {
         let dir = tempfile::tempdir().unwrap();
+        let held = lock::acquire(&dir.path().join("home/lock"), std::time::Duration::ZERO);
+        let Acquired::Held(guard) = held.unwrap() else {
+            panic!()
+        };
         let state = dir.path().join("state.json");
         fs::replace(&state, b"{\"a\":1}", Durability::Lazy).unwrap();
         let watch = Watch::new(dir.path(), dir.path().join("home"));
-        (dir, watch, state)
+        (dir, watch, state, guard)
     }
 
     #[test]
     fn a_file_is_known_again_until_it_changes() {
-        let (_dir, watch, state) = watched();
+        let (_dir, watch, state, guard) = watched();
         assert!(matches!(watch.look(), Look::NoBaseline));
-        watch.remember(&state).unwrap();
+        watch.remember(&guard, &state).unwrap();
         assert!(matches!(watch.look(), Look::Same));
         fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
         let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert_eq!(changed.good, "{\"a\":1}");
-        assert!(matches!(changed.now, Now::Text { text, .. } if text == "{\"a\":2}"));
+        assert!(matches!(changed.now, Now::Text(text) if text == "{\"a\":2}"));
     }
 
     #[test]
     fn what_vanished_comes_back_and_what_replaced_it_is_kept() {
-        let (dir, watch, state) = watched();
-        watch.remember(&state).unwrap();
+        let (dir, watch, state, guard) = watched();
+        watch.remember(&guard, &state).unwrap();
         std::fs::remove_file(&state).unwrap();
         let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Gone));
-        assert_eq!(watch.restore(&changed, "rejected-1").unwrap(), None);
+        assert_eq!(watch.restore(&guard, &changed, "rejected-1").unwrap(), None);
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
         assert!(matches!(watch.look(), Look::Same));
 
@@ -270,15 +253,15 @@ mod tests {
             panic!()
         };
         assert!(matches!(changed.now, Now::Unreadable(_)));
-        watch.restore(&changed, "rejected-2").unwrap();
+        watch.restore(&guard, &changed, "rejected-2").unwrap();
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
         assert!(dir.path().join("home/rejected-2").is_symlink());
     }
 
     #[test]
     fn a_mode_that_changed_is_put_back() {
-        let (_dir, watch, state) = watched();
-        watch.remember(&state).unwrap();
+        let (_dir, watch, state, guard) = watched();
+        watch.remember(&guard, &state).unwrap();
         let before = std::fs::metadata(&state).unwrap().mode();
         std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o400)).unwrap();
         let Look::Changed(changed) = watch.look() else {
@@ -287,5 +270,25 @@ mod tests {
         assert!(matches!(changed.now, Now::Same));
         watch.restore_mode(&changed).unwrap();
         assert_eq!(std::fs::metadata(&state).unwrap().mode(), before);
+    }
+
+    #[test]
+    fn the_old_file_put_back_is_a_change() {
+        let (dir, watch, state, guard) = watched();
+        watch.remember(&guard, &state).unwrap();
+        let old = dir.path().join("old.json");
+        std::fs::hard_link(&state, &old).unwrap();
+        drop(guard);
+        let store = super::super::store::Store::new(&state, dir.path().join("home"));
+        let edits = [super::super::edit::Edit::set(&["a"], 2)];
+        store
+            .submit(jiff::Timestamp::UNIX_EPOCH, Durability::Lazy, &edits)
+            .unwrap();
+        assert!(matches!(watch.look(), Look::Same));
+        fs::relocate(&old, &state).unwrap();
+        let Look::Changed(changed) = watch.look() else {
+            panic!()
+        };
+        assert!(changed.good.contains("\"a\": 2"));
     }
 }

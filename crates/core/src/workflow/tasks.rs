@@ -91,7 +91,11 @@ fn row(line: &str, number: &str) -> Option<String> {
         return None;
     }
     let open = |cell: &str| matches!(cell.trim(), "PENDING" | "IN PROGRESS" | "IN_PROGRESS");
-    let at = cells.iter().position(|cell| open(cell))?;
+    // The first status is the row's; one that is complete already is left alone.
+    let at = cells
+        .iter()
+        .position(|cell| open(cell) || cell.trim() == "COMPLETE")
+        .filter(|at| cells.get(*at).is_some_and(|cell| open(cell)))?;
     let cells = cells
         .iter()
         .enumerate()
@@ -127,6 +131,14 @@ mod tests {
         assert!(!ticked.ends_with('\n'));
         assert_eq!(tick(&ticked, "06-implementation"), None);
         assert_eq!(tick(TASKS, "16-quality-loop"), None);
+    }
+
+    #[test]
+    fn a_row_with_a_second_status_is_ticked_once() {
+        let text = "| 06 | IN PROGRESS | PENDING |\n";
+        let ticked = tick(text, "06-implementation").unwrap();
+        assert_eq!(ticked, "| 06 | COMPLETE | PENDING |\n");
+        assert_eq!(tick(&ticked, "06-implementation"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::guard::{GUARDS, Guard, remedy};
+use tollgate_core::guard::{GUARDS, Guard, Override, override_of, remedy};
 use tollgate_core::integrity;
 
 use super::{BOLD, DIM};
@@ -80,13 +80,18 @@ fn reference() -> String {
                 .iter()
                 .map(|(code, finding)| {
                     let remedy = remedy(code).unwrap_or("see the message");
-                    format!("| {code} | {finding} | {remedy} |\n")
+                    let allow = match override_of(code) {
+                        Some(Override::Person) => format!("`tollgate allow {code}`"),
+                        Some(Override::Nobody) => "nobody can".to_owned(),
+                        None => "does not block".to_owned(),
+                    };
+                    format!("| {code} | {finding} | {remedy} | {allow} |\n")
                 })
                 .collect::<Vec<_>>()
                 .concat();
             format!(
                 "\n## {name}\n\nThis guard {about}. It runs on {events}.\n\n\
-             | Code | Finding | What to do |\n|---|---|---|\n{rows}"
+             | Code | Finding | What to do | A person lifts it |\n|---|---|---|---|\n{rows}"
             )
         });
     INTRODUCTION.to_owned() + &sections.collect::<Vec<_>>().concat()
@@ -102,7 +107,10 @@ guards in the order of this page; the first block ends it, warnings add up. Each
 alone with `tollgate hook --guard NAME`.
 
 **How a person overrides a guard.** Guards bind agents, not people: what you do in your own
-terminal is not looked at, so the shortest way past a block is to do that one thing yourself. A
-state file that you change between two sessions is adopted with a notice. A workflow that is in
-the way is ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
+terminal is not looked at, so the shortest way past a block is to do that one thing yourself. To
+let the agent do it, `tollgate allow CODE --once --reason \"…\"` (or `--for 30m`) in a terminal of
+your own turns the block into a warning; `tollgate allow --list` shows what was blocked lately, with
+its code. See [trust.md](trust.md). What protects the state itself is lifted by nobody: a state file
+that you change between two sessions is adopted with a notice. A workflow that is in the way is
+ended with `tollgate workflow finalize` or `tollgate workflow cancel`.
 ";

@@ -2,20 +2,35 @@
 //!
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
+mod allow;
+mod demo;
 mod doctor;
+mod export;
 mod gates;
 mod guards;
+mod init;
+mod install;
+mod log;
 mod phase;
 mod plan;
+mod report;
+mod serve;
 mod simulate;
 mod site;
+mod top;
+mod trust;
 mod try_review;
 mod workflow;
+mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tollgate_core::project::Layout;
+
+use crate::ui::plain;
+use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
 /// was not made up.
@@ -30,8 +45,23 @@ struct Arguments {
 enum Command {
     /// Decide the agent's event on standard input (this is what settings files register)
     Hook(HookArguments),
+    /// Play a whole session of an agent in a temporary repository, with every decision
+    Demo(demo::Arguments),
+    /// Set up gates, a workflow and plans for the project here, after showing every file
+    Init(init::Arguments),
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
+    /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
+    Log(log::Arguments),
+    /// Show the project as a live page in the browser, on this machine only
+    Serve(serve::Arguments),
+    /// Write the page as one file, to keep or to attach
+    Report(report::Arguments),
+    /// Show the project in the terminal, kept up to date
+    Top(top::Arguments),
+    /// Send the journal elsewhere
+    #[command(subcommand)]
+    Export(export::Command),
     /// List the guards: what each does, when it runs, and its codes
     Guards(guards::Arguments),
     /// Work on a plan: its steps, where it is, what is next
@@ -40,14 +70,27 @@ enum Command {
     Gates(gates::Command),
     /// Show every guard an event that it must stop, and name those that let it pass
     Doctor,
+    /// Register Tollgate with the agents used here, after showing what would change
+    Install(install::Arguments),
+    /// Take Tollgate out of the agents' settings again
+    Uninstall(install::UninstallArguments),
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
     /// Make the steps of a workflow's phases
     #[command(subcommand)]
     Phase(phase::Command),
+    /// Look at the commands that a project would run when an agent stops, and trust them
+    Trust(trust::Arguments),
+    /// Take trust in a project's commands back
+    Untrust,
+    /// Allow what a guard blocks, once or for a while (asks for a person at a terminal)
+    Allow(allow::Arguments),
     /// Have a diff reviewed outside of any project's gates, to try out a prompt or a reviewer
     TryReview(try_review::Arguments),
+    /// The reviewer in the demo's story
+    #[command(name = "__demo-review", hide = true)]
+    DemoReview,
 }
 
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
@@ -63,6 +106,10 @@ struct HookArguments {
     /// The event's name, where the event does not say it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
+    /// Run a project's commands and reviewers only if a person trusts them: for registrations
+    /// that meet every project (see `tollgate trust`)
+    #[arg(long)]
+    require_trust: bool,
 }
 
 /// What a command ended with.
@@ -96,19 +143,37 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     let answer = match Arguments::parse().command {
-        Command::Hook(HookArguments { guard, wire, event }) => {
+        Command::Hook(HookArguments {
+            guard,
+            wire,
+            event,
+            require_trust,
+        }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {wire:?} {event:?}: `hook` comes first"
+                "hook {guard:?} {wire:?} {event:?} {require_trust}: `hook` comes first"
             )))
         }
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::DemoReview => demo::review(),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Export(command) => export::run(&command),
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
         Command::Doctor => Ok(doctor::run()),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),
         Command::Phase(command) => phase::run(&command),
+        Command::Trust(arguments) => trust::run(&arguments),
+        Command::Untrust => trust::untrust(),
+        Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
@@ -126,6 +191,23 @@ const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
 const DIM: anstyle::Style = anstyle::Style::new().dimmed();
 const BOLD: anstyle::Style = anstyle::Style::new().bold();
+
+/// A command that needs a project was given none.
+fn no_project() -> Trouble {
+    Trouble::new("this directory is in no project").hint(
+        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
+    )
+}
+
+/// The project around the current directory.
+fn layout_here() -> Result<Layout, Trouble> {
+    Layout::find(&crate::hook::environment(), None).ok_or_else(no_project)
+}
+
+/// Somebody who looks at the project around the current directory.
+fn observer() -> Result<Observer, Trouble> {
+    Ok(Observer::new(layout_here()?, crate::hook::environment()))
+}
 
 /// A file's text, or standard input's for `-`.
 fn read_text(path: &PathBuf) -> Result<String, Trouble> {

@@ -55,10 +55,7 @@ impl Site {
     /// The project around the current directory.
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::hook::environment();
-        let layout = Layout::find(&env, None).ok_or_else(|| {
-            Trouble::new("this directory is in no project")
-                .hint("a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one")
-        })?;
+        let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = read(&layout.monorepo_file())?;
         let now = Timestamp::now();
         let sources = Sources::new(layout, env, None, now);

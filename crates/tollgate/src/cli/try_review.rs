@@ -13,6 +13,7 @@ use crate::process::Children;
 use crate::review::cli::Usage;
 use crate::review::gate::{Outcome, Pace, Request, Verdict};
 use crate::review::{Priority, Reviewer};
+use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if !logs.is_dir() {
         std::fs::create_dir_all(&logs).map_err(|error| Trouble::about(&logs, &error))?;
     }
-    let children = Children::open(None)
+    let children = Children::open(&Consent::of_the_person(), None)
         .map_err(|error| Trouble::new(format!("no child can be watched: {error}")))?;
     children
         .cancel_on_signals()

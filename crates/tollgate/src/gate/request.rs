@@ -9,10 +9,13 @@ use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
+use crate::trust::Consent;
 
 /// What is asked for.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
+#[derive(Debug)]
+pub(crate) struct Request<'r> {
+    /// Who said that the project's commands may run.
+    pub(crate) consent: &'r Consent,
     pub(crate) scope: Scope,
     pub(crate) which: Which,
     /// `-g`: only gates with this name.
@@ -20,6 +23,15 @@ pub(crate) struct Request {
     pub(crate) purpose: Purpose,
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
+    pub(crate) asker: Asker,
+}
+
+/// Who asked for a run, for the journal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asker {
+    pub(crate) session: Option<String>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) trace: Option<String>,
 }
 
 /// Why gates run.

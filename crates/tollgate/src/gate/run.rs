@@ -17,9 +17,10 @@ use super::console::Console;
 use super::definitions::Definitions;
 use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
+use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
 use super::record::{Failure, Last, Record, Verified};
-pub(crate) use super::request::{Purpose, Request, RunResult};
+pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
@@ -32,7 +33,7 @@ pub(crate) fn execute(
     layout: &Layout,
     config: &Config,
     env: &Env,
-    request: &Request,
+    request: &Request<'_>,
     observer: &Observer<'_>,
 ) -> RunResult {
     let asked = Timestamp::now();
@@ -102,7 +103,7 @@ struct Run<'r> {
     layout: &'r Layout,
     config: &'r Config,
     env: &'r Env,
-    request: &'r Request,
+    request: &'r Request<'r>,
     logs: Logs<'r>,
     observer: &'r Observer<'r>,
     /// What the gates are, as a digest.
@@ -379,7 +380,7 @@ impl Run<'_> {
         let trouble = |what: &str, error: std::io::Error| {
             Box::new(RunResult::error(format!("{what}: {error}")))
         };
-        let children = Children::open(self.request.cut_off)
+        let children = Children::open(self.request.consent, self.request.cut_off)
             .map_err(|error| trouble("no child can be watched", error))?;
         if self.request.purpose == Purpose::Command {
             children
@@ -396,7 +397,11 @@ impl Run<'_> {
             logs: &self.logs,
             observer: self.observer,
         };
-        let watch = |event: &Event<'_>| console.tell(event);
+        let journal = Journalled::new(self.layout, &self.request.asker);
+        let watch = |event: &Event<'_>| {
+            journal.tell(event);
+            console.tell(event);
+        };
         let mode = if attempt > 1 { "verification" } else { "full" };
         if attempt > 1 {
             watch(&Event::Note(

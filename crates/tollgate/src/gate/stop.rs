@@ -19,10 +19,11 @@ use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
 use super::record::{Failure, Record};
-use super::run::{self, Purpose, Request, RunResult};
+use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::status::Status;
 use super::{Observer, Scope};
 use crate::ledger::{Ledger, Turn};
+use crate::trust::{self, Consent};
 
 /// Under this name gates write to the ledger.
 pub(crate) const BY: &str = "gates";
@@ -48,6 +49,8 @@ pub(crate) struct Answer {
     pub(crate) is_news: bool,
     /// Warnings of the configuration.
     pub(crate) notes: Vec<String>,
+    /// Whether nothing was run because nobody trusts the project's commands.
+    pub(crate) is_untrusted: bool,
 }
 
 /// When a stop must be answered: so long after it came, unless the configuration says otherwise.
@@ -66,6 +69,15 @@ impl Answer {
             reason: None,
             is_news: false,
             notes: Vec::new(),
+            is_untrusted: false,
+        }
+    }
+
+    /// Nothing was run: nobody trusts the project's commands.
+    pub(crate) fn untrusted(line: impl Into<String>) -> Self {
+        Self {
+            is_untrusted: true,
+            ..Self::of(Status::Error, line).news()
         }
     }
 
@@ -86,6 +98,13 @@ impl Answer {
         answer
     }
 
+    /// A person let the stop through although gates fail.
+    pub(crate) fn allow(&mut self, words: &str) {
+        self.reason = None;
+        self.is_news = true;
+        self.message = format!("NOT verified: {} But {words}", self.message);
+    }
+
     fn news(mut self) -> Self {
         self.is_news = true;
         self
@@ -98,13 +117,16 @@ pub(crate) fn decide(
     env: &Env,
     event: &Event<'_>,
     deadline: Deadline,
-    observer: &Observer<'_>,
+    consent: &Consent,
 ) -> Answer {
     let mut ledger = Ledger::at_stop(layout, event);
     let config = match Config::load(layout, env) {
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
     };
+    if !consent.covers(layout, &config) {
+        return Answer::untrusted(trust::moved());
+    }
     let definitions = Definitions::of(&config);
     let weakened = ledger
         .as_mut()
@@ -122,8 +144,9 @@ pub(crate) fn decide(
         config: &config,
         ledger,
         cut_off,
+        consent,
     };
-    let mut answer = case.decide(observer);
+    let mut answer = case.decide(&|_| ());
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if !weakened.is_empty() {
         name_weakened(&mut answer, &weakened);
@@ -276,6 +299,7 @@ struct Case<'a> {
     config: &'a Config,
     ledger: Option<Ledger>,
     cut_off: Instant,
+    consent: &'a Consent,
 }
 
 impl Case<'_> {
@@ -293,11 +317,17 @@ impl Case<'_> {
             return answer;
         }
         let request = Request {
+            consent: self.consent,
             scope: Scope::default(),
             which: Which::All,
             gate: None,
             purpose: Purpose::Stop,
             cut_off: Some(self.cut_off),
+            asker: Asker {
+                session: self.event.session.as_deref().map(str::to_owned),
+                prompt: self.event.prompt_id.as_deref().map(str::to_owned),
+                trace: self.env.trace.clone(),
+            },
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {

@@ -29,7 +29,9 @@ pub(crate) struct Plan {
 pub(crate) enum Found {
     /// There is none.
     Absent,
-    /// It is there and cannot be used.
+    /// It is a file, and no JSON object.
+    Corrupt(String),
+    /// Something is there that cannot be read, or is no file of the plan's own.
     Unusable(String),
     /// It can be read; what was wrong with it is in its problems.
     Read(State),
@@ -90,13 +92,27 @@ impl Plan {
 
     /// Reads the state.
     pub(crate) fn state(&self) -> Found {
+        self.read().0
+    }
+
+    /// Reads the state, and gives its text where it is one.
+    pub(crate) fn read(&self) -> (Found, Option<String>) {
         match fs::read_own(&self.path("state.json"), STATE_CAP) {
-            Ok(None) => Found::Absent,
+            Ok(None) => (Found::Absent, None),
             Ok(Some(contents)) => match Document::parse(&contents.bytes) {
-                Ok(document) => Found::Read(State::read(&document)),
-                Err(flaw) => Found::Unusable(format!("state.json contains invalid JSON ({flaw})")),
+                Ok(document) => (
+                    Found::Read(State::read(&document)),
+                    String::from_utf8(contents.bytes).ok(),
+                ),
+                Err(flaw) => {
+                    let why = format!("state.json contains invalid JSON ({flaw})");
+                    (Found::Corrupt(why), None)
+                }
             },
-            Err(fault) => Found::Unusable(format!("state.json cannot be read: {fault}")),
+            Err(fault) => {
+                let why = format!("state.json cannot be read: {fault}");
+                (Found::Unusable(why), None)
+            }
         }
     }
 
@@ -107,7 +123,7 @@ impl Plan {
         expected: &State,
         change: &Change,
     ) -> Result<(), Unwritten> {
-        let updated = self.store().update(now, |document| {
+        self.update(now, |document| {
             let found = State::read(document);
             // An empty document is also what a file that vanished meanwhile reads as.
             let is_gone = document.is_empty() && !self.path("state.json").exists();
@@ -115,33 +131,46 @@ impl Plan {
                 return Err(Box::new(found));
             }
             change.apply(document);
-            Ok(Durability::Synced)
-        });
-        match updated {
-            // Not confirmed is written all the same; there is nothing better to do about it.
-            Ok(_) | Err(UpdateError::Store(StoreError::Unconfirmed { .. })) => Ok(()),
-            Err(UpdateError::Store(error)) => Err(Unwritten::Failed(error)),
-            Err(UpdateError::Refused(found)) => Err(Unwritten::Moved(found)),
-        }
+            Ok(())
+        })
     }
 
     /// Makes the first state.
     pub(crate) fn create(&self, now: Timestamp, change: &Change) -> Result<(), Unwritten> {
-        let updated = self.store().update(now, |document| {
+        self.update(now, |document| {
             if !document.is_empty() {
                 return Err(Box::new(State::read(document)));
             }
             change.apply(document);
+            Ok(())
+        })
+    }
+
+    /// Makes a step, and writes down what the state is then.
+    fn update(
+        &self,
+        now: Timestamp,
+        mut change: impl FnMut(&mut Document) -> Result<(), Box<State>>,
+    ) -> Result<(), Unwritten> {
+        let mut text = String::new();
+        let updated = self.store().update(now, |document| {
+            change(document)?;
+            text = document.to_text();
             Ok(Durability::Synced)
         });
         match updated {
-            Ok(_) | Err(UpdateError::Store(StoreError::Unconfirmed { .. })) => Ok(()),
+            // Not confirmed is written all the same; there is nothing better to do about it.
+            Ok(_) | Err(UpdateError::Store(StoreError::Unconfirmed { .. })) => {
+                // The state is what counts; the log is there in case it is destroyed.
+                let _unlogged = super::log::step(self, now, &text);
+                Ok(())
+            }
             Err(UpdateError::Store(error)) => Err(Unwritten::Failed(error)),
             Err(UpdateError::Refused(found)) => Err(Unwritten::Moved(found)),
         }
     }
 
-    fn store(&self) -> Store {
+    pub(super) fn store(&self) -> Store {
         Store::new(self.path("state.json"), self.local.join("state"))
             .unversioned()
             .with_patience(PATIENCE)

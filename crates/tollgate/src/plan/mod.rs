@@ -12,7 +12,9 @@
 //! * [`reviewer`]: one review by another process; [`run`]: its record, so that a review that was
 //!   paid for is not paid for again.
 //! * [`other`]: the same by another agent.
-//! * [`drive`]: a stop from observing to answering.
+//! * [`drive`]: a stop from observing to answering; [`reviewing`]: the part that makes a review.
+//! * [`log`]: every stop and every step with the state as it was then; [`rebuild`]: a state that was
+//!   destroyed, from there.
 //! * [`view`]: what can be seen of a plan, each thing read once.
 //! * [`routing`]: what to do next, for an agent that resumes.
 //!
@@ -24,9 +26,12 @@ pub(crate) mod directory;
 pub(crate) mod drive;
 pub(crate) mod findings;
 pub(crate) mod home;
+pub(crate) mod log;
 pub(crate) mod other;
 pub(crate) mod phase;
+pub(crate) mod rebuild;
 pub(crate) mod reviewer;
+mod reviewing;
 pub(crate) mod rounds;
 pub(crate) mod routing;
 pub(crate) mod run;

@@ -18,6 +18,7 @@ use crate::process::Children;
 use crate::review::Reviewer;
 use crate::review::cli::objects::{self, Deciding};
 use crate::review::cli::{self, Question};
+use crate::trust::Consent;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"review":{"type":"string"}},"required":["verdict","review"],"additionalProperties":false}"#;
 
@@ -33,6 +34,7 @@ pub(crate) fn review(
     plan: &Plan,
     (place, search): (&Place<'_>, &OsStr),
     (mut output, log): (File, File),
+    consent: &Consent,
 ) -> Result<u64, String> {
     let prompt = question(job, plan, &place.prompts);
     // The specification's two models are Claude's; others take turns with themselves.
@@ -45,8 +47,8 @@ pub(crate) fn review(
         search,
         timeout: Some(place.timeout),
     };
-    let children =
-        Children::open(Some(Instant::now() + place.timeout)).map_err(|error| error.to_string())?;
+    let children = Children::open(consent, Some(Instant::now() + place.timeout))
+        .map_err(|error| error.to_string())?;
     children
         .cancel_on_signals()
         .map_err(|error| error.to_string())?;

@@ -19,6 +19,7 @@ use tollgate_core::project::Layout;
 use super::home::Plan;
 use super::phase::{Review, TaskId};
 use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output};
+use crate::trust::Consent;
 
 /// The program.
 pub(crate) const PROGRAM: &str = "claude";
@@ -182,12 +183,13 @@ impl Job {
         plan: &Plan,
         place: &Place<'_>,
         (stdout, stderr): (File, File),
+        consent: &Consent,
     ) -> std::io::Result<Ended> {
         let mut command = Command::new(&place.program);
         command
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
-        let children = Children::open(Some(Instant::now() + place.timeout))?;
+        let children = Children::open(consent, Some(Instant::now() + place.timeout))?;
         // A host that ends us wants the reviewer to end too.
         children.cancel_on_signals()?;
         Ok(children.run(Child {

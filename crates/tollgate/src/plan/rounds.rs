@@ -1,9 +1,12 @@
 //! The rounds of reviews of a plan: one line each, for people and for `plan status`.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::fs;
 use tollgate_core::json::Object;
+use tollgate_core::state::journal::{Cost, Entry, Journal};
 use tollgate_core::state::timestamp::iso;
 
 use super::home::Plan;
@@ -82,8 +85,13 @@ impl Round {
         })
     }
 
-    /// Writes the round down, unless it is the last one already.
-    pub(crate) fn append_once(&self, plan: &Plan) -> std::io::Result<()> {
+    /// Writes the round down, also in the journal, unless it is the last one already.
+    pub(crate) fn append_once(
+        &self,
+        plan: &Plan,
+        journal: &Journal,
+        about: &Entry<'_>,
+    ) -> std::io::Result<()> {
         let is_same = |last: &Self| {
             (&last.review, &last.task, last.iteration) == (&self.review, &self.task, self.iteration)
         };
@@ -93,7 +101,20 @@ impl Round {
         }
         fs::private_directory(plan.local())?;
         fs::append_line(&plan.local().join(FILE), &self.to_json().to_string())?;
-        Ok(())
+        let reason = format!("{}: {}", plan.id(), self.line());
+        journal.append(&Entry {
+            guard: Some("plan"),
+            phase: Some(&self.review),
+            agent: Some(&self.model),
+            code: Some(&self.verdict),
+            reason: Some(&reason),
+            took: Some(Duration::from_millis(self.ms)),
+            cost: Cost {
+                usd: self.cost_usd,
+                ..Cost::default()
+            },
+            ..*about
+        })
     }
 }
 

@@ -4,6 +4,8 @@
 //! it is under way nothing comes next by itself, so that a stop in the middle reviews nothing;
 //! `phase_iteration` 0 remembers that a review is to follow.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use tollgate_core::state::document::Document;
 
@@ -13,7 +15,7 @@ use super::tasks::Remaining;
 
 /// What is to be written, field by field. All else stays.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Change(Vec<(&'static str, Value)>);
+pub(crate) struct Change(Vec<(Cow<'static, str>, Value)>);
 
 /// Why a step is not made, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ pub(crate) struct Known {
 
 impl Change {
     fn set(mut self, field: &'static str, value: impl Into<Value>) -> Self {
-        self.0.push((field, value.into()));
+        self.0.push((Cow::Borrowed(field), value.into()));
         self
     }
 
@@ -61,6 +63,13 @@ impl Change {
             .set("consecutive_clean", 0)
     }
 
+    /// Everything that is in a document.
+    pub(crate) fn to(document: &Document) -> Self {
+        let members = document.members().into_iter().flatten();
+        let owned = members.map(|(field, value)| (Cow::Owned(field.clone()), value.clone()));
+        Self(owned.collect())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -69,7 +78,7 @@ impl Change {
     pub(crate) fn apply(&self, document: &mut Document) {
         for (field, value) in &self.0 {
             // One key deep in an object: nothing can be in the way.
-            let _free = document.set(&[*field], value.clone());
+            let _free = document.set(&[field], value.clone());
         }
     }
 }
@@ -85,6 +94,11 @@ pub(crate) fn first(next: Option<Phase>) -> Change {
         .set("review_model", OPUS)
         .set("consecutive_clean", 0)
         .set("tdd", false)
+}
+
+/// A state of which only the phase is known: a person says what is next.
+pub(crate) fn unknown(phase: Phase) -> Change {
+    first(None).phase(phase).set("phase_iteration", Value::Null)
 }
 
 /// The agent starts with an action.

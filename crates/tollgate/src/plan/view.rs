@@ -1,5 +1,7 @@
 //! What can be seen of a plan: its state, its files and its tasks, each read once.
 
+use std::cell::OnceCell;
+
 use super::directory::{Listing, Report};
 use super::home::{Found, Plan};
 use super::phase::{Phase, Review, TaskId};
@@ -14,36 +16,48 @@ use super::transition::Known;
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) found: Found,
+    /// The state's text, if it is one.
+    pub(crate) text: Option<String>,
     pub(crate) listing: Listing,
-    pub(crate) tasks: Tasks,
     pub(crate) report: Report,
+    /// The text of `tasks.md`, which is read as a table only when somebody asks.
+    table: Option<String>,
+    tasks: OnceCell<Tasks>,
     answered: bool,
 }
 
 impl View {
     pub(crate) fn of(plan: &Plan) -> Self {
-        let found = plan.state();
+        let (found, text) = plan.read();
         let listing = Listing::scan(plan.dir());
         let table = listing
             .has("tasks.md")
             .then(|| plan.text("tasks.md").unwrap_or_default());
         let answered = match &found {
             Found::Read(state) => is_answered(plan, &listing, state),
-            Found::Absent | Found::Unusable(_) => false,
+            Found::Absent | Found::Corrupt(_) | Found::Unusable(_) => false,
         };
         Self {
             report: listing.check(table.as_deref()),
-            tasks: table.as_deref().map(Tasks::parse).unwrap_or_default(),
+            table,
+            tasks: OnceCell::new(),
             found,
+            text,
             listing,
             answered,
         }
     }
 
+    /// The table of tasks; an empty one if there is none.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        let parse = || self.table.as_deref().map(Tasks::parse).unwrap_or_default();
+        self.tasks.get_or_init(parse)
+    }
+
     pub(crate) fn state(&self) -> Option<&State> {
         match &self.found {
             Found::Read(state) => Some(state),
-            Found::Absent | Found::Unusable(_) => None,
+            Found::Absent | Found::Corrupt(_) | Found::Unusable(_) => None,
         }
     }
 
@@ -62,7 +76,7 @@ impl View {
             .is_some_and(|state| state.current_task.is_some());
         match review {
             Some(Review::Plan) if !self.listing.has("plan.md") => Subject::NoPlan,
-            Some(Review::Tasks | Review::AllCode) if self.tasks.files().is_empty() => {
+            Some(Review::Tasks | Review::AllCode) if self.tasks().files().is_empty() => {
                 Subject::NoTasks
             }
             Some(Review::Code) if !has_task => Subject::NoCurrentTask,
@@ -76,7 +90,7 @@ impl View {
     pub(crate) fn job(&self, review: Review, iteration: u64) -> Job {
         let state = self.state();
         let task_files = match review {
-            Review::Tasks | Review::AllCode => self.tasks.files(),
+            Review::Tasks | Review::AllCode => self.tasks().files(),
             Review::Plan | Review::Code => vec![],
         };
         Job {
@@ -128,9 +142,9 @@ impl View {
         Artifacts {
             answered: self.answered,
             plan: yes(has_overview || plan_text.lines().count() > 50),
-            tasks: yes(!self.tasks.is_empty()),
+            tasks: yes(!self.tasks().is_empty()),
             task: yes(task.is_none_or(|text| tasks::is_finished(&text))),
-            remaining: match self.tasks.first_open() {
+            remaining: match self.tasks().first_open() {
                 Some(_) => tasks::Remaining::Some,
                 None => tasks::Remaining::None,
             },

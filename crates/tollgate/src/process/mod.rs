@@ -32,6 +32,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use log::Spool;
 pub(crate) use watch::{WATCH, watch};
 
+use crate::trust::Consent;
+
 /// How long a group may take to obey TERM.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
@@ -127,8 +129,9 @@ pub(crate) enum End {
 
 impl Children {
     /// Prepares for children, to be called on the main thread: it becomes the parent of what the
-    /// children leave behind. With `cut_off`, no child runs beyond that moment.
-    pub(crate) fn open(cut_off: Option<Instant>) -> io::Result<Self> {
+    /// children leave behind. With `cut_off`, no child runs beyond that moment. What runs is the
+    /// project's choice, so somebody must have consented to it.
+    pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
         let mark = format!("{}-{:x}", std::process::id(), nanoseconds());
         let watchdog = watch::Watchdog::start(&mark)?;
         Ok(Self {

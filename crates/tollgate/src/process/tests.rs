@@ -54,7 +54,7 @@ fn a_spool_keeps_head_and_tail() {
 
 #[test]
 fn children_end_and_leave_nothing_behind() {
-    let children = Children::open(None).unwrap();
+    let children = Children::open(&Consent::of_the_person(), None).unwrap();
     let run = |script: &str, input: Option<&str>, timeout: Option<u64>| {
         let file = tempfile::NamedTempFile::new().unwrap();
         let appending = File::options().read(true).append(true).open(file.path());

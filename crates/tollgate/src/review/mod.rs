@@ -11,12 +11,12 @@
 //!
 //! What this deliberately does not do: decide what is reviewed, number runs, or print.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod cli;
-mod finding;
+pub(crate) mod finding;
 pub(crate) mod gate;
 mod prompt;
-mod record;
+pub(crate) mod record;
 mod scope;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //! real git repositories, real processes. One test binary, so that it links once.
 
 #[cfg(test)]
+mod allow;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod context;
@@ -9,6 +11,8 @@ mod context;
 mod corpora;
 #[cfg(test)]
 mod defects;
+#[cfg(test)]
+mod demo;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
@@ -18,7 +22,13 @@ mod gates;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
+mod install;
+#[cfg(test)]
 mod integrity;
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
@@ -30,6 +40,8 @@ mod registrations;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod see;
+#[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod spec_000;
@@ -37,6 +49,10 @@ mod spec_000;
 mod spec_004;
 #[cfg(test)]
 mod stops;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod wires;
 #[cfg(test)]

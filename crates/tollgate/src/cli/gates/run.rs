@@ -10,7 +10,8 @@ use crate::gate::Status;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
-use crate::gate::run::{self, Purpose, Request, RunResult};
+use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -45,12 +46,15 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
+    let consent = Consent::of_the_person();
     let request = Request {
+        consent: &consent,
         scope: arguments.scope.scope(),
         which,
         gate: arguments.gate.clone(),
         purpose: Purpose::Command,
         cut_off: None,
+        asker: Asker::default(),
     };
     let progress = Progress::new(&logs, which, arguments.json);
     let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));

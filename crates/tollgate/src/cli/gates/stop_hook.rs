@@ -10,6 +10,7 @@ use tollgate_core::protocol::{self, Hints, Wire};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
+use crate::trust::Registration;
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
@@ -53,7 +54,11 @@ fn answer() -> Answer {
                 begun,
                 patience: PATIENCE,
             };
-            stop::decide(&layout, &env, &event, deadline, &|_| ())
+            // The original's registration is in the project, and so covered by the agent's trust.
+            match Registration::OneProject.consent(&layout, &env) {
+                Ok(consent) => stop::decide(&layout, &env, &event, deadline, &consent),
+                Err(untrusted) => untrusted.answer(),
+            }
         }
         None => Answer::plain(Status::NoConfig),
     }

@@ -1,6 +1,5 @@
 //! `tollgate validate`: are the configuration files right?
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -56,10 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 
 /// An agent has no terminal, so it cannot accept what it did itself.
 fn accept(project: &Project) -> Result<(), Trouble> {
-    let person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if !person || project.env.claude_session || project.env.gemini || project.env.nested {
-        return Err(Trouble::new("--accept is for a person at a terminal"));
-    }
+    let _person = super::super::trust::a_person("validate --accept")?;
     crate::gate::stop::accept(&project.layout, &project.config)
         .map_err(|error| Trouble::about(&project.layout.local(), &error))
 }

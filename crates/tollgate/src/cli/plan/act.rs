@@ -21,7 +21,7 @@ pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
     let task = task
         .clone()
         .or_else(|| under_way(&state, *action))
-        .or_else(|| view.tasks.first_open());
+        .or_else(|| view.tasks().first_open());
     let known = view.known(task);
     let change = match transition::begin(&state, *action, &known) {
         Ok(change) => change,

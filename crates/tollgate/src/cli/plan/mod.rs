@@ -6,6 +6,7 @@ mod act;
 mod adjust;
 mod new;
 mod next;
+mod repair;
 mod review;
 mod status;
 mod validate;
@@ -56,6 +57,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Show the review that the next stop would run
     Review(review::Arguments),
+    /// Make a destroyed state again: the last good one, else what the plan's files tell
+    Repair,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
@@ -71,6 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Command::Use(arguments) => adjust::choose(&site, arguments),
         Command::Validate(arguments) => validate::run(&site, arguments),
         Command::Review(arguments) => review::run(&site, arguments),
+        Command::Repair => repair::run(&site),
     }
 }
 
@@ -127,13 +131,15 @@ impl Site {
                         .hint(format!("`tollgate plan new {}` gives it one", plan.id())),
                 );
             }
-            Found::Unusable(why) => {
-                return Err(Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
-                    "restore it (`git checkout -- {}/state.json`), or move it away and run `tollgate plan new {}`",
-                    plan.shown(),
-                    plan.id()
-                )));
+            Found::Corrupt(why) => {
+                return Err(
+                    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
+                        "`tollgate plan repair` sets it aside and brings the last good one back, or restore it with git (`git checkout -- {}/state.json`)",
+                        plan.shown()
+                    )),
+                );
             }
+            Found::Unusable(why) => return Err(repair::not_ours(&plan, why)),
         };
         for problem in &state.problems {
             anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");

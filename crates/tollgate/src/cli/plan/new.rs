@@ -30,8 +30,9 @@ pub(super) fn run(site: &Site, Arguments { id }: &Arguments) -> Answer {
     };
     let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("no name of a plan"))?;
     std::fs::create_dir_all(plan.dir()).map_err(|error| Trouble::about(plan.dir(), &error))?;
-    if let Found::Unusable(why) = plan.state() {
-        return Err(Trouble::new(format!("plan '{id}': {why}")));
+    if let Found::Corrupt(why) | Found::Unusable(why) = plan.state() {
+        return Err(Trouble::new(format!("plan '{id}': {why}"))
+            .hint(format!("`tollgate plan repair --plan {id}` mends it")));
     }
     match plan.create(site.now, &transition::first(None)) {
         Ok(()) => {

@@ -26,9 +26,9 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
             to: To::Ask,
             why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
         },
-        Found::Unusable(why) => Route {
+        Found::Corrupt(why) | Found::Unusable(why) => Route {
             to: To::Ask,
-            why: format!("{why}: restore it with git, or ask the person where the plan is"),
+            why: format!("{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"),
         },
     };
     let how = how(&plan, view.state(), route.to);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::super::{BOLD, DIM};
 use super::{Answer, Site, WARN};
 use crate::plan::home::{Found, Plan};
+use crate::plan::log;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
 use crate::plan::state::State;
@@ -30,15 +31,18 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
 }
 
 fn print(plan: &Plan, view: &View, rounds: &[Round]) {
-    let (closed, all) = view.tasks.progress();
+    let (closed, all) = view.tasks().progress();
     match &view.found {
         Found::Read(state) => print_state(plan, state),
         Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
-        Found::Unusable(why) => {
+        Found::Corrupt(why) | Found::Unusable(why) => {
             anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
         }
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
+    if let Some(stop) = log::last_stop(plan) {
+        anstream::println!("{DIM}stop{DIM:#}     {stop}");
+    }
     for error in &view.report.errors {
         anstream::println!("{WARN}rule{WARN:#}     {error}");
     }
@@ -97,7 +101,7 @@ fn total(rounds: &[Round]) -> Option<f64> {
 }
 
 fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
-    let (closed, all) = view.tasks.progress();
+    let (closed, all) = view.tasks().progress();
     let state = view.state().map(|state| {
         serde_json::json!({
             "phase": state.phase_name(), "next_phase": state.next().map(Phase::as_str),
@@ -111,6 +115,7 @@ fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
     let value = serde_json::json!({
         "plan": plan.id(), "state": state, "rounds": rounds_json, "cost_usd": total(rounds),
         "tasks": { "closed": closed, "all": all }, "errors": view.report.errors,
+        "last_stop": log::last_stop(plan),
     });
     anstream::println!("{value:#}");
 }

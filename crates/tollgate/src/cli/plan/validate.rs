@@ -20,7 +20,7 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
     let mut notes = view.report.notes.clone();
     match &view.found {
         Found::Read(state) => notes.extend(state.problems.iter().cloned()),
-        Found::Unusable(why) => notes.push(why.clone()),
+        Found::Corrupt(why) | Found::Unusable(why) => notes.push(why.clone()),
         Found::Absent => {}
     }
     let errors = &view.report.errors;

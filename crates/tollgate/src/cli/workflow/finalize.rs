@@ -110,6 +110,8 @@ fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String
     let what = document
         .str(&["active_workflow", "description"])
         .unwrap_or_default();
+    // The guard on git's side keeps an agent from moving main; this is the way it is meant to.
+    let _open = crate::git_guard::holding_open(&site.layout);
     let commit = repository.merge(branch, from, &format!("Merge {branch}: {what}"))?;
     Ok((commit, repository, branch.to_owned()))
 }

@@ -308,7 +308,12 @@ fn prepare(reviewer: &Reviewer, question: &Question<'_>) -> Result<Invocation, N
 }
 
 /// What a reviewer meant, from all that is known about its end.
-fn understand(reviewer: &Reviewer, ended: &Ended, bytes: Vec<u8>, stderr: String) -> Reply {
+pub(crate) fn understand(
+    reviewer: &Reviewer,
+    ended: &Ended,
+    bytes: Vec<u8>,
+    stderr: String,
+) -> Reply {
     let is_whole = bytes.len() as u64 <= OUTPUT_CAP;
     let (stdout, is_text) = match String::from_utf8(bytes) {
         Ok(text) => (text, true),
@@ -352,7 +357,7 @@ fn understand(reviewer: &Reviewer, ended: &Ended, bytes: Vec<u8>, stderr: String
 }
 
 /// A program in an absolute directory of `PATH`. A relative one would be the project's choice.
-fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
+pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(search)
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join(name))

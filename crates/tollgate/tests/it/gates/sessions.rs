@@ -34,7 +34,9 @@ fn hook_gates_a_stop_of_claude_code() {
             .starts_with("GAUNTLET FAILED")
     );
     let journal = gates.project.journal();
-    assert_eq!(journal[0]["code"], "GATE-FAILED", "{journal:?}");
+    let blocks = journal.iter().filter(|line| line["verdict"] == "block");
+    let codes: Vec<_> = blocks.map(|line| line["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["GATE-FAILED"], "{journal:?}");
 }
 
 #[test]

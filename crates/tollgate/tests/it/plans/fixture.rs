@@ -152,6 +152,15 @@ impl Fixture {
         value["next"].as_str().unwrap().to_owned()
     }
 
+    /// Every line of the plan's log.
+    pub(super) fn log(&self) -> Vec<Value> {
+        let path = format!(".tollgate/local/plans/{PLAN}/log.jsonl");
+        let text = self.project.read(&path);
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
     /// Files in the plan's directory that nobody asked for.
     pub(super) fn leftovers(&self) -> Vec<String> {
         let entries = self.path("").read_dir().unwrap();

@@ -4,9 +4,11 @@
 mod bad_input;
 mod commands;
 mod crash;
+mod decisions;
 mod faults;
 mod fixture;
 mod plugin;
+mod repair;
 mod simulation;
 mod suite_1_validation;
 mod suite_2_auto_review;

@@ -5,7 +5,7 @@
 
 mod audit;
 mod bad_input;
-mod bench;
+pub(crate) mod bench;
 mod gates;
 mod guards;
 mod handshake;

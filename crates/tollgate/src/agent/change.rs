@@ -1,0 +1,419 @@
+//! Registering Tollgate in a settings file and taking it out again: what would change, and then
+//! the change.
+//!
+//! A second install finds what the first one wrote and changes nothing, or the command in place.
+//! An uninstall gives back the bytes from before if nobody touched the file since; otherwise it
+//! takes out what is Tollgate's and leaves the rest alone.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use tollgate_core::fs::{self, Durability};
+
+use super::backup::{Backup, Record, absent};
+use super::read::{Kind, MAX, classify};
+use super::registration::REGISTRATIONS;
+use super::sheet::{Flaw, Sheet};
+use super::{Agent, Places, Scope, Strictness};
+
+/// What a person asked to be registered.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish<'a> {
+    pub(crate) agent: Agent,
+    pub(crate) scope: Scope,
+    /// How the settings name the program: a name or a path.
+    pub(crate) program: &'a str,
+    pub(crate) strictness: Strictness,
+    /// Take out the registrations of the originals, and of single guards.
+    pub(crate) replace_originals: bool,
+}
+
+/// A change of one settings file, not made yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) agent: Agent,
+    pub(crate) scope: Scope,
+    /// The file that the agent reads.
+    pub(crate) file: PathBuf,
+    /// The file that is written: where a link leads.
+    pub(crate) target: PathBuf,
+    /// What is in it; nothing if there is no file.
+    pub(crate) before: Option<Vec<u8>>,
+    /// What will be in it; nothing if it will be removed.
+    pub(crate) after: Option<Vec<u8>>,
+    /// What the person should know about it.
+    pub(crate) notes: Vec<String>,
+    kind: What,
+}
+
+/// What a change is part of.
+#[derive(Clone, Debug)]
+enum What {
+    /// An install; what an uninstall will give back.
+    Install { restores: Option<Vec<u8>> },
+    /// An uninstall; directories that were made for the file.
+    Uninstall { directories: Vec<PathBuf> },
+}
+
+/// Why a file is not changed. It is as it was.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// What is wrong with it.
+    pub(crate) what: String,
+    /// What to do about it.
+    pub(crate) next: String,
+}
+
+impl Change {
+    /// Whether there is nothing to do.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.before == self.after
+    }
+}
+
+impl Refusal {
+    fn new(file: &Path, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+
+    fn flaw(file: &Path, flaw: &Flaw) -> Self {
+        Self::new(
+            file,
+            flaw.to_string(),
+            "mend it at that place; nothing was changed",
+        )
+    }
+
+    fn io(file: &Path, error: &impl std::fmt::Display) -> Self {
+        Self::new(
+            file,
+            error.to_string(),
+            "check that you may write there and that the disk has room",
+        )
+    }
+}
+
+/// What would change to fulfil a wish.
+pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusal> {
+    let Wish { agent, scope, .. } = *wish;
+    let file = settings(agent, scope, places)?;
+    let (target, before) = open(&file)?;
+    let dialect = agent.dialect();
+    let parse = || {
+        let bytes = before.as_deref().unwrap_or_default();
+        Sheet::parse(&file, bytes, dialect.shape).map_err(|flaw| Refusal::flaw(&file, &flaw))
+    };
+    let mut sheet = parse()?;
+    let entries: Vec<_> = sheet.entries().into_iter().enumerate().collect();
+    let mut notes = Vec::new();
+    let mut replaced = Vec::new();
+    let mut kept = 0;
+    for (at, entry) in &entries {
+        match classify(entry) {
+            Some((Kind::Original(_) | Kind::Guard(_), _)) if wish.replace_originals => {
+                replaced.push(*at);
+            }
+            Some((Kind::Original(_) | Kind::Guard(_), _)) => kept += 1,
+            Some((Kind::Hook, _)) | None => {}
+        }
+    }
+    if kept > 0 {
+        notes.push(format!(
+            "{kept} registrations of the originals or of single guards stay beside Tollgate's; \
+             `--replace-originals` takes them out"
+        ));
+    }
+    let command = agent.command(wish.program, scope);
+    for registration in &REGISTRATIONS {
+        let Some(event) = agent.event(registration.event) else {
+            continue;
+        };
+        let handler = (dialect.handler)(registration, &command, wish.strictness);
+        let ours = entries.iter().filter(|(_, entry)| {
+            entry.event == event
+                && entry.effective
+                && classify(entry).is_some_and(|(kind, _)| kind == Kind::Hook)
+        });
+        let mut found = false;
+        for (at, entry) in ours {
+            found = true;
+            sheet.update(*at, &members(&handler, &entry.handler));
+            let matcher = entry
+                .matcher
+                .as_deref()
+                .filter(|text| *text != "*" && !text.is_empty());
+            if let Some(matcher) = matcher {
+                notes.push(format!("{event} keeps its matcher \"{matcher}\""));
+            }
+        }
+        if !found {
+            let matcher = registration.matcher.filter(|_| dialect.says_matcher);
+            sheet
+                .add(event, matcher, &handler)
+                .map_err(|flaw| Refusal::flaw(&file, &flaw))?;
+        }
+    }
+    sheet.remove(&replaced);
+    for (key, value) in dialect.preamble {
+        sheet.ensure(key, *value);
+    }
+    let mut text = sheet.text();
+    if before.as_ref().is_none_or(Vec::is_empty) {
+        text.push('\n');
+    }
+    if !replaced.is_empty() {
+        notes.push(format!(
+            "{} registrations of the originals or of single guards are replaced",
+            replaced.len()
+        ));
+    }
+    let record = Backup::of(scope, places).and_then(|backup| backup.load(&file));
+    let restores = match record {
+        Some(record) if Some(&record.after) == before.as_ref() => record.before,
+        // Ours by hand, or changed since: what counts is the file without us.
+        _ => match &before {
+            Some(bytes) => Some(without_us(parse()?).unwrap_or_else(|| bytes.clone())),
+            None => None,
+        },
+    };
+    Ok(Change {
+        agent,
+        scope,
+        file,
+        target,
+        before,
+        after: Some(text.into_bytes()),
+        notes,
+        kind: What::Install { restores },
+    })
+}
+
+/// What would change to take Tollgate out of a file. Nothing if it is not in it.
+pub(crate) fn uninstall(
+    agent: Agent,
+    scope: Scope,
+    file: &Path,
+    places: &Places,
+) -> Result<Option<Change>, Refusal> {
+    let (target, before) = open(file)?;
+    let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
+    let mut notes = Vec::new();
+    let after = match (&record, &before) {
+        (None, None) => return Ok(None),
+        // Somebody removed it: only our memory of it goes.
+        (Some(_), None) => None,
+        (Some(record), Some(now)) if record.after == *now => record.before.clone(),
+        (record, Some(now)) => {
+            let dialect = agent.dialect();
+            let sheet = Sheet::parse(file, now, dialect.shape)
+                .map_err(|flaw| Refusal::flaw(file, &flaw))?;
+            let made = record
+                .as_ref()
+                .is_some_and(|record| record.before.is_none())
+                || file.file_stem().is_some_and(|stem| stem == "tollgate");
+            match without_us(sheet) {
+                None if record.is_none() => return Ok(None),
+                None => Some(now.clone()),
+                Some(rest) => {
+                    if record.is_some() {
+                        notes.push(
+                            "it was changed since the install, so only Tollgate's own is taken out"
+                                .to_owned(),
+                        );
+                    }
+                    let is_bare = Sheet::parse(file, &rest, dialect.shape)
+                        .is_ok_and(|sheet| sheet.is_bare(dialect.preamble));
+                    (!(made && is_bare)).then_some(rest)
+                }
+            }
+        }
+    };
+    Ok(Some(Change {
+        agent,
+        scope,
+        file: file.to_owned(),
+        target,
+        before,
+        after,
+        notes,
+        kind: What::Uninstall {
+            directories: record.map(|record| record.directories).unwrap_or_default(),
+        },
+    }))
+}
+
+/// Makes a change. The file is the old or the new one at every moment.
+pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
+    let Change { file, target, .. } = change;
+    let failed = |error: io::Error| Refusal::io(file, &error);
+    let (_, now) = open(file)?;
+    if now != change.before {
+        return Err(Refusal::new(
+            file,
+            "it was changed while you looked at it",
+            "run the command again",
+        ));
+    }
+    let backup = Backup::of(change.scope, places);
+    let backup = backup.ok_or_else(|| {
+        Refusal::new(
+            file,
+            "there is no home to keep a backup in",
+            "set HOME and run it again",
+        )
+    })?;
+    match &change.kind {
+        What::Install { restores } => {
+            let after = change.after.clone().unwrap_or_default();
+            let known = backup.load(file);
+            let missing = missing(target);
+            let record = Record {
+                before: restores.clone(),
+                after,
+                directories: match known {
+                    Some(known) if missing.is_empty() => known.directories,
+                    Some(_) | None => missing,
+                },
+            };
+            if change.is_nothing() && backup.load(file).as_ref() == Some(&record) {
+                return Ok(());
+            }
+            backup.keep(file, &record).map_err(failed)?;
+            for directory in &record.directories {
+                match std::fs::create_dir(directory) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(failed(error));
+                    }
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            if !change.is_nothing() {
+                write(change, &record.after)?;
+            }
+        }
+        What::Uninstall { directories } => {
+            match &change.after {
+                Some(_) if change.is_nothing() => {}
+                Some(after) => write(change, after)?,
+                None => absent(fs::remove(target)).map_err(failed)?,
+            }
+            for directory in directories.iter().rev() {
+                // Somebody else's files keep it.
+                let _kept = std::fs::remove_dir(directory);
+            }
+            backup.forget(file).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(change: &Change, bytes: &[u8]) -> Result<(), Refusal> {
+    let target = &change.target;
+    fs::replace(target, bytes, Durability::Synced)
+        .map_err(|fault| Refusal::io(&change.file, &fault))?;
+    if change.before.is_none() && change.scope == Scope::Project {
+        // Everybody who works on the project reads it.
+        let shared = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(target, shared).map_err(|error| Refusal::io(target, &error))?;
+    }
+    Ok(())
+}
+
+/// The directories that have to be made for a file, the outermost first.
+fn missing(target: &Path) -> Vec<PathBuf> {
+    let mut missing: Vec<PathBuf> = target
+        .ancestors()
+        .skip(1)
+        .take_while(|directory| !directory.exists())
+        .map(Path::to_owned)
+        .collect();
+    missing.reverse();
+    missing
+}
+
+fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refusal> {
+    agent.settings(scope, places).ok_or_else(|| {
+        Refusal::new(
+            &places.root,
+            format!("{agent} has no settings for the scope `{scope}`"),
+            "use another `--scope`",
+        )
+    })
+}
+
+/// Where a file really is, and what is in it.
+fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
+    let is_link = file
+        .symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_symlink());
+    let target = if is_link {
+        file.canonicalize().map_err(|error| {
+            Refusal::new(
+                file,
+                format!("it is a link that leads nowhere: {error}"),
+                "mend or remove the link",
+            )
+        })?
+    } else {
+        file.to_owned()
+    };
+    match fs::read_regular(&target, MAX) {
+        Ok(found) => Ok((target, found.map(|contents| contents.bytes))),
+        Err(fault) => Err(Refusal::new(
+            file,
+            fault.to_string(),
+            "it must be a regular file that you may read",
+        )),
+    }
+}
+
+/// The members of a handler that an install insists on, and those that it only adds. What a
+/// person changed of the rest, such as a timeout, stays.
+fn members<'k>(
+    wanted: &'k Map<String, Value>,
+    there: &Map<String, Value>,
+) -> Vec<(&'k str, Option<Value>)> {
+    let mut members: Vec<(&str, Option<Value>)> = Vec::new();
+    for (key, value) in wanted {
+        let insists = matches!(
+            key.as_str(),
+            "command" | "args" | "bash" | "onFailure" | "failClosed"
+        );
+        // The agent that knows `bash` knows `command`, too: a person may have used either.
+        let other = key == "bash" && !there.contains_key("bash") && there.contains_key("command");
+        if other {
+            members.push(("command", Some(value.clone())));
+        } else if insists || !there.contains_key(key) {
+            members.push((key, Some(value.clone())));
+        }
+    }
+    if !wanted.contains_key("args") && there.contains_key("args") {
+        members.push(("args", None));
+    }
+    members
+}
+
+/// The text without any registration of Tollgate; nothing if there is none.
+fn without_us(mut sheet: Sheet) -> Option<Vec<u8>> {
+    let entries = sheet.entries();
+    let ours = entries.iter().enumerate().filter(|(_, entry)| {
+        classify(entry).is_some_and(|(kind, _)| match kind {
+            Kind::Hook | Kind::Guard(_) => true,
+            Kind::Original(_) => false,
+        })
+    });
+    let ours: Vec<usize> = ours.map(|(at, _)| at).collect();
+    if ours.is_empty() {
+        return None;
+    }
+    sheet.remove(&ours);
+    Some(sheet.text().into_bytes())
+}

@@ -1,0 +1,54 @@
+//! Claude Code: three settings files whose hook lists add up, and plugins. Seconds; a program
+//! with arguments, without a shell between.
+//!
+//! Copilot CLI and Cursor also run what is registered in the project's two files.
+
+use serde_json::{Map, Value};
+use tollgate_core::protocol::{EventKind, Wire};
+
+use super::{Dialect, Scope, Shape, Strictness};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "claude-code",
+    title: "Claude Code",
+    wire: Wire::Claude,
+    programs: &["claude"],
+    signs: &[".claude", "CLAUDE.md"],
+    home: |places| places.claude.as_deref(),
+    settings: |scope, places| match scope {
+        Scope::Project => Some(places.root.join(".claude/settings.json")),
+        Scope::Local => Some(places.root.join(".claude/settings.local.json")),
+        Scope::User => Some(places.claude.as_ref()?.join("settings.json")),
+    },
+    reads: |scope, places| Vec::from_iter((DIALECT.settings)(scope, places)),
+    off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
+    event: |event| Some(event.as_str()),
+    shape: Shape::Nested,
+    preamble: &[],
+    says_matcher: true,
+    handler: |registration, command, strictness| {
+        let mut handler = Map::new();
+        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
+        put("type", "command".into());
+        put("command", command.program.as_str().into());
+        put("args", command.args.clone().into());
+        put("timeout", registration.seconds.into());
+        // At a stop it is ignored; after a tool there is nothing left to hold up.
+        if strictness == Strictness::Strict && registration.event == EventKind::PreTool {
+            put("onFailure", "block".into());
+        }
+        handler
+    },
+    strict: true,
+    needs: |scope| match scope {
+        Scope::Project | Scope::Local => vec![
+            "start it in the project's root: settings are read from the directory it starts in",
+            "if it asks whether you trust this folder, say yes; without that no hook runs",
+            "`/hooks` shows what is registered; running sessions pick it up by themselves",
+        ],
+        Scope::User => vec![
+            "`/hooks` shows what is registered; running sessions pick it up by themselves",
+            "a repository's own checks and reviewers run only after `tollgate trust` there",
+        ],
+    },
+};

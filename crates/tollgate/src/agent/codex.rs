@@ -1,0 +1,88 @@
+//! Codex: `hooks.json` beside `config.toml`, of the project or the person. Seconds; a login shell
+//! runs the command. Every hook is trusted by the hash of its definition, so the command line must
+//! stay the same from install to install.
+//!
+//! A person who keeps hooks in `config.toml` has them added there: Codex warns of two
+//! representations side by side.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use tollgate_core::protocol::{EventKind, Wire};
+
+use super::{Dialect, Scope, Shape, toml};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "codex",
+    title: "Codex",
+    wire: Wire::Codex,
+    programs: &["codex"],
+    signs: &[".codex"],
+    home: |places| places.codex.as_deref(),
+    settings: |scope, places| {
+        let home = match scope {
+            Scope::Project => places.root.join(".codex"),
+            Scope::Local => return None,
+            Scope::User => places.codex.clone()?,
+        };
+        let (json, config) = (home.join("hooks.json"), home.join("config.toml"));
+        Some(if !json.exists() && toml::holds_hooks(&config) {
+            config
+        } else {
+            json
+        })
+    },
+    reads: |scope, places| {
+        let home = match scope {
+            Scope::Project => Some(places.root.join(".codex")),
+            Scope::Local => None,
+            Scope::User => places.codex.clone(),
+        };
+        let files = |home: PathBuf| [home.join("hooks.json"), home.join("config.toml")];
+        home.map(files).into_iter().flatten().collect()
+    },
+    off: |member| {
+        let features = member("features")?;
+        let off = |name: &str| features.get(name).is_some_and(|on| on == false);
+        ["hooks", "codex_hooks"]
+            .iter()
+            .any(|name| off(name))
+            .then_some("features.hooks")
+    },
+    event: |event| match event {
+        // A failed command is told as any other.
+        EventKind::PostToolFailure | EventKind::Other => None,
+        EventKind::PreTool
+        | EventKind::PostTool
+        | EventKind::Prompt
+        | EventKind::Stop
+        | EventKind::SubagentStop
+        | EventKind::SessionStart
+        | EventKind::SessionEnd => Some(event.as_str()),
+    },
+    shape: Shape::Nested,
+    preamble: &[],
+    says_matcher: false,
+    handler: |registration, command, _| {
+        let mut handler = Map::new();
+        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
+        put("type", "command".into());
+        put("command", command.for_shell().into());
+        put("timeout", registration.seconds.into());
+        handler
+    },
+    strict: false,
+    needs: |scope| match scope {
+        Scope::Project | Scope::Local => vec![
+            "trust the project when Codex asks, then type `/hooks` and trust Tollgate's hooks there; \
+             until then Codex skips them without a word",
+            "after an upgrade that changes the registration, trust them again",
+        ],
+        Scope::User => vec![
+            "type `/hooks` and trust Tollgate's hooks there; until then Codex skips them without a \
+             word",
+            "after an upgrade that changes the registration, trust them again",
+            "a repository's own checks and reviewers run only after `tollgate trust` there",
+        ],
+    },
+};

@@ -1,0 +1,66 @@
+//! Cursor: `hooks.json` of the project or the person, a flat list per event. Seconds.
+//!
+//! A stop is sent on at most `loop_limit` times, 5 unless said otherwise; Tollgate ends its own
+//! loop after 8, so that limit is set above it.
+
+use serde_json::{Map, Value};
+use tollgate_core::protocol::{EventKind, Wire};
+
+use super::{Dialect, Scope, Shape, Strictness};
+
+/// Above what Tollgate itself allows per turn, so that its own last word is heard.
+const LOOP_LIMIT: u32 = 10;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "cursor",
+    title: "Cursor",
+    wire: Wire::Cursor,
+    programs: &["cursor-agent", "cursor"],
+    signs: &[".cursor", ".cursorrules"],
+    home: |places| places.cursor.as_deref(),
+    settings: |scope, places| match scope {
+        Scope::Project => Some(places.root.join(".cursor/hooks.json")),
+        Scope::Local => None,
+        Scope::User => Some(places.cursor.as_ref()?.join("hooks.json")),
+    },
+    reads: |scope, places| Vec::from_iter((DIALECT.settings)(scope, places)),
+    off: |_| None,
+    event: |event| match event {
+        EventKind::PreTool => Some("preToolUse"),
+        EventKind::PostTool => Some("postToolUse"),
+        EventKind::PostToolFailure => Some("postToolUseFailure"),
+        EventKind::Prompt => Some("beforeSubmitPrompt"),
+        EventKind::Stop => Some("stop"),
+        EventKind::SubagentStop => Some("subagentStop"),
+        EventKind::SessionStart => Some("sessionStart"),
+        EventKind::SessionEnd => Some("sessionEnd"),
+        EventKind::Other => None,
+    },
+    shape: Shape::Flat,
+    preamble: &[("version", 1)],
+    says_matcher: false,
+    handler: |registration, command, strictness| {
+        let mut handler = Map::new();
+        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
+        put("command", command.for_shell().into());
+        put("timeout", registration.seconds.into());
+        if registration.event == EventKind::Stop {
+            put("loop_limit", LOOP_LIMIT.into());
+        }
+        if strictness == Strictness::Strict && registration.event == EventKind::PreTool {
+            put("failClosed", true.into());
+        }
+        handler
+    },
+    strict: true,
+    needs: |scope| match scope {
+        Scope::Project | Scope::Local => vec![
+            "open the project's root as a workspace and trust it",
+            "Settings ▸ Hooks lists Tollgate; restart Cursor if it does not",
+        ],
+        Scope::User => vec![
+            "Settings ▸ Hooks lists Tollgate; restart Cursor if it does not",
+            "a repository's own checks and reviewers run only after `tollgate trust` there",
+        ],
+    },
+};

@@ -1,0 +1,186 @@
+//! Which registrations exist, in which file, with which command: whoever wrote them.
+//!
+//! [`read`] looks at every file that the agents take hooks from and changes nothing. A file that
+//! cannot be read is a flaw of its own, not "nothing registered".
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use tollgate_core::fs;
+
+use super::command::CommandLine;
+use super::original::Original;
+pub(crate) use super::sheet::Flaw;
+use super::sheet::{Entry, Sheet};
+use super::{Agent, Places, Scope};
+
+/// Larger settings are not a person's.
+pub(super) const MAX: u64 = 8 << 20;
+
+/// What the settings of all agents say.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// Hooks of Tollgate and of the originals, by agent, scope and order in the file.
+    pub(crate) registered: Vec<Registered>,
+    /// Files that cannot be read, and why.
+    pub(crate) flaws: Vec<(Agent, PathBuf, Flaw)>,
+    /// Files that switch all hooks of their agent off.
+    pub(crate) switched_off: Vec<SwitchedOff>,
+    /// Files of Claude Code that enable the plugin, which brings registrations of its own.
+    pub(crate) plugin: Vec<(Scope, PathBuf)>,
+}
+
+/// One hook of Tollgate, or of an original.
+#[derive(Clone, Debug)]
+pub(crate) struct Registered {
+    /// Whose settings.
+    pub(crate) agent: Agent,
+    /// For whom they hold.
+    pub(crate) scope: Scope,
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// The event, by the agent's own name.
+    pub(crate) event: String,
+    /// Which tools it is limited to, if the file says so.
+    pub(crate) matcher: Option<String>,
+    /// What is run, as a shell would read it.
+    pub(crate) command: CommandLine,
+    /// How long the agent waits, in the agent's own unit.
+    pub(crate) timeout: Option<u64>,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// The agent reads it: no member of the same name hides it.
+    pub(crate) effective: bool,
+}
+
+/// What a registration is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `tollgate hook`: everything that watches the event.
+    Hook,
+    /// `tollgate hook --guard NAME`: one guard, registered by hand.
+    Guard(String),
+    /// An original's.
+    Original(Original),
+}
+
+/// A file that switches all hooks of its agent off.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchedOff {
+    /// Whose settings.
+    pub(crate) agent: Agent,
+    /// For whom they hold.
+    pub(crate) scope: Scope,
+    /// The file.
+    pub(crate) file: PathBuf,
+    /// The member that does it.
+    pub(crate) key: &'static str,
+}
+
+/// Reads the settings of all agents.
+pub(crate) fn read(places: &Places) -> Reading {
+    let mut reading = Reading::default();
+    for agent in Agent::ALL {
+        for scope in Scope::ALL {
+            for file in agent.reads(scope, places) {
+                reading.look(agent, scope, &file);
+            }
+        }
+    }
+    reading
+}
+
+impl Reading {
+    fn look(&mut self, agent: Agent, scope: Scope, file: &Path) {
+        let dialect = agent.dialect();
+        let sheet = match fs::read_regular(file, MAX) {
+            Ok(None) => return,
+            Ok(Some(contents)) => Sheet::parse(file, &contents.bytes, dialect.shape),
+            Err(fault) => Err(Flaw::new(fault.to_string())),
+        };
+        let sheet = match sheet {
+            Ok(sheet) => sheet,
+            Err(flaw) => return self.flaws.push((agent, file.to_owned(), flaw)),
+        };
+        if let Some(key) = (dialect.off)(&|key| sheet.top(key)) {
+            self.switched_off.push(SwitchedOff {
+                agent,
+                scope,
+                file: file.to_owned(),
+                key,
+            });
+        }
+        if agent == Agent::ClaudeCode && enables_plugin(&sheet) {
+            self.plugin.push((scope, file.to_owned()));
+        }
+        let found = sheet.entries().into_iter().filter_map(|entry| {
+            let (kind, command) = classify(&entry)?;
+            Some(Registered {
+                agent,
+                scope,
+                file: file.to_owned(),
+                event: entry.event,
+                matcher: entry.matcher,
+                command,
+                timeout: ["timeout", "timeoutSec"]
+                    .iter()
+                    .find_map(|key| entry.handler.get(*key)?.as_u64()),
+                kind,
+                effective: entry.effective,
+            })
+        });
+        self.registered.extend(found);
+    }
+
+    /// The registrations of `tollgate hook` itself.
+    pub(crate) fn hooks(&self) -> impl Iterator<Item = &Registered> {
+        self.registered
+            .iter()
+            .filter(|found| found.kind == Kind::Hook)
+    }
+}
+
+/// What an entry is, and the command that makes it so; nothing for somebody else's.
+pub(super) fn classify(entry: &Entry) -> Option<(Kind, CommandLine)> {
+    let commands = commands(&entry.handler);
+    let ours = commands.iter().find(|command| command.is_tollgate());
+    if let Some(command) = ours {
+        let kind = match command.option("--guard") {
+            Some(guard) => Kind::Guard(guard.to_owned()),
+            None => Kind::Hook,
+        };
+        return Some((kind, command.clone()));
+    }
+    commands.into_iter().find_map(|command| {
+        let original = Original::of(&command)?;
+        Some((Kind::Original(original), command))
+    })
+}
+
+/// Everything that a handler would run.
+fn commands(handler: &Map<String, Value>) -> Vec<CommandLine> {
+    let text = |key: &str| handler.get(key).and_then(Value::as_str);
+    if text("type").is_some_and(|kind| kind != "command") {
+        return Vec::new();
+    }
+    if let (Some(program), Some(Value::Array(args))) = (text("command"), handler.get("args")) {
+        let args = args.iter().filter_map(Value::as_str).map(str::to_owned);
+        let line = CommandLine {
+            program: program.to_owned(),
+            args: args.collect(),
+        };
+        return CommandLine::in_shell(&line.for_shell());
+    }
+    let lines = ["command", "bash"].into_iter().filter_map(text);
+    lines.flat_map(CommandLine::in_shell).collect()
+}
+
+/// The plugin is called by its own name, whatever the marketplace.
+fn enables_plugin(sheet: &Sheet) -> bool {
+    let Some(Value::Object(plugins)) = sheet.top("enabledPlugins") else {
+        return false;
+    };
+    plugins.iter().any(|(name, enabled)| {
+        name.split('@').next() == Some("taskie") && *enabled == Value::Bool(true)
+    })
+}

@@ -1,0 +1,44 @@
+//! What Tollgate asks of every agent: one table, from which each agent's file writes its own
+//! shape. The README's sample is made from it, too.
+
+use tollgate_core::protocol::EventKind;
+
+/// One thing that an agent is asked to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Registration {
+    /// What it tells.
+    pub(crate) event: EventKind,
+    /// Which tools it concerns, where the event is about one.
+    pub(crate) matcher: Option<&'static str>,
+    /// How long it waits for the answer. Tollgate's own deadlines are shorter.
+    pub(crate) seconds: u32,
+}
+
+/// Everything that an agent should tell, in the order it is written down.
+///
+/// `PreToolUse` is where guards stop things. After a tool, test runs are recorded and changes of
+/// the state found by whatever route they came. The start of a session remembers the state and
+/// proves the guards alive. `Stop` runs plans and gates, which takes as long as they take.
+pub(crate) const REGISTRATIONS: [Registration; 5] = [
+    tool(EventKind::PreTool),
+    tool(EventKind::PostTool),
+    tool(EventKind::PostToolFailure),
+    Registration {
+        event: EventKind::SessionStart,
+        matcher: None,
+        seconds: 10,
+    },
+    Registration {
+        event: EventKind::Stop,
+        matcher: None,
+        seconds: 900,
+    },
+];
+
+const fn tool(event: EventKind) -> Registration {
+    Registration {
+        event,
+        matcher: Some("*"),
+        seconds: 10,
+    }
+}

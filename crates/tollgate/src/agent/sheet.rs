@@ -1,0 +1,148 @@
+//! A settings file that is edited and never printed anew: JSON with whatever comments and layout
+//! it has, or TOML.
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Shape, json, toml};
+
+/// A settings file as it is being edited.
+pub(super) enum Sheet {
+    Json(json::Sheet),
+    Toml(toml::Sheet),
+}
+
+/// One handler in a list of hooks, whoever it belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The event it is registered for, as the file says it.
+    pub(super) event: String,
+    /// The matcher of its group, or its own.
+    pub(super) matcher: Option<String>,
+    /// Its members.
+    pub(super) handler: Map<String, Value>,
+    /// The agent reads it; a member of the same name further down hides it otherwise.
+    pub(super) effective: bool,
+}
+
+/// What is wrong with a settings file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    /// Line and column, counted from 1.
+    pub(crate) place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub(crate) what: String,
+}
+
+impl Flaw {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Self {
+            place: None,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.place {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl Sheet {
+    /// Reads the text of a settings file; the name says in which language it is.
+    pub(super) fn parse(path: &Path, bytes: &[u8], shape: Shape) -> Result<Self, Flaw> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let line = good.split(|byte| *byte == b'\n').count();
+            let column = good.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+            Flaw {
+                place: Some((line, column)),
+                what: "it is not UTF-8".to_owned(),
+            }
+        })?;
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            Ok(Self::Toml(toml::Sheet::parse(text)?))
+        } else {
+            Ok(Self::Json(json::Sheet::parse(text, shape)?))
+        }
+    }
+
+    /// Every handler in it. Its place in this list is what the other functions are told.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        match self {
+            Self::Json(sheet) => sheet.entries(),
+            Self::Toml(sheet) => sheet.entries(),
+        }
+    }
+
+    /// Makes members of a handler what they should be; `None` takes one out.
+    pub(super) fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]) {
+        match self {
+            Self::Json(sheet) => sheet.update(entry, members),
+            Self::Toml(sheet) => sheet.update(entry, members),
+        }
+    }
+
+    /// Adds a handler after all others of the event.
+    pub(super) fn add(
+        &mut self,
+        event: &str,
+        matcher: Option<&str>,
+        handler: &Map<String, Value>,
+    ) -> Result<(), Flaw> {
+        match self {
+            Self::Json(sheet) => sheet.add(event, matcher, handler),
+            Self::Toml(sheet) => sheet.add(event, matcher, handler),
+        }
+    }
+
+    /// Takes handlers out, and what is left empty by that around them.
+    pub(super) fn remove(&mut self, entries: &[usize]) {
+        match self {
+            Self::Json(sheet) => sheet.remove(entries),
+            Self::Toml(sheet) => sheet.remove(entries),
+        }
+    }
+
+    /// A member of the whole file.
+    pub(super) fn top(&self, key: &str) -> Option<Value> {
+        match self {
+            Self::Json(sheet) => sheet.top(key),
+            Self::Toml(sheet) => sheet.top(key),
+        }
+    }
+
+    /// Adds a member of the whole file, if it has none of that name.
+    pub(super) fn ensure(&mut self, key: &str, value: u32) {
+        match self {
+            Self::Json(sheet) => sheet.ensure(key, value),
+            // No agent with TOML has such a member.
+            Self::Toml(_) => {}
+        }
+    }
+
+    /// Whether nothing is in it besides these members: neither a value nor a comment.
+    pub(super) fn is_bare(&self, besides: &[(&str, u32)]) -> bool {
+        match self {
+            Self::Json(sheet) => sheet.is_bare(besides),
+            Self::Toml(sheet) => sheet.is_bare(),
+        }
+    }
+
+    /// The whole text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Json(sheet) => sheet.text(),
+            Self::Toml(sheet) => sheet.text(),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Hooks in Codex's `config.toml`: `[[hooks.EVENT]]` groups with `[[hooks.EVENT.hooks]]`
+//! handlers, edited in place.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tollgate_core::fs;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::sheet::{Entry, Flaw};
+
+/// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
+const STATE: &str = "state";
+
+/// Larger configuration is not a person's.
+const MAX: u64 = 8 << 20;
+
+/// A configuration file as it is being edited.
+pub(super) struct Sheet {
+    document: DocumentMut,
+    /// All its lines end with CRLF.
+    crlf: bool,
+    places: Vec<Place>,
+}
+
+/// Where a handler is: event, group, place in the group.
+#[derive(Clone, Debug)]
+struct Place(String, usize, usize);
+
+/// Whether a configuration file registers any hook.
+pub(super) fn holds_hooks(path: &Path) -> bool {
+    let Ok(Some(contents)) = fs::read_regular(path, MAX) else {
+        return false;
+    };
+    let Ok(text) = String::from_utf8(contents.bytes) else {
+        return false;
+    };
+    text.contains("hooks")
+        && Sheet::parse(&text).is_ok_and(|sheet| {
+            sheet
+                .events()
+                .is_some_and(|events| events.iter().any(|(event, _)| event != STATE))
+        })
+}
+
+impl Sheet {
+    pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
+        let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+            let place = error.span().map(|span| {
+                let before = text.get(..span.start).unwrap_or(text);
+                let line = before.matches('\n').count() + 1;
+                let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+                (line, column)
+            });
+            Flaw {
+                place,
+                what: error.message().trim().replace('\n', ", "),
+            }
+        })?;
+        let lines = text.matches('\n').count();
+        let mut sheet = Self {
+            document,
+            crlf: lines > 0 && text.matches("\r\n").count() == lines,
+            places: Vec::new(),
+        };
+        sheet.places = sheet.find();
+        Ok(sheet)
+    }
+
+    fn events(&self) -> Option<&dyn toml_edit::TableLike> {
+        self.document.get("hooks")?.as_table_like()
+    }
+
+    fn find(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (event, groups) in self.events().into_iter().flat_map(|events| events.iter()) {
+            for (group, table) in groups
+                .as_array_of_tables()
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
+                let handlers = table.get("hooks").and_then(Item::as_array_of_tables);
+                let count = handlers.map_or(0, ArrayOfTables::len);
+                places.extend((0..count).map(|n| Place(event.to_owned(), group, n)));
+            }
+        }
+        places
+    }
+
+    fn group(&self, place: &Place) -> Option<&Table> {
+        self.events()?
+            .get(&place.0)?
+            .as_array_of_tables()?
+            .get(place.1)
+    }
+
+    fn handler_mut(&mut self, place: &Place) -> Option<&mut Table> {
+        self.document
+            .get_mut("hooks")?
+            .as_table_like_mut()?
+            .get_mut(&place.0)?
+            .as_array_of_tables_mut()?
+            .get_mut(place.1)?
+            .get_mut("hooks")?
+            .as_array_of_tables_mut()?
+            .get_mut(place.2)
+    }
+
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let entry = |place: &Place| {
+            let group = self.group(place);
+            let handler = group
+                .and_then(|group| group.get("hooks")?.as_array_of_tables()?.get(place.2))
+                .map(members)
+                .unwrap_or_default();
+            let matcher = group.and_then(|group| group.get("matcher")?.as_str());
+            Entry {
+                event: place.0.clone(),
+                matcher: matcher.map(str::to_owned),
+                handler,
+                effective: true,
+            }
+        };
+        self.places.iter().map(entry).collect()
+    }
+
+    pub(super) fn update(&mut self, entry: usize, wanted: &[(&str, Option<Value>)]) {
+        let Some(place) = self.places.get(entry).cloned() else {
+            return;
+        };
+        let Some(handler) = self.handler_mut(&place) else {
+            return;
+        };
+        let now = members(handler);
+        for (key, value) in wanted {
+            match value {
+                Some(value) if now.get(*key) == Some(value) => {}
+                Some(value) => drop(handler.insert(key, item(value))),
+                None => drop(handler.remove(key)),
+            }
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        event: &str,
+        matcher: Option<&str>,
+        handler: &Map<String, Value>,
+    ) -> Result<(), Flaw> {
+        let hooks = self.document.entry("hooks").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let events = hooks
+            .as_table_like_mut()
+            .ok_or_else(|| Flaw::new("`hooks` is not a table"))?;
+        let groups = events
+            .entry(event)
+            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        let groups = groups.as_array_of_tables_mut().ok_or_else(|| {
+            Flaw::new(format!(
+                "`hooks.{event}` is not written as [[hooks.{event}]]"
+            ))
+        })?;
+        let mut table = Table::new();
+        for (key, value) in handler {
+            table.insert(key, item(value));
+        }
+        let mut handlers = ArrayOfTables::new();
+        handlers.push(table);
+        let mut group = Table::new();
+        if let Some(matcher) = matcher {
+            group.insert("matcher", value(matcher));
+        }
+        group.insert("hooks", Item::ArrayOfTables(handlers));
+        groups.push(group);
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, entries: &[usize]) {
+        let mut gone: Vec<Place> = entries
+            .iter()
+            .filter_map(|entry| self.places.get(*entry).cloned())
+            .collect();
+        // From the end, so that the places of the others stay true.
+        gone.sort_by_key(|place| std::cmp::Reverse((place.1, place.2)));
+        for place in gone {
+            self.remove_one(&place);
+        }
+    }
+
+    fn remove_one(&mut self, place: &Place) -> Option<()> {
+        let hooks = self.document.get_mut("hooks")?;
+        let events = hooks.as_table_like_mut()?;
+        let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
+        let group = groups.get_mut(place.1)?;
+        let handlers = group.get_mut("hooks")?.as_array_of_tables_mut()?;
+        handlers.remove(place.2);
+        if handlers.is_empty() {
+            groups.remove(place.1);
+        }
+        if groups.is_empty() {
+            events.remove(&place.0);
+        }
+        if events.is_empty() {
+            self.document.remove("hooks");
+        }
+        Some(())
+    }
+
+    pub(super) fn top(&self, key: &str) -> Option<Value> {
+        plain(self.document.get(key)?)
+    }
+
+    pub(super) fn is_bare(&self) -> bool {
+        self.document.as_table().is_empty() && self.text().trim().is_empty()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let text = self.document.to_string();
+        if self.crlf {
+            text.replace("\r\n", "\n").replace('\n', "\r\n")
+        } else {
+            text
+        }
+    }
+}
+
+fn members(table: &Table) -> Map<String, Value> {
+    let member = |(key, item): (&str, &Item)| Some((key.to_owned(), plain(item)?));
+    table.iter().filter_map(member).collect()
+}
+
+/// The values that occur in a handler.
+fn plain(item: &Item) -> Option<Value> {
+    if let Some(table) = item.as_table_like() {
+        let member = |(key, item): (&str, &Item)| Some((key.to_owned(), plain(item)?));
+        return Some(Value::Object(table.iter().filter_map(member).collect()));
+    }
+    if let Some(list) = item.as_array() {
+        let value = |value: &toml_edit::Value| plain(&Item::Value(value.clone()));
+        return Some(Value::Array(list.iter().filter_map(value).collect()));
+    }
+    item.as_str()
+        .map(Value::from)
+        .or_else(|| item.as_integer().map(Value::from))
+        .or_else(|| item.as_bool().map(Value::from))
+}
+
+fn item(wanted: &Value) -> Item {
+    match wanted {
+        Value::Bool(truth) => value(*truth),
+        Value::Number(number) => value(number.as_i64().unwrap_or_default()),
+        Value::String(text) => value(text.as_str()),
+        Value::Array(list) => {
+            let words = list.iter().filter_map(Value::as_str);
+            value(words.collect::<toml_edit::Array>())
+        }
+        Value::Null | Value::Object(_) => Item::None,
+    }
+}

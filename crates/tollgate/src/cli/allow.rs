@@ -1,0 +1,231 @@
+//! `tollgate allow`: a person lifts a block, once or for a while.
+
+use std::process::ExitCode;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tollgate_core::env::Env;
+use tollgate_core::guard::{self, Override};
+use tollgate_core::project::Layout;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
+
+use super::trust::a_person;
+use super::{Answer, BOLD, DIM, GOOD, Trouble};
+use crate::gate::config::nearest;
+use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, override_of};
+
+/// How many of the last blocks are shown.
+const SHOWN: usize = 5;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The code of what is blocked, for example BG-001 (`--list` shows what was blocked lately)
+    #[arg(required_unless_present_any = ["list", "revoke"])]
+    code: Option<String>,
+    /// Allow it once, within the next hour
+    #[arg(long, conflicts_with = "for")]
+    once: bool,
+    /// Allow it for so long: 45s, 30m, 2h, at most 24h
+    #[arg(long, value_name = "DURATION")]
+    r#for: Option<String>,
+    /// Why; it goes into the journal
+    #[arg(long)]
+    reason: Option<String>,
+    /// Show what is allowed now, and what was blocked lately
+    #[arg(long, conflicts_with_all = ["code", "revoke"])]
+    list: bool,
+    /// Take back what is allowed under this code
+    #[arg(long, value_name = "CODE", conflicts_with = "code")]
+    revoke: Option<String>,
+    /// Print JSON (with --list)
+    #[arg(long, requires = "list")]
+    json: bool,
+}
+
+/// The project that it is about.
+struct Here {
+    env: Env,
+    layout: Layout,
+    now: Timestamp,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let env = crate::hook::environment();
+    let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
+        Trouble::new("there is no project here").hint("go to a directory of the project")
+    })?;
+    let here = Here {
+        env,
+        layout,
+        now: Timestamp::now(),
+    };
+    if arguments.list {
+        return here.list(arguments.json);
+    }
+    if let Some(code) = &arguments.revoke {
+        return here.revoke(&code.to_uppercase());
+    }
+    let code = arguments.code.as_deref().unwrap_or_default().to_uppercase();
+    here.allow(&code, arguments)
+}
+
+impl Here {
+    fn overrides(&self) -> Overrides<'_> {
+        Overrides {
+            layout: &self.layout,
+            env: &self.env,
+            now: self.now,
+        }
+    }
+
+    fn allow(&self, code: &str, arguments: &Arguments) -> Answer {
+        check(code)?;
+        let (extent, lasts) = match (&arguments.r#for, arguments.once) {
+            (Some(text), _) => (Extent::Always, duration(text)?),
+            (None, true) => (Extent::Once, ONCE_WITHIN),
+            (None, false) => {
+                return Err(Trouble::new("how long is not said").hint("add --once or --for 30m"));
+            }
+        };
+        let reason = arguments.reason.as_deref().map(str::trim);
+        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+            return Err(Trouble::new("why is not said")
+                .hint("add --reason \"…\"; whoever reads the journal wants to know"));
+        };
+        let until = self
+            .now
+            .checked_add(lasts)
+            .map_err(|error| Trouble::new(error.to_string()))?;
+        let person = a_person("allow")?;
+        let what = format!(
+            "{code} ({}) will not block an agent in {}.",
+            meaning(code),
+            self.layout.root().display()
+        );
+        let retyped = person.retypes(&what);
+        if !retyped.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
+            anstream::println!("That is not the word; nothing is allowed.");
+            return Ok(ExitCode::FAILURE);
+        }
+        let allowed = self
+            .overrides()
+            .allow(&person, code, extent, until, reason)
+            .map_err(Trouble::new)?;
+        self.write_down(code, &allowed.words());
+        anstream::println!("{GOOD}allowed{GOOD:#}  {}", allowed.words());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn list(&self, as_json: bool) -> Answer {
+        let all = self.overrides().list().map_err(Trouble::new)?;
+        let lately = self.blocked_lately();
+        if as_json {
+            let allowed: Vec<Value> = all.iter().map(crate::overrides::Allowed::to_json).collect();
+            anstream::println!("{:#}", json!({ "allowed": allowed, "blocked": lately }));
+            return Ok(ExitCode::SUCCESS);
+        }
+        if all.is_empty() {
+            anstream::println!("Nothing is allowed beyond the rules.");
+        }
+        for one in &all {
+            anstream::println!("{BOLD}{}{BOLD:#}  {}", one.code, one.words());
+        }
+        if !lately.is_empty() {
+            anstream::println!("Blocked lately:");
+        }
+        for line in &lately {
+            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+            anstream::println!(
+                "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
+                text("code"),
+                text("ts"),
+                text("reason")
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The last blocks that a person could lift, the newest first.
+    fn blocked_lately(&self) -> Vec<Value> {
+        let lines = Journal::new(self.layout.local()).lines().into_iter().rev();
+        let could = |line: &Value| {
+            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+            text("verdict") == "block" && override_of(text("code")) == Some(Override::Person)
+        };
+        lines.filter(could).take(SHOWN).collect()
+    }
+
+    /// Taking back makes nothing weaker, so anybody may.
+    fn revoke(&self, code: &str) -> Answer {
+        check(code)?;
+        let count = self.overrides().revoke(code).map_err(Trouble::new)?;
+        if count == 0 {
+            anstream::println!("{code} was not allowed.");
+            return Ok(ExitCode::FAILURE);
+        }
+        self.write_down(code, &format!("{code} is no longer allowed"));
+        anstream::println!("{code} is no longer allowed.");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn write_down(&self, code: &str, text: &str) {
+        let entry = Entry {
+            guard: Some("allow"),
+            code: Some(code),
+            reason: Some(text),
+            ..Entry::new(self.now, Decision::Change)
+        };
+        if let Err(error) = Journal::new(self.layout.local()).append(&entry) {
+            anstream::eprintln!("the journal cannot be written: {error}");
+        }
+    }
+}
+
+/// Whether a person can allow this at all.
+fn check(code: &str) -> Result<(), Trouble> {
+    match override_of(code) {
+        Some(Override::Person) => Ok(()),
+        Some(Override::Nobody) => Err(Trouble::new(format!(
+            "{code} ({}) cannot be allowed: it protects the records that everything is decided from",
+            meaning(code)
+        ))
+        .hint("change the file yourself between two sessions; it is adopted with a notice")),
+        None if !meaning(code).is_empty() => Err(Trouble::new(format!(
+            "{code} ({}) never blocks, so there is nothing to allow",
+            meaning(code)
+        ))),
+        None => {
+            let known = guard::blocking().chain(STOPS.iter().map(|(code, _)| *code));
+            let near = nearest(code, known);
+            let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+            Err(Trouble::new(format!("there is no code {code:?}{near}"))
+                .hint("`tollgate allow --list` shows what was blocked lately"))
+        }
+    }
+}
+
+/// What a code means.
+fn meaning(code: &str) -> &'static str {
+    let guards = guard::GUARDS.iter().flat_map(|guard| guard.codes);
+    let all = guards.chain(tollgate_core::integrity::CODES).chain(STOPS);
+    let mut found = all.filter(|(known, _)| *known == code);
+    found.next().map_or("", |(_, meaning)| meaning)
+}
+
+/// `45s`, `30m`, `2h`.
+fn duration(text: &str) -> Result<SignedDuration, Trouble> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let parsed = units.into_iter().find_map(|(unit, seconds)| {
+        let number: i64 = text.trim().strip_suffix(unit)?.parse().ok()?;
+        Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
+    });
+    let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
+        return Err(Trouble::new(format!("--for {text}: that is no time"))
+            .hint("write a number and s, m or h, for example 30m"));
+    };
+    if lasts > LONGEST {
+        return Err(Trouble::new(format!("--for {text}: at most 24h"))
+            .hint("a rule that is wrong for longer belongs changed, not lifted"));
+    }
+    Ok(lasts)
+}

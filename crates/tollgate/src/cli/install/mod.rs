@@ -1,0 +1,351 @@
+//! `tollgate install` and `tollgate uninstall`: registers Tollgate with the agents, and takes it
+//! out again.
+
+mod git;
+mod list;
+mod preview;
+mod uninstall;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
+use crate::agent::change::{self, Change, Refusal, Wish};
+use crate::agent::command::CommandLine;
+use crate::agent::places::is_executable;
+use crate::agent::read::{self, Reading};
+use crate::agent::{Agent, Places, Scope, Strictness};
+pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Which agents, with commas between; without it, those that are found here
+    #[arg(long, value_enum, value_delimiter = ',')]
+    agent: Vec<AgentName>,
+    /// For everybody in the project, for you in this project, or for you everywhere
+    #[arg(long, value_enum, default_value = "project")]
+    scope: ScopeName,
+    /// Install the guard on git's side (alone, unless `--agent` is said too)
+    #[arg(long)]
+    git: bool,
+    /// Stop the agent when the hook itself cannot run, where the agent knows how to
+    #[arg(long)]
+    strict: bool,
+    /// Take out the Node, bun and bash registrations of iSDLC, Gauntlet and Taskie, and those of
+    /// single guards
+    #[arg(long)]
+    replace_originals: bool,
+    /// How the settings name the program; without it, `tollgate` in a project's shared settings
+    /// and the full path elsewhere
+    #[arg(long, value_name = "PROGRAM")]
+    command: Option<String>,
+    /// List what is registered now, by whomever, and change nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "yes"])]
+    list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    json: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// How a person says yes.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Consent {
+    /// Show what would change, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AgentName {
+    #[value(alias = "claude")]
+    ClaudeCode,
+    Codex,
+    #[value(alias = "gemini-cli")]
+    Gemini,
+    #[value(alias = "copilot-cli")]
+    Copilot,
+    Cursor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScopeName {
+    Project,
+    Local,
+    User,
+}
+
+impl From<AgentName> for Agent {
+    fn from(name: AgentName) -> Self {
+        match name {
+            AgentName::ClaudeCode => Self::ClaudeCode,
+            AgentName::Codex => Self::Codex,
+            AgentName::Gemini => Self::Gemini,
+            AgentName::Copilot => Self::Copilot,
+            AgentName::Cursor => Self::Cursor,
+        }
+    }
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Project => Self::Project,
+            ScopeName::Local => Self::Local,
+            ScopeName::User => Self::User,
+        }
+    }
+}
+
+/// What a run of the command does, besides writing.
+struct Plan {
+    changes: Vec<Change>,
+    /// What is said before the preview, one line each.
+    remarks: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let places = places()?;
+    if arguments.list {
+        return Ok(list::run(&places, arguments.json));
+    }
+    if arguments.git && arguments.agent.is_empty() {
+        return git::install(&places, arguments.command.as_deref(), arguments.consent);
+    }
+    let scope = Scope::from(arguments.scope);
+    let plan = plan(arguments, scope, &places)?;
+    for remark in &plan.remarks {
+        anstream::eprintln!("{DIM}{remark}{DIM:#}");
+    }
+    if !preview::agree(&plan.changes, &places, arguments.consent)? {
+        return Ok(ExitCode::from(1));
+    }
+    if !arguments.consent.dry_run {
+        for change in &plan.changes {
+            change::make(change, &places).map_err(trouble)?;
+        }
+        tell(&plan.changes, scope, &places);
+    }
+    if arguments.git {
+        return git::install(&places, arguments.command.as_deref(), arguments.consent);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What would be registered where. Nothing is written before every file could be read.
+fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
+    let reading = read::read(places);
+    let mut remarks = Vec::new();
+    let named: Vec<Agent> = arguments.agent.iter().copied().map(Agent::from).collect();
+    let agents = if named.is_empty() {
+        found(scope, places, &reading, &mut remarks)?
+    } else {
+        Agent::ALL
+            .into_iter()
+            .filter(|agent| named.contains(agent))
+            .collect()
+    };
+    let program = program(arguments.command.as_deref(), scope, places, &mut remarks)?;
+    let strictness = if arguments.strict {
+        Strictness::Strict
+    } else {
+        Strictness::Lenient
+    };
+    let mut changes = Vec::new();
+    for agent in agents {
+        let wish = Wish {
+            agent,
+            scope,
+            program: &program,
+            strictness,
+            replace_originals: arguments.replace_originals,
+        };
+        changes.push(change::install(&wish, places).map_err(trouble)?);
+        if arguments.strict && !agent.knows_strictness() {
+            remarks.push(format!(
+                "{agent} has no way to be strict: it goes on when the hook cannot run"
+            ));
+        }
+    }
+    Ok(Plan { changes, remarks })
+}
+
+/// The agents that are used here and have settings of this scope.
+fn found(
+    scope: Scope,
+    places: &Places,
+    reading: &Reading,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<Agent>, Trouble> {
+    let mut agents = Vec::new();
+    for agent in Agent::ALL {
+        let Some(why) = agent.found(places) else {
+            continue;
+        };
+        if agent.settings(scope, places).is_none() {
+            remarks.push(format!("{agent} is left out: it has no `{scope}` settings"));
+            continue;
+        }
+        let plugin = reading.plugin.iter().map(|(_, file)| file).next();
+        if let (Agent::ClaudeCode, Some(file)) = (agent, plugin) {
+            remarks.push(format!(
+                "{agent} is left out: {} enables the plugin, which registers Tollgate itself",
+                places.shown(file)
+            ));
+            continue;
+        }
+        let runs_claudes = agent == Agent::Copilot && scope != Scope::User;
+        if runs_claudes && agents.contains(&Agent::ClaudeCode) {
+            remarks.push(format!(
+                "{agent} is left out: it runs what Claude Code's settings of the project register"
+            ));
+            continue;
+        }
+        remarks.push(format!("found {agent}: {why}"));
+        agents.push(agent);
+    }
+    if agents.is_empty() {
+        let names: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        let mut lines = vec!["no agent was found that could be told".to_owned()];
+        lines.append(remarks);
+        return Err(Trouble::new(lines.join("\n  "))
+            .hint(format!("name it: `--agent {}`", names.join(" | "))));
+    }
+    Ok(agents)
+}
+
+/// How settings name the program.
+///
+/// A file that is part of the repository is read on other machines, so it gets the bare name;
+/// what is a person's own gets the full path, because agents are started with other search
+/// paths. A link on the path is kept: it still leads to the program after an upgrade.
+fn program(
+    wanted: Option<&str>,
+    scope: Scope,
+    places: &Places,
+    remarks: &mut Vec<String>,
+) -> Result<String, Trouble> {
+    if let Some(wanted) = wanted {
+        let there = if wanted.contains('/') {
+            Path::new(wanted).is_absolute() && is_executable(Path::new(wanted))
+        } else {
+            places.program(wanted).is_some()
+        };
+        if !there {
+            return Err(
+                Trouble::new(format!("--command {wanted}: there is no such program"))
+                    .hint("give a name that is on your PATH, or an absolute path"),
+            );
+        }
+        if !CommandLine::hook(wanted, &[]).is_tollgate() {
+            return Err(Trouble::new(format!(
+                "--command {wanted}: a registration is recognised by the program's name"
+            ))
+            .hint("the file must be called `tollgate`, or `tollgate-` and something"));
+        }
+        return Ok(wanted.to_owned());
+    }
+    let myself = std::env::current_exe()
+        .map_err(|error| Trouble::new(format!("this program cannot be located: {error}")))?;
+    let on_path = places.program("tollgate");
+    let same = |path: &PathBuf| path.canonicalize().ok() == myself.canonicalize().ok();
+    let path = match (on_path, scope) {
+        (Some(_), Scope::Project) => return Ok("tollgate".to_owned()),
+        (Some(path), Scope::Local | Scope::User) if same(&path) => path,
+        (Some(_), Scope::Local | Scope::User) => myself,
+        (None, Scope::Project) => {
+            remarks.push(
+                "tollgate is not on your PATH, so its full path is registered: put it there \
+                 and run this again if others use this repository"
+                    .to_owned(),
+            );
+            myself
+        }
+        (None, Scope::Local | Scope::User) => myself,
+    };
+    path.into_os_string().into_string().map_err(|path| {
+        Trouble::new(format!(
+            "{} is no path that settings can hold",
+            path.display()
+        ))
+        .hint("install the program at another place")
+    })
+}
+
+fn tell(changes: &[Change], scope: Scope, places: &Places) {
+    for change in changes {
+        let said = if change.is_nothing() {
+            "was registered already"
+        } else {
+            "is registered"
+        };
+        anstream::println!(
+            "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} {said} {DIM}({}){DIM:#}",
+            change.agent,
+            places.shown(&change.file)
+        );
+        for need in change.agent.needs(scope) {
+            anstream::println!("  - {need}");
+        }
+    }
+    let after = read::read(places);
+    for agent in Agent::ALL {
+        let mut files: Vec<&Path> = Vec::new();
+        for found in after
+            .hooks()
+            .filter(|found| runs(agent, found.agent, found.scope))
+        {
+            if !files.contains(&found.file.as_path()) {
+                files.push(&found.file);
+            }
+        }
+        if let [first, second, ..] = files.as_slice() {
+            anstream::eprintln!(
+                "{WARN}warning{WARN:#}: {agent} runs Tollgate twice: {} and {} both register it",
+                places.shown(first),
+                places.shown(second)
+            );
+        }
+    }
+    for off in &after.switched_off {
+        if changes.iter().any(|change| change.agent == off.agent) {
+            anstream::eprintln!(
+                "{WARN}warning{WARN:#}: {} runs no hooks at all: `{}` in {} switches them off",
+                off.agent,
+                off.key,
+                places.shown(&off.file)
+            );
+        }
+    }
+    anstream::eprintln!(
+        "{HINT}out again{HINT:#}: `tollgate uninstall{}`",
+        match scope {
+            Scope::Project | Scope::Local => "",
+            Scope::User => " --scope user",
+        }
+    );
+}
+
+/// Whether `agent` runs what is registered in `whose` settings: Copilot CLI also reads the
+/// project's files of Claude Code.
+fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
+    agent == whose
+        || (agent == Agent::Copilot && whose == Agent::ClaudeCode && scope != Scope::User)
+}
+
+/// Where settings are looked for from here.
+fn places() -> Result<Places, Trouble> {
+    let env = crate::hook::environment();
+    Places::find(&env, crate::hook::variable)
+        .ok_or_else(|| Trouble::new("the current directory cannot be found"))
+}
+
+fn trouble(refusal: Refusal) -> Trouble {
+    Trouble::new(format!("{}: {}", refusal.file.display(), refusal.what)).hint(refusal.next)
+}

@@ -1,0 +1,87 @@
+//! What would change, as a unified diff, and the question whether it may.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use similar::TextDiff;
+
+use super::{Consent, DIM, Trouble, WARN};
+use crate::agent::Places;
+use crate::agent::change::Change;
+
+/// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
+pub(super) fn agree(
+    changes: &[Change],
+    places: &Places,
+    consent: Consent,
+) -> Result<bool, Trouble> {
+    let real: Vec<&Change> = changes
+        .iter()
+        .filter(|change| !change.is_nothing())
+        .collect();
+    for change in changes {
+        for note in &change.notes {
+            anstream::eprintln!("{WARN}note{WARN:#}: {}: {note}", places.shown(&change.file));
+        }
+    }
+    if consent.dry_run {
+        for change in &real {
+            anstream::print!("{}", diff(change, places));
+        }
+        if real.is_empty() {
+            anstream::eprintln!("{DIM}nothing would change{DIM:#}");
+        }
+        return Ok(true);
+    }
+    if real.is_empty() || consent.yes {
+        return Ok(true);
+    }
+    for change in &real {
+        anstream::eprint!("{}", diff(change, places));
+    }
+    ask(consent)
+}
+
+/// The question itself; nobody is asked where nobody can answer.
+pub(super) fn ask(consent: Consent) -> Result<bool, Trouble> {
+    if consent.yes || consent.dry_run {
+        return Ok(true);
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(
+            Trouble::new("nothing was changed: there is no terminal to ask at")
+                .hint("`--yes` goes on without asking, `--dry-run` only shows what would change"),
+        );
+    }
+    anstream::eprint!("Go on? [y/N] ");
+    let _unflushed = std::io::stderr().flush();
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    let yes = read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    if !yes {
+        anstream::eprintln!("nothing was changed");
+    }
+    Ok(yes)
+}
+
+fn diff(change: &Change, places: &Places) -> String {
+    let text = |bytes: &Option<Vec<u8>>| {
+        String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
+    };
+    let (old, new) = (text(&change.before), text(&change.after));
+    let name = |bytes: &Option<Vec<u8>>| match bytes {
+        Some(_) => places.shown(&change.file),
+        None => "/dev/null".to_owned(),
+    };
+    let diff = TextDiff::from_lines(&old, &new);
+    let mut unified = diff.unified_diff();
+    unified.header(&name(&change.before), &name(&change.after));
+    let mut shown = unified.to_string();
+    if change.target != change.file {
+        let target = change.target.display();
+        shown = format!("{} leads to {target}\n{shown}", places.shown(&change.file));
+    }
+    if old.is_empty() && new.is_empty() {
+        shown = format!("--- {}\n+++ /dev/null\n", places.shown(&change.file));
+    }
+    shown
+}

@@ -1,0 +1,122 @@
+//! `tollgate uninstall`: takes Tollgate out of the agents' settings and of git's hooks.
+
+use std::process::ExitCode;
+
+use super::{
+    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, places, preview, trouble,
+};
+use crate::agent::backup::Backup;
+use crate::agent::change::{self, Change};
+use crate::agent::read;
+use crate::agent::{Agent, Places, Scope};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Arguments {
+    /// Which agents, with commas between; without it, all
+    #[arg(long, value_enum, value_delimiter = ',')]
+    agent: Vec<AgentName>,
+    /// Which settings; without it, the project's shared ones and your own in it
+    #[arg(long, value_enum)]
+    scope: Option<ScopeName>,
+    /// Take out the guard on git's side only
+    #[arg(long, conflicts_with_all = ["agent", "scope"])]
+    git: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
+    let places = places()?;
+    if let Some(mark) = tollgate_core::env::agent_mark(crate::hook::variable) {
+        return Err(Trouble::new(format!(
+            "an agent is asking ({mark} is set), and its guard is not the agent's to remove"
+        ))
+        .hint("a person runs this in a terminal of their own"));
+    }
+    if arguments.git {
+        return super::git::uninstall(&places, arguments.consent);
+    }
+    let changes = plan(arguments, &places)?;
+    let all = arguments.agent.is_empty() && arguments.scope.is_none();
+    let guarded = all && super::git::is_installed(&places);
+    if changes.is_empty() && !guarded {
+        anstream::eprintln!("Tollgate is not registered {}", whereabouts(arguments));
+        told_of_user(arguments, &places);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !preview::agree(&changes, &places, arguments.consent)? {
+        return Ok(ExitCode::from(1));
+    }
+    if !arguments.consent.dry_run {
+        for change in &changes {
+            change::make(change, &places).map_err(trouble)?;
+            anstream::println!(
+                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer told {DIM}({}){DIM:#}",
+                change.agent,
+                places.shown(&change.file)
+            );
+        }
+    }
+    told_of_user(arguments, &places);
+    if guarded {
+        return super::git::uninstall(&places, arguments.consent);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every file that has something of Tollgate in it, or that an install remembers.
+fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> {
+    let agents: Vec<Agent> = arguments.agent.iter().copied().map(Agent::from).collect();
+    let scopes = match arguments.scope {
+        Some(scope) => vec![Scope::from(scope)],
+        None => vec![Scope::Project, Scope::Local],
+    };
+    let mut changes = Vec::new();
+    for agent in Agent::ALL {
+        if !agents.is_empty() && !agents.contains(&agent) {
+            continue;
+        }
+        for scope in &scopes {
+            let backup = Backup::of(*scope, places);
+            let mut files = agent.reads(*scope, places);
+            // One that was removed since is still remembered.
+            files.extend(
+                agent
+                    .settings(*scope, places)
+                    .filter(|file| !files.contains(file)),
+            );
+            for file in files {
+                let known = backup
+                    .as_ref()
+                    .is_some_and(|backup| backup.load(&file).is_some());
+                if !known && !file.exists() {
+                    continue;
+                }
+                changes.extend(change::uninstall(agent, *scope, &file, places).map_err(trouble)?);
+            }
+        }
+    }
+    Ok(changes)
+}
+
+fn whereabouts(arguments: &Arguments) -> &'static str {
+    match arguments.scope {
+        Some(ScopeName::User) => "in your own settings",
+        Some(ScopeName::Project | ScopeName::Local) | None => "in this project",
+    }
+}
+
+/// What stays because nobody asked for it.
+fn told_of_user(arguments: &Arguments, places: &Places) {
+    if arguments.scope.is_some() {
+        return;
+    }
+    let reading = read::read(places);
+    let stays = reading.hooks().find(|found| found.scope == Scope::User);
+    if let Some(found) = stays {
+        anstream::eprintln!(
+            "{DIM}your own settings still register it ({}): `tollgate uninstall --scope user`{DIM:#}",
+            places.shown(&found.file)
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! `tollgate log`: what was decided, and whether the journal still says all of it.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tollgate_core::project::Layout;
+use tollgate_core::state::chain::Hash;
+use tollgate_core::state::journal::Decision;
+use tollgate_core::state::timestamp;
+
+use super::plain::Plain;
+use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
+use crate::journal::{self, Entry, Follower, Verified};
+
+/// How often a journal that is followed is looked at.
+const PAUSE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Only what this guard said
+    #[arg(long)]
+    guard: Option<String>,
+    /// Only findings with this code, or faults of this kind
+    #[arg(long)]
+    code: Option<String>,
+    /// Only what concerns this phase
+    #[arg(long)]
+    phase: Option<String>,
+    /// Only this session (its beginning is enough)
+    #[arg(long)]
+    session: Option<String>,
+    /// Only these kinds: block, warn, fault, change, gate, review, record
+    #[arg(long, value_parser = verdict, value_delimiter = ',')]
+    verdict: Vec<Decision>,
+    /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment
+    #[arg(long, value_parser = since)]
+    since: Option<Timestamp>,
+    /// The last so many; 0 for all
+    #[arg(short = 'n', long = "lines", default_value_t = 50)]
+    lines: usize,
+    /// Go on with what happens from now on, until interrupted
+    #[arg(long, short)]
+    follow: bool,
+    /// Print JSON: one line per entry
+    #[arg(long)]
+    json: bool,
+    /// Check that no line was removed or altered; exit with 1 if one was
+    #[arg(long, conflicts_with_all = ["guard", "code", "phase", "session", "verdict", "since", "follow"])]
+    verify: bool,
+    /// With --verify: a hash that an earlier --verify printed must still be in the chain
+    #[arg(long, value_name = "HASH", requires = "verify")]
+    head: Option<Hash>,
+}
+
+fn verdict(name: &str) -> Result<Decision, String> {
+    Decision::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Decision::ALL.iter().map(|known| known.as_str()).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+/// A moment, or how long ago it was.
+fn since(text: &str) -> Result<Timestamp, String> {
+    let ago = || {
+        let (unit, per) = [
+            ("s", 1),
+            ("m", 60),
+            ("h", 3600),
+            ("d", 86400),
+            ("w", 604_800),
+        ]
+        .into_iter()
+        .find(|(unit, _)| text.ends_with(unit))?;
+        let count: i64 = text.strip_suffix(unit)?.parse().ok()?;
+        let ago = SignedDuration::from_secs(count.checked_mul(per)?);
+        Timestamp::now().checked_sub(ago).ok()
+    };
+    ago()
+        .or_else(|| timestamp::parse(text))
+        .or_else(|| timestamp::parse(&format!("{text}T00:00:00Z")))
+        .ok_or_else(|| {
+            "for example 90s, 30m, 2h, 3d, 2026-02-08 or 2026-02-08T20:00:00Z".to_owned()
+        })
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let env = crate::hook::environment();
+    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let local = layout.local();
+    if arguments.verify {
+        let done = journal::verify(&local, arguments.head);
+        tell(&done, arguments.json);
+        return Ok(ExitCode::from(u8::from(!done.problems.is_empty())));
+    }
+    match show(&local, arguments) {
+        // Whoever reads our output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(Trouble::new(format!("standard output: {error}"))),
+        Ok(()) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn show(local: &Path, arguments: &Arguments) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    if !arguments.follow {
+        return show_past(&mut out, journal::entries(local), arguments);
+    }
+    let (past, mut follower) = Follower::with_past(local);
+    show_past(&mut out, past, arguments)?;
+    loop {
+        std::thread::sleep(PAUSE);
+        for entry in follower.poll() {
+            if wanted(&entry, arguments) {
+                print(&mut out, &entry, arguments.json)?;
+            }
+        }
+        out.flush()?;
+    }
+}
+
+fn show_past(
+    out: &mut impl Write,
+    past: impl Iterator<Item = Entry>,
+    arguments: &Arguments,
+) -> io::Result<()> {
+    let mut kept: VecDeque<Entry> = VecDeque::new();
+    for entry in past.filter(|entry| wanted(entry, arguments)) {
+        if arguments.lines > 0 && kept.len() == arguments.lines {
+            kept.pop_front();
+        }
+        kept.push_back(entry);
+    }
+    if kept.is_empty() && !arguments.follow {
+        anstream::eprintln!("{DIM}nothing in the journal matches{DIM:#}");
+    }
+    for entry in &kept {
+        print(out, entry, arguments.json)?;
+    }
+    out.flush()
+}
+
+fn wanted(entry: &Entry, arguments: &Arguments) -> bool {
+    let is = |field: &Option<String>, wanted: &Option<String>| {
+        wanted
+            .as_deref()
+            .is_none_or(|wanted| field.as_deref() == Some(wanted))
+    };
+    let session = arguments.session.as_deref().is_none_or(|wanted| {
+        let session = entry.session.as_deref();
+        session.is_some_and(|session| session.starts_with(wanted))
+    });
+    let late = |since| entry.ts.is_some_and(|ts| ts >= since);
+    is(&entry.guard, &arguments.guard)
+        && is(&entry.code, &arguments.code)
+        && is(&entry.phase, &arguments.phase)
+        && session
+        && (arguments.verdict.is_empty() || arguments.verdict.contains(&entry.verdict))
+        && arguments.since.is_none_or(late)
+}
+
+fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
+    if json {
+        // Escapes of a terminal are escaped in JSON.
+        return writeln!(out, "{}", entry.value);
+    }
+    let id = entry
+        .id
+        .map_or_else(|| entry.place.to_string(), |id| format!("#{id}"));
+    let ts = entry.ts.map(timestamp::iso).unwrap_or_default();
+    let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
+    let style = match entry.verdict {
+        Decision::Block => ERROR,
+        Decision::Warn | Decision::Fault => WARN,
+        Decision::Change | Decision::Record | Decision::Gate | Decision::Review => GOOD,
+    };
+    let word = entry.verdict.as_str();
+    write!(
+        out,
+        "{BOLD}{id:>6}{BOLD:#}  {DIM}{ts}Z{DIM:#}  {style}{word:<6}{style:#}"
+    )?;
+    let texts = [
+        &entry.guard,
+        &entry.code,
+        &entry.event,
+        &entry.tool,
+        &entry.phase,
+        &entry.agent,
+        &entry.call,
+        &entry.project,
+    ];
+    for text in texts.into_iter().flatten() {
+        write!(out, "  {}", Plain(text))?;
+    }
+    if let (Some(wire), Some(ms)) = (&entry.wire, entry.ms) {
+        write!(out, "  {DIM}{} {ms} ms{DIM:#}", Plain(wire))?;
+    }
+    if let Some(version) = entry.version {
+        write!(out, "  {DIM}v{version}{DIM:#}")?;
+    }
+    if let Some(reason) = &entry.reason {
+        let cut: String = reason.chars().take(200).collect();
+        let more = if cut.len() < reason.len() { "…" } else { "" };
+        write!(out, "  {}{more}", Plain(&cut))?;
+    }
+    writeln!(out)
+}
+
+fn tell(done: &Verified, json: bool) {
+    if json {
+        anstream::println!("{:#}", as_json(done));
+        return;
+    }
+    for problem in &done.problems {
+        let place = problem
+            .place
+            .map(|place| format!("{place}: "))
+            .unwrap_or_default();
+        anstream::println!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
+    }
+    if let Some(begins) = done.begins {
+        anstream::println!(
+            "{WARN}unchained{WARN:#} until {begins}: {} lines from before there was a chain",
+            done.unchained
+        );
+    } else if done.unchained > 0 {
+        anstream::println!(
+            "{WARN}unchained{WARN:#}: {} lines from before there was a chain",
+            done.unchained
+        );
+    }
+    for place in &done.torn {
+        anstream::println!("{DIM}torn{DIM:#}      {place}: half a line; its writer was killed");
+    }
+    if done.behind > 0 {
+        anstream::println!(
+            "{DIM}behind{DIM:#}    the record of the last line is {} behind; its writer was killed",
+            done.behind
+        );
+    }
+    if done.problems.is_empty() {
+        anstream::println!(
+            "{GOOD}ok{GOOD:#}        {} lines hang together",
+            done.chained
+        );
+    } else {
+        anstream::println!("          {} lines hang together", done.chained);
+    }
+    if done.head.n > 0 {
+        anstream::println!("head      #{} {}", done.head.n, done.head.hash);
+    }
+}
+
+fn as_json(done: &Verified) -> Value {
+    let problems: Vec<_> = done
+        .problems
+        .iter()
+        .map(|problem| {
+            json!({
+                "file": problem.place.map(|place| place.file),
+                "line": problem.place.map(|place| place.line),
+                "what": problem.what.to_string(),
+            })
+        })
+        .collect();
+    let torn: Vec<_> = done.torn.iter().map(ToString::to_string).collect();
+    json!({
+        "ok": done.problems.is_empty(), "chained": done.chained, "unchained": done.unchained,
+        "unchained_until": done.begins.map(|place| place.to_string()), "torn": torn,
+        "head": { "n": done.head.n, "hash": done.head.hash.to_string() }, "problems": problems,
+    })
+}

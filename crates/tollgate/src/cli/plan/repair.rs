@@ -1,0 +1,48 @@
+//! `tollgate plan repair`: a destroyed state is set aside and made again.
+
+use std::process::ExitCode;
+
+use super::{Answer, GOOD, Site, Trouble, WARN};
+use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::rebuild::{self, Rebuilt};
+use crate::plan::view::View;
+
+pub(super) fn run(site: &Site) -> Answer {
+    if site.env.is_nested() {
+        return Err(Trouble::new("a reviewer repairs nothing"));
+    }
+    let plan = site.plan()?;
+    let view = View::of(&plan);
+    match &view.found {
+        Found::Read(state) => {
+            anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
+            for problem in &state.problems {
+                anstream::println!("{WARN}warning{WARN:#}: {problem}");
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        Found::Unusable(why) => return Err(not_ours(&plan, why)),
+        Found::Corrupt(_) | Found::Absent => {}
+    }
+    let failed = |error: Unwritten| Trouble::new(error.to_string());
+    let rebuilt = match rebuild::from_log(&plan, site.now).map_err(failed)? {
+        Rebuilt::Unknown => rebuild::from_files(&plan, site.now, &view).map_err(failed)?,
+        rebuilt @ (Rebuilt::Whole | Rebuilt::Back(_)) => rebuilt,
+    };
+    match rebuilt {
+        Rebuilt::Back(back) => anstream::println!("{GOOD}{}{GOOD:#}: {back}", plan.id()),
+        Rebuilt::Whole | Rebuilt::Unknown => {
+            anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
+        }
+    }
+    anstream::println!("`tollgate plan next` says how to go on");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Something is in the state's place that Tollgate does not touch.
+pub(super) fn not_ours(plan: &Plan, why: &str) -> Trouble {
+    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
+        "move {}/state.json away, then `tollgate plan repair` makes one",
+        plan.shown()
+    ))
+}

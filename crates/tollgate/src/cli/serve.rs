@@ -1,0 +1,29 @@
+//! `tollgate serve`: the project as a page of this machine's browser.
+
+use std::io::Write as _;
+
+use super::{Answer, Trouble};
+use crate::ui::serve::Server;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The port on 127.0.0.1 [default: any free one]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    port: u16,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let observer = super::observer()?;
+    let server = Server::open(observer, arguments.port).map_err(|error| {
+        Trouble::new(format!("port {} of 127.0.0.1: {error}", arguments.port))
+            .hint("leave --port out and a free one is taken")
+    })?;
+    anstream::println!("{}", server.address());
+    anstream::eprintln!("Whoever has this address can read about the project. Ctrl-C ends it.");
+    // Whoever reads the address from a pipe waits for it.
+    let _gone = std::io::stdout().flush();
+    let error = server.run();
+    Err(Trouble::new(format!(
+        "the page cannot be served any more: {error}"
+    )))
+}

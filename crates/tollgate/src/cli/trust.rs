@@ -1,0 +1,187 @@
+//! `tollgate trust` and `tollgate untrust`: a person looks at what a project would run.
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use serde_json::json;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+
+use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
+use crate::gate::config::{Config, ConfigError};
+use crate::person::Person;
+use crate::trust::{self, Commands, Repository, Standing, Store};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Do not ask (a person at a terminal must still be there)
+    #[arg(long, conflicts_with = "show")]
+    yes: bool,
+    /// Only show the commands and whether they are trusted; exit 1 if they are not
+    #[arg(long)]
+    show: bool,
+    /// Print JSON (with --show)
+    #[arg(long, requires = "show")]
+    json: bool,
+}
+
+/// The project here and what it would run.
+struct Here {
+    env: Env,
+    layout: Layout,
+    commands: Commands,
+    repository: Repository,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let here = Here::look()?;
+    let standing = trust::standing(&here.layout, &here.env, &here.commands);
+    if arguments.show {
+        return Ok(here.show(&standing, arguments.json));
+    }
+    if let Standing::Nothing | Standing::Trusted(_) = standing {
+        anstream::println!("{}", standing.words(&here.commands));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let person = a_person("trust")?;
+    let store = here.store()?;
+    let known = store.trusted().map_err(Trouble::new)?;
+    here.tell(known.last().map(|set| &set.commands));
+    let us = rustix::process::geteuid().as_raw();
+    let stranger = here.repository.stranger(us);
+    let question = "Run these when an agent stops here?";
+    let agrees = match stranger {
+        // That somebody else can change what the commands do is never accepted in passing.
+        Some(owner) => person.agrees(&format!(
+            "This project belongs to user {owner}, who can change what these commands do at any time. {question}"
+        )),
+        None if arguments.yes => Ok(true),
+        None => person.agrees(question),
+    };
+    if !agrees.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
+        anstream::println!("Not trusted; nothing changed.");
+        return Ok(ExitCode::FAILURE);
+    }
+    store
+        .add(&person, &here.commands, stranger, Timestamp::now())
+        .map_err(Trouble::new)?;
+    anstream::println!(
+        "{GOOD}trusted{GOOD:#}  {} in {}",
+        here.commands.count(),
+        here.repository.place.display()
+    );
+    anstream::println!("{DIM}{}{DIM:#}", here.commands.fingerprint());
+    if here.env.trust_pin.is_some() {
+        anstream::eprintln!("{WARN}warning{WARN:#}: TOLLGATE_TRUST is set and goes before it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn untrust() -> Answer {
+    let here = Here::look()?;
+    let store = here.store()?;
+    let known = store.trusted().map_err(Trouble::new)?;
+    if known.is_empty() {
+        anstream::println!("Nothing was trusted here.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Without trust no gate runs, so an agent must not take it back either.
+    let person = a_person("untrust")?;
+    store.forget(&person).map_err(Trouble::new)?;
+    anstream::println!(
+        "No longer trusted: {} in {}",
+        match known.len() {
+            1 => "1 set of commands".to_owned(),
+            many => format!("{many} sets of commands"),
+        },
+        here.repository.place.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Who may do this.
+pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
+    Person::present().map_err(|absent| {
+        Trouble::new(format!(
+            "`tollgate {what}` is for a person at a terminal: {absent}"
+        ))
+        .hint("run it in a terminal of your own, outside of the agent")
+    })
+}
+
+impl Here {
+    fn look() -> Result<Self, Trouble> {
+        let env = crate::hook::environment();
+        let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
+            Trouble::new("there is no project here").hint("go to a directory of the project")
+        })?;
+        let gates = match Config::load(&layout, &env) {
+            Ok(config) => Some(config),
+            Err(ConfigError::Missing(_)) => None,
+            Err(error @ ConfigError::Wrong(_)) => {
+                return Err(Trouble::new(error.to_string())
+                    .hint("what cannot be read cannot be trusted; `tollgate validate` helps"));
+            }
+        };
+        let repository =
+            Repository::of(&layout).map_err(|error| Trouble::about(layout.root(), &error))?;
+        Ok(Self {
+            commands: Commands::of(&layout, gates.as_ref()),
+            repository,
+            layout,
+            env,
+        })
+    }
+
+    fn store(&self) -> Result<Store<'_>, Trouble> {
+        Store::open(&self.env, &self.repository).map_err(Trouble::new)
+    }
+
+    /// The commands; after an earlier trust, only what differs from it.
+    fn tell(&self, before: Option<&Commands>) {
+        anstream::println!(
+            "{BOLD}{}{BOLD:#} would run when an agent stops:",
+            self.layout.root().display()
+        );
+        let Some(before) = before else {
+            for line in self.commands.shown() {
+                anstream::println!("    {line}");
+            }
+            return;
+        };
+        let (added, gone) = (
+            self.commands.without(before),
+            before.without(&self.commands),
+        );
+        for line in &added {
+            anstream::println!("  {GOOD}+{GOOD:#} {line}");
+        }
+        for line in &gone {
+            anstream::println!("  {WARN}-{WARN:#} {line}");
+        }
+        let same = self.commands.len() - added.len();
+        anstream::println!("    {DIM}{same} as you trusted before{DIM:#}");
+    }
+
+    fn show(&self, standing: &Standing, as_json: bool) -> ExitCode {
+        let is_trusted = standing.is_consent();
+        if as_json {
+            let commands: Vec<_> = self.commands.shown().collect();
+            anstream::println!(
+                "{:#}",
+                json!({
+                    "trusted": is_trusted, "fingerprint": self.commands.fingerprint(),
+                    "commands": commands, "repository": self.repository.place,
+                    "project": self.repository.project, "note": standing.words(&self.commands),
+                })
+            );
+        } else {
+            for line in self.commands.shown() {
+                anstream::println!("    {line}");
+            }
+            anstream::println!("{}", standing.words(&self.commands));
+            anstream::println!("{DIM}{}{DIM:#}", self.commands.fingerprint());
+        }
+        ExitCode::from(u8::from(!is_trusted))
+    }
+}

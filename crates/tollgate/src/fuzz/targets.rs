@@ -1,0 +1,317 @@
+//! The targets. Each takes any bytes; a panic is a defect.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tollgate_core::git::{Repository, commits};
+use tollgate_core::guard::{self, GUARDS};
+use tollgate_core::json::{Kind, Node};
+use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
+use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::shell::writes::touches;
+use tollgate_core::shell::{Start, may_mention, survey};
+use tollgate_core::state::document::Document;
+use tollgate_core::state::edit::{self, Edit};
+use tollgate_core::state::view::State;
+use tollgate_core::verdict::{Fault, Outcome};
+use tollgate_core::workflow::tasks as workflow_tasks;
+
+use super::project::{Ground, ground};
+use crate::gate::config::Config;
+use crate::plan::tasks::{Tasks, is_finished};
+use crate::process::{End, Ended};
+use crate::review::answer;
+use crate::review::cli::{Reviewer, understand};
+
+/// What stands between the parts of an input that is several texts.
+const BETWEEN: &str = "\n%%%\n";
+
+const WIRES: [Option<Wire>; 9] = [
+    None,
+    Some(Wire::Claude),
+    Some(Wire::Codex),
+    Some(Wire::Gemini),
+    Some(Wire::Copilot),
+    Some(Wire::Cursor),
+    Some(Wire::Isdlc),
+    Some(Wire::Taskie),
+    Some(Wire::Gauntlet),
+];
+
+/// The first byte's choice and the rest.
+fn choose<'b, T>(bytes: &'b [u8], choices: &[T]) -> Option<(usize, &'b [u8])> {
+    let (first, rest) = bytes.split_first()?;
+    Some((usize::from(*first) % choices.len(), rest))
+}
+
+/// Stdout is nothing or one object; the code is 0 or 2.
+fn check(answer: &Answer) {
+    assert!(matches!(answer.exit, 0 | 2), "exit {}", answer.exit);
+    if !answer.stdout.is_empty() {
+        let value: Value = serde_json::from_str(&answer.stdout).expect("JSON on stdout");
+        assert!(value.is_object(), "{value}");
+    }
+}
+
+fn judge(event: &Event<'_>, ground: &Ground) -> Outcome {
+    let now = Timestamp::from_second(1_770_000_000).expect("a moment");
+    let cwd = Some(ground.root().to_owned());
+    let sources = Sources::new(ground.layout(), ground.env(), cwd, now);
+    let scene = Scene::new(event, &sources);
+    let outcome = guard::judge(&scene, GUARDS);
+    Outcome {
+        faults: scene.into_faults(),
+        ..outcome
+    }
+}
+
+/// An event in each dialect, decided by every guard, answered.
+pub(super) fn event(bytes: &[u8]) {
+    let Some((wire, rest)) = choose(bytes, &WIRES) else {
+        return;
+    };
+    let text = String::from_utf8_lossy(rest);
+    let wire = WIRES[wire];
+    let hints = Hints {
+        wire,
+        event: None,
+        gemini_env: false,
+    };
+    match protocol::parse(&text, &hints) {
+        Ok(event) => {
+            let outcome = judge(&event, ground("event"));
+            check(&protocol::answer(&event, &outcome));
+        }
+        Err(error) => check(&protocol::answer_unparsed(wire, &[Fault::from(error)])),
+    }
+}
+
+/// A state file: read, changed, written, read again; and every guard's look at it.
+pub(super) fn state(bytes: &[u8]) {
+    if let Ok(mut document) = Document::parse(bytes) {
+        let text = document.to_text();
+        let again = Document::parse(text.as_bytes()).expect("what we write we can read");
+        assert_eq!(
+            document.members(),
+            again.members(),
+            "a rewrite changed something"
+        );
+        let edits = [
+            Edit::set(&["active_workflow", "current_phase"], "08-code-review"),
+            Edit::push(&["workflow_history"], "x"),
+            Edit::add(&["state_version"], 1),
+            Edit::remove(&["phases", "06-implementation"]),
+        ];
+        for edit in &edits {
+            // What is in the way is said; it is no reason to lose the rest.
+            let _told = edit::apply(std::slice::from_ref(edit), &mut document);
+        }
+        Document::parse(document.to_text().as_bytes()).expect("what we changed we can read");
+    }
+    if let Ok(state) = State::parse(&String::from_utf8_lossy(bytes)) {
+        if let Some(workflow) = state.workflow() {
+            let _any = (
+                workflow.phases(),
+                workflow.phase_index(),
+                workflow.git_branch(),
+            );
+        }
+        let _any = (state.current_phase(), state.enforces_iterations());
+    }
+    let ground = ground("state");
+    ground.write(".isdlc/state.json", bytes);
+    for text in [
+        r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/t","tool_name":"Task","tool_input":{"subagent_type":"software-developer","prompt":"advance to the next phase"}}"#,
+        r#"{"hook_event_name":"PreToolUse","session_id":"s","transcript_path":"/t","tool_name":"Bash","tool_input":{"command":"git commit -m x"}}"#,
+        r#"{"hook_event_name":"PostToolUse","session_id":"s","transcript_path":"/t","tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_response":{"stdout":"test result: FAILED. 1 passed; 2 failed;"}}"#,
+    ] {
+        let hints = Hints {
+            wire: None,
+            event: None,
+            gemini_env: false,
+        };
+        let event = protocol::parse(text, &hints).expect("an event");
+        check(&protocol::answer(&event, &judge(&event, ground)));
+    }
+}
+
+/// The lazy view of JSON beside serde's.
+pub(super) fn json(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    // Serde stops at a depth of 128, which the lazy view need not.
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return;
+    };
+    let node = Node::parse(text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+    compare(node, &value);
+}
+
+fn compare(node: Node<'_>, value: &Value) {
+    match value {
+        Value::Null => assert!(node.is_null()),
+        Value::Bool(truth) => assert_eq!(node.bool(), Some(*truth)),
+        Value::Number(number) => {
+            assert_eq!(node.kind(), Kind::Number);
+            // Beyond what fits serde has no number; JavaScript and the view have infinity.
+            let expected = number.as_f64();
+            let found = node
+                .f64()
+                .filter(|found| expected.is_some() || found.is_finite());
+            assert_eq!(found, expected, "{number}");
+        }
+        Value::String(text) => assert_eq!(node.str().as_deref(), Some(text.as_str())),
+        Value::Array(items) => {
+            let nodes = node.array().expect("an array");
+            assert_eq!(nodes.len(), items.len());
+            for (node, item) in nodes.into_iter().zip(items) {
+                compare(node, item);
+            }
+        }
+        Value::Object(members) => {
+            let object = node.object().expect("an object");
+            for (key, member) in members {
+                compare(object.get(key).expect("a member"), member);
+            }
+        }
+    }
+}
+
+/// A shell command: what it would run, commit and write.
+pub(super) fn shell(bytes: &[u8]) {
+    let command = String::from_utf8_lossy(bytes);
+    let root = Path::new("/nowhere/project");
+    let found = survey(
+        &command,
+        Start {
+            dir: Some(root),
+            home: Some(Path::new("/nowhere")),
+        },
+    );
+    let _landings = commits(&found, root, None);
+    let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root);
+    if !may_mention(&command, "git") {
+        let runs_git = found.runs().any(|run| run.program() == Some("git"));
+        assert!(!runs_git, "the cheap check hid a git: {command:?}");
+    }
+}
+
+/// The gates' configuration: `config.yml`, a check, a review with front matter.
+pub(super) fn yaml(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parts = text.split(BETWEEN);
+    let ground = ground("yaml");
+    let mut put = |file: &str| ground.write(file, parts.next().unwrap_or_default().as_bytes());
+    put(".gauntlet/config.yml");
+    put(".gauntlet/checks/check.yml");
+    put(".gauntlet/reviews/review.md");
+    put(".gauntlet/reviews/other.yml");
+    match Config::load(&ground.layout(), &ground.env()) {
+        Ok(config) => {
+            for (name, check) in &config.checks {
+                assert!(!check.command.trim().is_empty(), "{name} runs nothing");
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty(), "an error without words"),
+    }
+}
+
+/// A task list, and a task's own file.
+pub(super) fn tasks(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let tasks = Tasks::parse(&text);
+    let (done, all) = tasks.progress();
+    assert!(done <= all);
+    for file in tasks.files() {
+        assert!(
+            !file.contains(['/', '\\', '\0']),
+            "a task's file elsewhere: {file:?}"
+        );
+    }
+    let _any = (
+        tasks.first_open(),
+        tasks.remaining(None),
+        is_finished(&text),
+    );
+    for phase in ["06-implementation", "05-test-strategy", "x"] {
+        if let Some(ticked) = workflow_tasks::tick(&text, phase) {
+            assert_eq!(
+                ticked.lines().count(),
+                text.lines().count(),
+                "a line was lost"
+            );
+            assert_eq!(
+                workflow_tasks::tick(&ticked, phase),
+                None,
+                "ticked twice: {ticked:?}"
+            );
+        }
+    }
+}
+
+/// What a reviewer printed and how it ended. Only a reviewer that ended well and said so passes.
+pub(super) fn review(bytes: &[u8]) {
+    let names: Vec<_> = Reviewer::names().collect();
+    let Some((name, rest)) = choose(bytes, &names) else {
+        return;
+    };
+    let Some((failed, rest)) = choose(rest, &[false, true]) else {
+        return;
+    };
+    let reviewer = Reviewer::named(names[name], Some("true")).expect("a reviewer");
+    let ended = Ended {
+        end: End::Exited(i32::from(failed == 1)),
+        took: Duration::ZERO,
+        leaked: 0,
+        left_out: 0,
+    };
+    let split = rest
+        .windows(BETWEEN.len())
+        .position(|part| part == BETWEEN.as_bytes());
+    let (stdout, stderr) = rest.split_at(split.unwrap_or(rest.len()));
+    let stderr = String::from_utf8_lossy(stderr).into_owned();
+    let reply = understand(&reviewer, &ended, stdout.to_vec(), stderr);
+    let Ok(spoken) = reply.answer else {
+        return;
+    };
+    assert!(failed == 0, "a reviewer that failed was heard: {spoken:?}");
+    if let Ok(answer) = answer::read(&spoken)
+        && answer.status == answer::Status::Pass
+    {
+        assert_eq!(
+            answer.unreadable, 0,
+            "a pass with findings nobody could read"
+        );
+        let said = String::from_utf8_lossy(stdout);
+        assert!(
+            said.contains("pass") || said.contains('\\'),
+            "nobody said pass: {said:?}"
+        );
+    }
+}
+
+/// What git left in its directory: `HEAD`, `packed-refs`, `config`, a reflog.
+pub(super) fn git(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut parts = text.split(BETWEEN);
+    let ground = ground("git");
+    let mut put = |file: &str| ground.write(file, parts.next().unwrap_or_default().as_bytes());
+    put(".git/HEAD");
+    put(".git/packed-refs");
+    put(".git/config");
+    put(".git/logs/HEAD");
+    let Some(repository) = Repository::discover(ground.root()) else {
+        return;
+    };
+    if let Some(branch) = repository.head().branch() {
+        let _any = (
+            repository.branch_exists(branch),
+            repository.was_merged(branch),
+        );
+    }
+    let _any = (repository.previous_branch(), repository.alias("ci", None));
+    let _any = repository.checked_out_elsewhere("feature/x");
+}

@@ -1,0 +1,262 @@
+//! The guard on git's side: `tollgate git-guard`, started by git's `reference-transaction` hook
+//! before any reference changes, by whatever command.
+//!
+//! While a workflow has a branch of its own, an agent does not move main: not by a commit, a
+//! merge, a rebase, `update-ref` or a script that hides them. A person's own git is none of its
+//! business; whatever goes wrong here lets git go on and is told.
+
+mod merge;
+pub(crate) mod script;
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use tollgate_core::env::{self, Env};
+use tollgate_core::fs;
+use tollgate_core::git::Repository;
+use tollgate_core::guard::{self, Closed};
+use tollgate_core::project::Layout;
+use tollgate_core::scene::{MAX_FILE, Sources};
+use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::view::State;
+use tollgate_core::verdict::Fault;
+
+pub(crate) use merge::holding_open;
+
+/// What the hook calls. Taken away before arguments are parsed, like `hook`.
+pub(crate) const COMMAND: &str = "git-guard";
+
+/// What the journal calls the guard and its finding.
+const GUARD: &str = "git-guard";
+const CODE: &str = "GG-001";
+const EVENT: &str = "reference-transaction";
+
+/// The moment at which git still lets itself be stopped.
+const PREPARED: &str = "prepared";
+
+/// More references than this are no agent's commit.
+const MOST: u64 = 16 << 20;
+
+/// Decides the transaction on standard input: exit 1 refuses it, everything else lets it pass.
+pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    // Git tells of every step of every transaction, and most of them are a person's.
+    if args.next().is_none_or(|state| state != PREPARED) {
+        return ExitCode::SUCCESS;
+    }
+    let Some(mark) = env::agent_mark(crate::hook::variable) else {
+        return ExitCode::SUCCESS;
+    };
+    let moved = moves();
+    if moved.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    let env = crate::hook::environment();
+    let Some(repository) = repository(&env) else {
+        return ExitCode::SUCCESS;
+    };
+    let now = Timestamp::now();
+    allow_on_panic(&env, &repository);
+    for layout in layouts(&env, &repository) {
+        match judge(&layout, &env, &repository, &moved, now) {
+            Ok(None) => {}
+            Ok(Some((branch, closed))) => {
+                let reason = format!(
+                    "'{branch}' stays where it is: {mark} is set, and the workflow's branch is '{}'",
+                    closed.expected
+                );
+                write_down(&layout, Decision::Block, CODE, &reason, now);
+                tell(&refusal(&branch, &closed));
+                return ExitCode::FAILURE;
+            }
+            Err(fault) => {
+                write_down(&layout, Decision::Fault, fault.kind, &fault.text, now);
+                tell(&format!(
+                    "tollgate: the git guard could not decide: {}\n",
+                    fault.text
+                ));
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// A line of git's: a branch that is to point elsewhere.
+struct Move {
+    old: String,
+    new: String,
+    branch: String,
+}
+
+impl Move {
+    /// Whether the branch really changes. Git also tells of references that it merely packs: then
+    /// the new commit is the one it has, or the file goes because the pack has the same.
+    fn is_real(&self, repository: &Repository) -> bool {
+        let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
+        let commit = repository.branch_commit(&self.branch);
+        if !is_none(&self.new) {
+            return commit.as_ref() != Some(&self.new);
+        }
+        let pruned = !is_none(&self.old)
+            && repository.packed_commit(&self.branch).as_ref() == Some(&self.old);
+        commit.is_some() && !pruned
+    }
+}
+
+/// The branches that a transaction moves, from git's lines `old new reference`.
+fn moves() -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut input = std::io::stdin().lock().take(MOST);
+    let mut line = Vec::new();
+    while input
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|read| read > 0)
+    {
+        let text = String::from_utf8_lossy(&line);
+        let mut words = text.trim_end().splitn(3, ' ');
+        if let (Some(old), Some(new), Some(name)) = (words.next(), words.next(), words.next())
+            && let Some(branch) = name.strip_prefix("refs/heads/")
+        {
+            moves.push(Move {
+                old: old.to_owned(),
+                new: new.to_owned(),
+                branch: branch.to_owned(),
+            });
+        }
+        line.clear();
+    }
+    moves
+}
+
+/// The repository that git is working on: it says so to its hooks.
+fn repository(env: &Env) -> Option<Repository> {
+    let cwd = env.cwd.as_deref()?;
+    match crate::hook::variable("GIT_DIR") {
+        Some(git_dir) => Repository::at(&cwd.join(git_dir), cwd),
+        None => Repository::discover(cwd),
+    }
+}
+
+/// The projects whose workflow may close main: where git stands, where the session started, and
+/// the main work tree, whose state a linked one may not have.
+fn layouts(env: &Env, repository: &Repository) -> Vec<Layout> {
+    let here = env.cwd.clone();
+    let below = crate::hook::variable("GIT_PREFIX")
+        .filter(|prefix| !prefix.is_empty())
+        .and_then(|prefix| Some(env.cwd.as_ref()?.join(prefix)));
+    let main = repository.common_dir.parent().map(Path::to_owned);
+    let places = [below, here, env.project_dir.clone(), main];
+    let mut found: Vec<Layout> = Vec::new();
+    for layout in places
+        .iter()
+        .flatten()
+        .filter_map(|place| Layout::above(place))
+    {
+        let same = Repository::discover(layout.root())
+            .is_some_and(|theirs| theirs.same_repository(repository));
+        if same && !found.contains(&layout) {
+            found.push(layout);
+        }
+    }
+    found
+}
+
+/// The branch that must not move, if one of them must not.
+fn judge(
+    layout: &Layout,
+    env: &Env,
+    repository: &Repository,
+    moved: &[Move],
+    now: Timestamp,
+) -> Result<Option<(String, Closed)>, Fault> {
+    let sources = Sources::new(layout.clone(), env.clone(), None, now);
+    sources.project().map_err(Clone::clone)?;
+    let path = sources.state_file();
+    let unreadable = |text: String| Fault::new("state-unreadable", text);
+    let contents = fs::read_regular(&path, MAX_FILE)
+        .map_err(|fault| unreadable(format!("{}: {fault}", path.display())))?;
+    let Some(contents) = contents else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&contents.bytes);
+    let state =
+        State::parse(&text).map_err(|flaw| unreadable(format!("{}: {flaw}", path.display())))?;
+    let Some(workflow) = state.workflow() else {
+        return Ok(None);
+    };
+    let stays =
+        |change: &&Move| guard::closes(workflow, &change.branch) && change.is_real(repository);
+    let Some(Move { branch, .. }) = moved.iter().find(stays) else {
+        return Ok(None);
+    };
+    let Some(closed) = guard::closed(workflow, repository) else {
+        return Ok(None);
+    };
+    if merge::is_held_open(layout) {
+        return Ok(None);
+    }
+    Ok(Some((branch.clone(), closed)))
+}
+
+fn refusal(branch: &str, closed: &Closed) -> String {
+    let expected = &closed.expected;
+    let mut text = format!(
+        "CHANGE OF MAIN BLOCKED: git was about to move '{branch}' while an active workflow has a \
+         feature branch '{expected}'.\n\n\
+         During an active workflow, all work goes to the feature branch to keep '{branch}' clean \
+         until it is reviewed and merged.\n\n\
+         To go on:\n\
+         1. Switch to the feature branch: git checkout {expected}\n\
+         2. Do it there. `tollgate workflow finalize --merge` merges it when the workflow is done\n"
+    );
+    for note in &closed.notes {
+        text.push('\n');
+        text.push_str(note);
+        text.push('\n');
+    }
+    text
+}
+
+fn write_down(layout: &Layout, verdict: Decision, code: &str, reason: &str, now: Timestamp) {
+    let entry = Entry {
+        event: Some(EVENT),
+        tool: Some("git"),
+        guard: Some(GUARD),
+        code: Some(code),
+        reason: Some(reason),
+        ..Entry::new(now, verdict)
+    };
+    if let Err(error) = Journal::new(layout.local()).append(&entry) {
+        tell(&format!(
+            "tollgate: the journal cannot be written: {error}\n"
+        ));
+    }
+}
+
+fn tell(text: &str) {
+    let _gone = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A panic is a fault like any other: told, and git goes on. The hook takes every exit code but
+/// one for a yes, so nothing else has to be done.
+fn allow_on_panic(env: &Env, repository: &Repository) {
+    let places: Vec<PathBuf> = layouts(env, repository).iter().map(Layout::local).collect();
+    std::panic::set_hook(Box::new(move |info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let text = info.payload_as_str().unwrap_or("no message");
+        let text = format!("a defect in Tollgate at {place}: {text}");
+        for local in &places {
+            let entry = Entry {
+                event: Some(EVENT),
+                guard: Some(GUARD),
+                code: Some("panic"),
+                reason: Some(&text),
+                ..Entry::new(Timestamp::now(), Decision::Fault)
+            };
+            let _told_below = Journal::new(local).append(&entry);
+        }
+        tell(&format!("tollgate: {text}\n"));
+    }));
+}

@@ -1,0 +1,204 @@
+//! What is in the project: where it begins, what it is written in, what its work is compared
+//! with, who works and who can review.
+
+use std::path::{Path, PathBuf};
+
+use tollgate_core::env::Env;
+use tollgate_core::git::{Head, Repository};
+use tollgate_core::project::Layout;
+
+use super::agents::{self, Agent};
+use super::directory::{Clues, Directory};
+use super::languages::{self, Check, Found, Role};
+use super::targets;
+use crate::gate::git::Git;
+use crate::review::Reviewer;
+use crate::review::cli::Health;
+
+/// More parts than this are no parts but a collection.
+const MOST_PARTS: usize = 8;
+
+/// Everything that was seen.
+pub(crate) struct Survey {
+    pub(crate) root: PathBuf,
+    /// The homes that are there already.
+    pub(crate) layout: Option<Layout>,
+    /// The root first, then directories with a language of their own.
+    pub(crate) parts: Vec<Piece>,
+    pub(crate) base: Base,
+    pub(crate) agents: Vec<Agent>,
+    /// The reviewers that are installed.
+    pub(crate) reviewers: Vec<&'static str>,
+    /// Programs that checks need and that are not here.
+    pub(crate) missing: Vec<String>,
+}
+
+/// A directory of the project with what it is written in.
+pub(crate) struct Piece {
+    /// `.`, or a path below the root.
+    pub(crate) path: String,
+    pub(crate) found: Vec<Found>,
+}
+
+/// What the work is compared with, and how that is known.
+pub(crate) struct Base {
+    pub(crate) name: String,
+    pub(crate) why: &'static str,
+}
+
+/// Why there is nothing to look at.
+pub(crate) enum Nowhere {
+    /// The current directory is gone.
+    NoDirectory,
+    /// It is in no git repository.
+    NoRepository(PathBuf),
+}
+
+impl Survey {
+    pub(crate) fn of(env: &Env) -> Result<Self, Nowhere> {
+        let here = env.cwd.as_deref().ok_or(Nowhere::NoDirectory)?;
+        let repository =
+            Repository::discover(here).ok_or_else(|| Nowhere::NoRepository(here.to_owned()))?;
+        // A home above the repository (in the person's own directory, say) is another project's.
+        let top = repository.work_tree.clone();
+        let layout = Layout::above(here).filter(|layout| layout.root().starts_with(&top));
+        let root = layout
+            .as_ref()
+            .map_or_else(|| top.clone(), |layout| layout.root().to_owned());
+        let search = env.path.clone().unwrap_or_default();
+        let clues = Clues::of(&root, &search);
+        let parts = parts(&Directory::new(&root, &clues));
+        let reviewers = Reviewer::names()
+            .filter(|name| {
+                let reviewer = Reviewer::named(name, None);
+                reviewer.is_some_and(|one| matches!(one.health(&search), Health::Ready(_)))
+            })
+            .collect();
+        let mut missing: Vec<String> = checks(&parts)
+            .map(Check::program)
+            .filter(|program| !program.contains('/') && !clues.has_program(program))
+            .map(str::to_owned)
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        Ok(Self {
+            base: base(&repository, &root),
+            agents: agents::survey(&root, &search),
+            root,
+            layout,
+            parts,
+            reviewers,
+            missing,
+        })
+    }
+
+    /// Whether something was found that can be run.
+    pub(crate) fn has_checks(&self) -> bool {
+        checks(&self.parts).next().is_some()
+    }
+}
+
+fn checks(parts: &[Piece]) -> impl Iterator<Item = &Check> {
+    let found = parts.iter().flat_map(|part| &part.found);
+    found.flat_map(|found| &found.checks)
+}
+
+/// The root, and what lies below it in another language.
+fn parts(root: &Directory<'_>) -> Vec<Piece> {
+    let mut found = languages::find(root);
+    let runner = targets::find(root);
+    if let Some(runner) = &runner {
+        // The project's own word for it goes before what the language suggests.
+        let own = |role: Role| runner.checks.iter().any(|check| check.role == role);
+        for language in &mut found {
+            language.checks.retain(|check| !own(check.role));
+        }
+    }
+    let tests_all = runner
+        .as_ref()
+        .is_some_and(|runner| runner.checks.iter().any(|check| check.role == Role::Test));
+    found.extend(runner);
+    let mut parts = vec![Piece {
+        path: ".".to_owned(),
+        found,
+    }];
+    if tests_all {
+        return parts;
+    }
+    for (path, directory) in root.below() {
+        // A manifest below one of the same language belongs to it: workspaces, modules.
+        let above: Vec<String> = parts
+            .iter()
+            .filter(|part| part.path == "." || Path::new(&path).starts_with(&part.path))
+            .flat_map(|part| {
+                part.found
+                    .iter()
+                    .map(|found| family(&found.name).to_owned())
+            })
+            .collect();
+        let found: Vec<Found> = languages::find(&directory)
+            .into_iter()
+            .filter(|found| !above.iter().any(|name| name == family(&found.name)))
+            .filter(|found| !found.checks.is_empty())
+            .collect();
+        if !found.is_empty() && parts.len() <= MOST_PARTS {
+            parts.push(Piece { path, found });
+        }
+    }
+    parts
+}
+
+/// A language without its package manager; JavaScript and TypeScript are one.
+fn family(name: &str) -> &str {
+    let bare = name.split(" with ").next().unwrap_or(name);
+    if bare == "TypeScript" {
+        "JavaScript"
+    } else {
+        bare
+    }
+}
+
+/// The remote's main branch where there is a remote, else the local one, else the one that is
+/// checked out, with or without a commit on it.
+fn base(repository: &Repository, root: &Path) -> Base {
+    const USUAL: [&str; 4] = ["main", "master", "trunk", "develop"];
+    if let Ok(git) = Git::at(root) {
+        let default = git.ask([
+            "symbolic-ref",
+            "--quiet",
+            "--short",
+            "refs/remotes/origin/HEAD",
+        ]);
+        if let Ok(name) = default.line() {
+            let why = "the remote's default branch";
+            return Base { name, why };
+        }
+        let exists = |name: &str| {
+            let spec = format!("refs/remotes/{name}^{{commit}}");
+            git.ask(["rev-parse", "--verify", "--quiet", &spec])
+                .line()
+                .is_ok()
+        };
+        let remote = USUAL.iter().map(|name| format!("origin/{name}"));
+        if let Some(name) = remote.into_iter().find(|name| exists(name)) {
+            let why = "the remote's branch";
+            return Base { name, why };
+        }
+    }
+    if let Some(name) = USUAL.iter().find(|name| repository.branch_exists(name)) {
+        return Base {
+            name: (*name).to_owned(),
+            why: "there is no remote",
+        };
+    }
+    match repository.head() {
+        Head::Branch(name) => Base {
+            name,
+            why: "the branch that is checked out",
+        },
+        Head::AskGit | Head::Detached | Head::None => Base {
+            name: "main".to_owned(),
+            why: "nothing else is known",
+        },
+    }
+}

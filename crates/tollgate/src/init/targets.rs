@@ -1,0 +1,114 @@
+//! Makefile, justfile and Taskfile: what the project itself calls testing and linting.
+
+use super::directory::Directory;
+use super::languages::{Check, Found, Role};
+
+/// What a target of this name is for.
+const ROLES: &[(Role, &[&str])] = &[
+    (
+        Role::Format,
+        &["format-check", "fmt-check", "check-format", "check-fmt"],
+    ),
+    (Role::Lint, &["lint"]),
+    (Role::Types, &["typecheck", "type-check", "types"]),
+    (Role::Test, &["test", "tests", "check"]),
+];
+
+/// A runner of tasks: its files, its program, and how targets are read from them.
+type Runner = (
+    &'static [&'static str],
+    &'static str,
+    fn(&str) -> Vec<String>,
+);
+
+const RUNNERS: &[Runner] = &[
+    (&["justfile", "Justfile", ".justfile"], "just", rules),
+    (&["GNUmakefile", "Makefile", "makefile"], "make", rules),
+    (&["Taskfile.yml", "Taskfile.yaml"], "task", tasks),
+];
+
+/// The project's own runner of tasks, if it has one with a target that we know.
+pub(super) fn find(directory: &Directory<'_>) -> Option<Found> {
+    RUNNERS.iter().find_map(|(names, program, read)| {
+        let file = directory.first(names)?;
+        let targets = read(&directory.text(file)?);
+        let checks: Vec<Check> = ROLES
+            .iter()
+            .filter_map(|(role, names)| {
+                let name = names
+                    .iter()
+                    .find(|name| targets.iter().any(|target| target == *name))?;
+                Some(Check::new(*role, format!("{program} {name}")))
+            })
+            .collect();
+        (!checks.is_empty()).then(|| Found::new(*program, file, checks))
+    })
+}
+
+/// The names in front of a colon at the beginning of a line: rules of make, recipes of just.
+fn rules(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in text.lines() {
+        let Some((head, rest)) = line.split_once(':') else {
+            continue;
+        };
+        let indented = line.starts_with([' ', '\t', '#', '.']);
+        // `name := value` and `name ::= value` are variables.
+        if indented || rest.trim_start_matches(':').starts_with('=') || head.contains('=') {
+            continue;
+        }
+        let head = head.trim_start_matches('@');
+        let plain = |name: &&str| !name.is_empty() && !name.contains(['$', '%', '/', '"', '\'']);
+        names.extend(head.split_whitespace().filter(plain).map(str::to_owned));
+    }
+    names
+}
+
+/// The keys below `tasks:`, one level in.
+fn tasks(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut depth = None;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        let indent = line.len() - bare.len();
+        if bare.is_empty() || bare.starts_with('#') {
+            continue;
+        }
+        if indent == 0 {
+            depth = (bare.trim_end() == "tasks:").then_some(0);
+            continue;
+        }
+        let Some(level) = depth.as_mut() else {
+            continue;
+        };
+        if *level == 0 {
+            *level = indent;
+        }
+        if indent == *level
+            && let Some((name, _)) = bare.split_once(':')
+        {
+            names.push(name.trim_matches(['"', '\'']).to_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_names_in_front_of_a_colon() {
+        let text = ".PHONY: all\nCC := gcc\nV ?= a:b\nall test: build\n\tcc: x\n$(OUT): y\nlint::\n# no: no\n";
+        assert_eq!(rules(text), ["all", "test", "lint"]);
+        let just = "set shell := [\"sh\"]\n@lint *args:\n  x\ntest: lint\n";
+        assert!(rules(just).contains(&"lint".to_owned()));
+        assert!(rules(just).contains(&"test".to_owned()));
+    }
+
+    #[test]
+    fn tasks_are_the_keys_one_level_in() {
+        let text = "version: '3'\ntasks:\n  # lint\n  test:\n    cmds: [x]\n    deps: [y]\n  \"lint\":\n    cmds:\n      - z\nvars:\n  check: 1\n";
+        assert_eq!(tasks(text), ["test", "lint"]);
+    }
+}

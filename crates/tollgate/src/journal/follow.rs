@@ -1,0 +1,60 @@
+//! New entries as they come, across rotations.
+
+use std::path::{Path, PathBuf};
+
+use super::parts::{Part, parts};
+use super::{Entry, Line, Lines};
+
+/// Where somebody has read up to.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    local: PathBuf,
+    /// The file and the byte in it.
+    read: Option<(u64, u64)>,
+}
+
+impl Follower {
+    /// The entries so far, and a follower of what comes after them.
+    pub(crate) fn with_past(local: &Path) -> (impl Iterator<Item = Entry>, Self) {
+        let parts = parts(local);
+        let follower = Self {
+            local: local.to_owned(),
+            read: parts.last().map(|part| (part.inode, part.length)),
+        };
+        let past = Lines::through(parts).filter_map(|line| Entry::parse(&line));
+        (past, follower)
+    }
+
+    /// What was added since the last time. A line in the making waits for its end.
+    pub(crate) fn poll(&mut self) -> Vec<Entry> {
+        let mut parts = parts(&self.local);
+        let Some(newest) = parts.last().map(|part| part.inode) else {
+            return Vec::new();
+        };
+        let mut start = 0;
+        if let Some((inode, at)) = self.read
+            && let Some(index) = parts.iter().position(|part| part.inode == inode)
+        {
+            parts.drain(..index);
+            start = at;
+        }
+        let mut found = Vec::new();
+        for part in parts {
+            let Part { inode, length, .. } = part;
+            if length < start {
+                // Somebody cut it: what is there was read before.
+                start = length;
+            }
+            let lines: Vec<Line> = part.lines_from(start).collect();
+            let torn = lines.iter().filter(|line| !line.whole);
+            let torn: usize = torn.map(|line| line.text.len()).sum();
+            if inode == newest {
+                self.read = Some((inode, length - torn as u64));
+            }
+            let whole = lines.iter().filter(|line| line.whole);
+            found.extend(whole.filter_map(Entry::parse));
+            start = 0;
+        }
+        found
+    }
+}

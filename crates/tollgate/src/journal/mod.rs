@@ -1,0 +1,22 @@
+//! Reading the journal: what was decided, oldest first, in all the files that are kept.
+//!
+//! Everything that shows the past is built on this: it streams, passes over what cannot be read
+//! (a line torn by a killed writer is no reason to show nothing), creates and changes nothing.
+//! [`verify`] checks the chain of the lines, [`Follower`] waits for new ones.
+
+mod entry;
+mod follow;
+mod parts;
+mod verify;
+
+use std::path::Path;
+
+pub(crate) use entry::Entry;
+pub(crate) use follow::Follower;
+pub(crate) use parts::{Line, Lines, Place};
+pub(crate) use verify::{Verified, verify};
+
+/// The entries of the journal in a project's private directory, oldest first, as they are now.
+pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> {
+    Lines::of(local).filter_map(|line| Entry::parse(&line))
+}

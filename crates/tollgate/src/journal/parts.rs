@@ -1,0 +1,148 @@
+//! The journal's files, and their lines.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use tollgate_core::state::journal::NAMES;
+
+/// No line of ours is nearly as long; what is longer is read in pieces that are no entries.
+const LONGEST: u64 = 1 << 20;
+
+/// Where a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file's name.
+    pub(crate) file: &'static str,
+    /// The line's number in it, from 1.
+    pub(crate) line: u64,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) place: Place,
+    /// Its text, without the newline.
+    pub(crate) text: String,
+    /// Whether it has a newline. The last one of a file may be in the making, or torn.
+    pub(crate) whole: bool,
+}
+
+/// One file of the journal as it was when it was opened.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) inode: u64,
+    /// How long it was then; what comes later is not looked at.
+    pub(super) length: u64,
+    file: File,
+}
+
+/// The lines of the journal's files, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    parts: std::vec::IntoIter<Part>,
+    current: Option<(BufReader<std::io::Take<File>>, Place)>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// The files that are there, oldest first.
+pub(super) fn parts(local: &Path) -> Vec<Part> {
+    // Opened newest first: a rotation meanwhile then shows a file twice and never hides one.
+    let mut parts: Vec<Part> = Vec::new();
+    for name in NAMES {
+        let path = local.join(name);
+        // A pipe would hang whoever opens it, and a link leads who knows where.
+        let regular = path.symlink_metadata().is_ok_and(|found| found.is_file());
+        let Some(file) = regular.then(|| File::open(&path).ok()).flatten() else {
+            continue;
+        };
+        let Ok(metadata) = file.metadata() else {
+            continue;
+        };
+        let inode = metadata.ino();
+        if parts.iter().all(|part| part.inode != inode) {
+            parts.push(Part {
+                name,
+                inode,
+                length: metadata.len(),
+                file,
+            });
+        }
+    }
+    parts.reverse();
+    parts
+}
+
+impl Part {
+    /// Its lines from a byte on; they are counted from there.
+    pub(super) fn lines_from(mut self, start: u64) -> Lines {
+        let length = self.length.saturating_sub(start);
+        if self.file.seek(SeekFrom::Start(start)).is_err() {
+            return Lines::default();
+        }
+        let place = Place {
+            file: self.name,
+            line: 0,
+        };
+        Lines {
+            parts: Vec::new().into_iter(),
+            current: Some((BufReader::new(self.file.take(length)), place)),
+        }
+    }
+}
+
+impl Lines {
+    /// The lines of the journal in this directory.
+    pub(crate) fn of(local: &Path) -> Self {
+        Self::through(parts(local))
+    }
+
+    pub(super) fn through(parts: Vec<Part>) -> Self {
+        Self {
+            parts: parts.into_iter(),
+            current: None,
+        }
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        loop {
+            if let Some((reader, place)) = &mut self.current {
+                let mut bytes = Vec::new();
+                let read = reader.by_ref().take(LONGEST).read_until(b'\n', &mut bytes);
+                if read.is_ok_and(|count| count > 0) {
+                    place.line += 1;
+                    let whole = bytes.pop_if(|last| *last == b'\n').is_some();
+                    let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+                        String::from_utf8_lossy(error.as_bytes()).into_owned()
+                    });
+                    return Some(Line {
+                        place: *place,
+                        text,
+                        whole,
+                    });
+                }
+                self.current = None;
+            }
+            let Part {
+                name, length, file, ..
+            } = self.parts.next()?;
+            let place = Place {
+                file: name,
+                line: 0,
+            };
+            self.current = Some((BufReader::new(file.take(length)), place));
+        }
+    }
+}

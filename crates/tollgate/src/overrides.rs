@@ -1,0 +1,256 @@
+//! What a person allowed although a guard blocks it: `tollgate allow`.
+//!
+//! Looked at only when something blocks; then one question to the file system tells whether
+//! anything was ever allowed here. An override lifts the block with one code in one project, for
+//! once or for a while, and leaves a warning that says who allowed it. What protects the records
+//! that all is decided from ([`guard::override_of`]) is never lifted, whatever a file says.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tollgate_core::env::Env;
+use tollgate_core::guard::{self, Override};
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::Event;
+use tollgate_core::state::lock::HOOK_PATIENCE;
+use tollgate_core::verdict::{Fault, Finding, Report};
+
+use crate::person::Person;
+use crate::shelf::{Shelf, user_name};
+use crate::trust::Repository;
+
+/// The shelf's name.
+const SHELF: &str = "overrides";
+
+/// How long a person's command waits for somebody else.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is allowed once must happen within this time.
+pub(crate) const ONCE_WITHIN: SignedDuration = SignedDuration::from_hours(1);
+
+/// Nothing is allowed for longer.
+pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(24);
+
+/// The blocks that are no guard's: of gates and plans.
+pub(crate) const STOPS: &[(&str, &str)] = &[
+    ("GATE-FAILED", "a gate fails at the agent's stop"),
+    ("PLAN-REVIEW", "a plan's review waits for its answer"),
+    ("PLAN-RULES", "a plan's files break the rules"),
+];
+
+/// Something that a person allowed.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowed {
+    pub(crate) code: String,
+    pub(crate) extent: Extent,
+    pub(crate) until: Timestamp,
+    pub(crate) by: String,
+    pub(crate) reason: String,
+    /// The event that used it up.
+    used_by: Option<String>,
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Once,
+    Always,
+}
+
+/// All that a project's overrides are asked with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overrides<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) env: &'a Env,
+    pub(crate) now: Timestamp,
+}
+
+/// Who can lift a block with this code; none if it never blocks.
+pub(crate) fn override_of(code: &str) -> Option<Override> {
+    let of_stops = STOPS.iter().find(|(known, _)| *known == code);
+    of_stops
+        .map(|_| Override::Person)
+        .or_else(|| guard::override_of(code))
+}
+
+impl Overrides<'_> {
+    /// Puts a warning in a block's place, if a person allowed it. What cannot be read allows
+    /// nothing and is told.
+    pub(crate) fn lift(
+        self,
+        event: &Event<'_>,
+        block: &Report,
+        faults: &mut Vec<Fault>,
+    ) -> Option<Report> {
+        let Report { guard, finding } = block;
+        let words = self.allowed(event, finding.code, faults)?.words();
+        Some(Report {
+            guard,
+            finding: Finding {
+                text: format!("{}; but {words}", finding.reason),
+                reason: format!("{}; but {words}", finding.reason),
+                ..finding.clone()
+            },
+        })
+    }
+
+    /// The override that holds for this event, which is then used up if it holds once.
+    pub(crate) fn allowed(
+        self,
+        event: &Event<'_>,
+        code: &str,
+        faults: &mut Vec<Fault>,
+    ) -> Option<Allowed> {
+        if override_of(code) != Some(Override::Person) || !self.is_there() {
+            return None;
+        }
+        self.take(code, key(event).as_deref())
+            .unwrap_or_else(|why| {
+                let text = format!("what was allowed with `tollgate allow` is not known: {why}");
+                faults.push(Fault::new("overrides-unreadable", text));
+                None
+            })
+    }
+
+    /// Whether anything was ever allowed by this person.
+    fn is_there(self) -> bool {
+        Layout::person(self.env).is_some_and(|home| home.join(SHELF).is_dir())
+    }
+
+    /// An override that holds for this event. One that holds once is used up, by one event only.
+    fn take(self, code: &str, key: Option<&str>) -> Result<Option<Allowed>, String> {
+        let repository = self.repository()?;
+        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        let holds = |allowed: &Allowed| {
+            let is_free = match (&allowed.used_by, key) {
+                (None, _) => true,
+                // The agent delivers an event to each registration.
+                (Some(used), Some(key)) => used == key,
+                (Some(_), None) => false,
+            };
+            allowed.code == code && allowed.until > self.now && is_free
+        };
+        let all = shelf.list()?;
+        let all: Vec<Allowed> = all.iter().filter_map(Allowed::read).filter(holds).collect();
+        if let Some(always) = all.iter().find(|one| one.extent == Extent::Always) {
+            return Ok(Some(always.clone()));
+        }
+        if all.is_empty() {
+            return Ok(None);
+        }
+        shelf.change(HOOK_PATIENCE, |list| {
+            list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
+            // Another hook may have been quicker. What this event used already goes first.
+            let find = |list: &[Value], is_used: bool| {
+                list.iter().position(|value| {
+                    Allowed::read(value)
+                        .is_some_and(|one| holds(&one) && one.used_by.is_some() == is_used)
+                })
+            };
+            let at = find(list, true).or_else(|| find(list, false))?;
+            let value = list.get_mut(at)?;
+            value
+                .as_object_mut()?
+                .insert("used_by".to_owned(), key.unwrap_or("-").into());
+            Allowed::read(value)
+        })
+    }
+
+    /// A person allows something.
+    pub(crate) fn allow(
+        self,
+        _person: &Person,
+        code: &str,
+        extent: Extent,
+        until: Timestamp,
+        reason: &str,
+    ) -> Result<Allowed, String> {
+        let allowed = Allowed {
+            code: code.to_owned(),
+            extent,
+            until,
+            by: user_name(),
+            reason: reason.to_owned(),
+            used_by: None,
+        };
+        let repository = self.repository()?;
+        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        shelf.change(PATIENCE, |list| {
+            list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
+            list.push(allowed.to_json());
+        })?;
+        Ok(allowed)
+    }
+
+    /// What is allowed now.
+    pub(crate) fn list(self) -> Result<Vec<Allowed>, String> {
+        let repository = self.repository()?;
+        let list = Shelf::open(self.env, &repository, SHELF)?.list()?;
+        let all = list.iter().filter_map(Allowed::read);
+        let holds = |one: &Allowed| one.until > self.now && one.used_by.is_none();
+        Ok(all.filter(holds).collect())
+    }
+
+    /// Takes back what is allowed under a code; how many that were.
+    pub(crate) fn revoke(self, code: &str) -> Result<usize, String> {
+        if self.list()?.iter().all(|one| one.code != code) {
+            return Ok(0);
+        }
+        let repository = self.repository()?;
+        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        shelf.change(PATIENCE, |list| {
+            let before = list.len();
+            list.retain(|value| Allowed::read(value).is_some_and(|one| one.code != code));
+            before - list.len()
+        })
+    }
+
+    fn repository(self) -> Result<Repository, String> {
+        Repository::of(self.layout)
+            .map_err(|error| format!("{}: {error}", self.layout.root().display()))
+    }
+}
+
+/// What is the same about one event however often it is delivered.
+fn key(event: &Event<'_>) -> Option<String> {
+    let id = event.tool.as_ref()?.id.as_deref()?;
+    let session = event.session.as_deref().unwrap_or_default();
+    Some(format!("{session} {} {id}", event.kind.as_str()))
+}
+
+impl Allowed {
+    fn read(value: &Value) -> Option<Self> {
+        let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
+        let until: Timestamp = text("until")?.parse().ok()?;
+        Some(Self {
+            code: text("code")?,
+            extent: if value.get("once") == Some(&Value::Bool(false)) {
+                Extent::Always
+            } else {
+                Extent::Once
+            },
+            until,
+            by: text("by")?,
+            reason: text("reason")?,
+            used_by: text("used_by"),
+        })
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "code": self.code, "once": self.extent == Extent::Once,
+            "until": self.until.to_string(), "by": self.by, "reason": self.reason,
+        })
+    }
+
+    /// Who allowed it, how often, and why.
+    pub(crate) fn words(&self) -> String {
+        let until = self.until.strftime("%Y-%m-%d %H:%M UTC");
+        let how = match self.extent {
+            Extent::Once => format!("once, until {until}"),
+            Extent::Always => format!("until {until}"),
+        };
+        format!("{} allowed {} {how}: {}", self.by, self.code, self.reason)
+    }
+}

@@ -1,0 +1,160 @@
+//! Is a person there, and not an agent's shell?
+//!
+//! What only a person may do (trust a project's commands, allow what a guard blocks) takes a
+//! [`Person`], which only [`Person::present`] makes. An agent's shell has no terminal; one that
+//! borrows a terminal (`script`, `expect`) has the agent's marks in its environment; and one that
+//! takes the marks out of it has them in the processes above it.
+//!
+//! This is a fence for an agent that tries the next thing that works. It is no wall against a
+//! program of the same user that means harm, and nothing here pretends to be one.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+
+use tollgate_core::env::AGENT_MARKS;
+
+/// The proof that a person is at the terminal.
+#[derive(Debug)]
+pub(crate) struct Person {
+    screen: io::Stderr,
+    keyboard: io::Stdin,
+}
+
+/// Why there is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// Standard input or standard error is no terminal.
+    NoTerminal,
+    /// This variable says that an agent runs us; of the process with this number, if it is not
+    /// our own.
+    Agent(&'static str, Option<u32>),
+}
+
+impl std::fmt::Display for Absent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoTerminal => f.write_str("standard input and standard error are no terminal"),
+            Self::Agent(mark, None) => write!(f, "{mark} is set, so an agent runs this"),
+            Self::Agent(mark, Some(pid)) => write!(
+                f,
+                "{mark} is set in process {pid}, which runs this, so it is an agent's"
+            ),
+        }
+    }
+}
+
+impl Person {
+    /// Looks for a person.
+    pub(crate) fn present() -> Result<Self, Absent> {
+        let person = Self {
+            screen: io::stderr(),
+            keyboard: io::stdin(),
+        };
+        if !(person.keyboard.is_terminal() && person.screen.is_terminal()) {
+            return Err(Absent::NoTerminal);
+        }
+        let own = std::env::vars_os().find_map(|(name, value)| mark(&name, value.as_bytes()));
+        if let Some(mark) = own {
+            return Err(Absent::Agent(mark, None));
+        }
+        match ancestors().find_map(|pid| Some((mark_of(pid)?, pid))) {
+            Some((mark, pid)) => Err(Absent::Agent(mark, Some(pid))),
+            None => Ok(person),
+        }
+    }
+
+    /// Asks a question that a plain "yes" answers.
+    pub(crate) fn agrees(&self, question: &str) -> io::Result<bool> {
+        let answer = self.ask(&format!("{question} [y/N] "))?;
+        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// Has a word retyped that nobody could know before.
+    pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
+        let word = word()?;
+        let answer = self.ask(&format!("{what}\nType {word} to go on: "))?;
+        Ok(answer == word)
+    }
+
+    fn ask(&self, question: &str) -> io::Result<String> {
+        let mut screen = self.screen.lock();
+        screen.write_all(question.as_bytes())?;
+        screen.flush()?;
+        let mut line = String::new();
+        self.keyboard.lock().read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
+}
+
+/// The mark that a variable is, if it is one.
+fn mark(name: &OsStr, value: &[u8]) -> Option<&'static str> {
+    let found = AGENT_MARKS.iter().find(|mark| name == **mark)?;
+    (!value.is_empty() && value != b"0").then_some(*found)
+}
+
+/// The mark in the environment that a process was started with. Where nobody tells (another
+/// system, another user's process) there is none.
+fn mark_of(pid: u32) -> Option<&'static str> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    environment.split(|byte| *byte == 0).find_map(|variable| {
+        let at = variable.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = variable.split_at_checked(at)?;
+        mark(OsStr::from_bytes(name), value.get(1..).unwrap_or_default())
+    })
+}
+
+/// The processes that run us, nearest first.
+fn ancestors() -> impl Iterator<Item = u32> {
+    let above = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // A program's name may hold anything, also brackets; the rest has none.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let parent: u32 = rest.split_whitespace().nth(1)?.parse().ok()?;
+        (parent > 0).then_some(parent)
+    };
+    std::iter::successors(Some(std::os::unix::process::parent_id()), above).take(64)
+}
+
+/// A word of three syllables.
+fn word() -> io::Result<String> {
+    const HEADS: &[u8; 16] = b"bdfghklmnprstvwz";
+    const TAILS: &[u8; 4] = b"aeio";
+    let mut bytes = [0_u8; 4];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let letter = |set: &[u8], number: u8| {
+        let at = usize::from(number) % set.len();
+        char::from(set.get(at).copied().unwrap_or(b'a'))
+    };
+    Ok(bytes
+        .iter()
+        .flat_map(|byte| [letter(HEADS, byte & 15), letter(TAILS, byte >> 4)])
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_told_from_what_people_export() {
+        for (name, value, is_mark) in [
+            ("CLAUDECODE", "1", true),
+            ("GEMINI_CLI", "1", true),
+            ("CLAUDECODE", "", false),
+            ("TOLLGATE_DEPTH", "0", false),
+            ("GEMINI_API_KEY", "k", false),
+            ("CODEX_HOME", "/h", false),
+        ] {
+            let found = mark(OsStr::new(name), value.as_bytes());
+            assert_eq!(found.is_some(), is_mark, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn the_processes_above_are_found() {
+        let first = ancestors().next().unwrap();
+        assert_eq!(first, std::os::unix::process::parent_id());
+        assert!(ancestors().count() >= 1);
+    }
+}

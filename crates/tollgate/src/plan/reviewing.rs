@@ -1,0 +1,259 @@
+//! A review that is due at a stop: made, concluded, and the agent asked to answer it.
+//!
+//! A review that could not be made is no review: nothing is counted, the plan does not advance and
+//! the stop is allowed, whatever else there is to say about the plan.
+
+use tollgate_core::fs;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
+
+use super::drive::{Case, errors, marks};
+use super::findings;
+use super::other;
+use super::phase::Review;
+use super::reviewer::{self, Answer, Job, Place, Verdict};
+use super::rounds::Round;
+use super::run::Run;
+use super::step::{self, BY, Step};
+use super::texts::{self, Asked};
+use super::transition::{self, After};
+use super::view::View;
+use crate::ledger::{Ledger, MAX_BLOCKS};
+use crate::review::Reviewer;
+use crate::review::cli::Health;
+use crate::trust::Consent;
+
+impl Case<'_> {
+    /// A review is due: it is made, or it is said why not.
+    pub(super) fn review(&mut self, view: &View, review: Review, iteration: u64) {
+        let Some(limit) = view.state().map(|state| state.max_reviews) else {
+            return;
+        };
+        if let Some(turn) = self.ledger.as_ref().map(Ledger::turn)
+            && (turn.count(BY) >= limit || turn.total() >= MAX_BLOCKS)
+        {
+            return self.tell(
+                "PLAN-RELEASED",
+                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", turn.count(BY)),
+            );
+        }
+        let Some(program) = self.program() else {
+            let name = self.reviewer_name();
+            return self.not_reviewed(
+                view,
+                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
+            );
+        };
+        let consent = match self.consent {
+            Ok(consent) => consent,
+            Err(untrusted) => {
+                self.outcome.warnings.push(untrusted.report());
+                if let Some(errors) = errors(self.plan, view) {
+                    self.tell("PLAN-RULES", errors);
+                }
+                return;
+            }
+        };
+        let run = match Run::begin(self.plan) {
+            Ok(Some(run)) => run,
+            Ok(None) => {
+                return self.tell(
+                    "PLAN-BUSY",
+                    format!("A review of plan '{}' is running already; this stop does not start another.", self.plan.id()),
+                );
+            }
+            Err(error) => {
+                return self.fault("plan-review", format!("a review cannot begin: {error}"));
+            }
+        };
+        // Somebody may have made it while we waited for the lock.
+        let view = View::of(self.plan);
+        let Some(state) = view.state() else {
+            return;
+        };
+        if step::step(state, view.observed()) != (Step::Review { review, iteration }) {
+            return self.validate(&view);
+        }
+        let job = view.job(review, iteration);
+        match self.made(&run, &job, program, consent) {
+            Ok((file, answer, ms)) => self.conclude(&run, &view, &job, (file, answer, ms)),
+            Err(why) => {
+                let log = run.log(iteration);
+                // Without a log the message has to do.
+                let _unlogged = fs::append_line(&log, &format!("tollgate: {why}"));
+                run.end();
+                self.not_reviewed(
+                    &view,
+                    format!(
+                        "Warning: {review} {iteration} was not made: {why}. No iteration was spent and the plan does not advance; see {}/.review-{iteration}.log. The next stop tries again.",
+                        self.plan.shown()
+                    ),
+                );
+            }
+        }
+    }
+
+    /// No review was made, which is not the agent's fault: the stop is allowed, and what is wrong
+    /// with the plan's files is told and does not block.
+    fn not_reviewed(&mut self, view: &View, why: String) {
+        self.tell("PLAN-NO-REVIEW", why);
+        match errors(self.plan, view) {
+            Some(errors) => self.tell("PLAN-RULES", errors),
+            None => self.praise(view),
+        }
+    }
+
+    /// The review's file and answer: of a reviewer that ran before, or of one that is run now.
+    fn made(
+        &mut self,
+        run: &Run<'_>,
+        job: &Job,
+        program: std::path::PathBuf,
+        consent: &Consent,
+    ) -> Result<(String, Answer, u64), String> {
+        if let Some((file, answer)) = run.left_behind(job) {
+            self.note(&format!(
+                "{} {} of {}: made before, taken over",
+                job.review,
+                job.iteration,
+                self.plan.id()
+            ));
+            return Ok((file, answer, 0));
+        }
+        let files = run.start(job).map_err(|error| error.to_string())?;
+        let prompts =
+            reviewer::prompts(self.layout, self.env).map_err(|error| error.to_string())?;
+        let place = Place {
+            root: self.layout.root(),
+            program,
+            prompts,
+            timeout: self.config.timeout,
+        };
+        if let Some(other) = &self.config.reviewer {
+            let search = self.env.path.clone().unwrap_or_default();
+            let ms = other::review(other, job, self.plan, (&place, &search), files, consent)?;
+            return Ok((written(run, job)?, reviewer::answer(&run.printed())?, ms));
+        }
+        let ended = job
+            .run(self.plan, &place, files, consent)
+            .map_err(|error| error.to_string())?;
+        let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
+        let answer = reviewer::judge(&ended, &run.printed())?;
+        Ok((written(run, job)?, answer, ms))
+    }
+
+    /// The reviewer's program, if it is there.
+    fn program(&self) -> Option<std::path::PathBuf> {
+        let Some(other) = &self.config.reviewer else {
+            return reviewer::find_program(self.env);
+        };
+        match other.health(self.env.path.as_deref().unwrap_or_default()) {
+            Health::Ready(program) => Some(program),
+            Health::Missing(_) => None,
+        }
+    }
+
+    fn reviewer_name(&self) -> &'static str {
+        let other = self.config.reviewer.as_ref();
+        other.map_or(reviewer::PROGRAM, Reviewer::name)
+    }
+
+    /// A review was made: the state makes its step, then the agent is answered.
+    fn conclude(
+        &mut self,
+        run: &Run<'_>,
+        view: &View,
+        job: &Job,
+        (file, answer, ms): (String, Answer, u64),
+    ) {
+        let Some(state) = view.state() else {
+            return;
+        };
+        let is_clean = answer.verdict == Verdict::Pass;
+        let remaining = view.tasks().remaining(state.current_task.as_ref());
+        let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
+        let model = match &self.config.reviewer {
+            Some(_) => self.reviewer_name(),
+            None => &job.model,
+        };
+        let round = Round::new(
+            self.now,
+            job.review,
+            job.task.as_ref(),
+            (job.iteration, model),
+        );
+        let mut round = round.ended(answer.verdict, answer.cost_usd, ms);
+        round.file.clone_from(&file);
+        // First the round, then the state: whoever is killed in between finds the review again and
+        // knows that its round is written down.
+        let journal = Journal::new(self.layout.local());
+        let about = Entry {
+            session: self.event.session.as_deref(),
+            prompt: self.event.prompt_id.as_deref(),
+            trace: self.env.trace.as_deref(),
+            ..Entry::new(self.now, Decision::Review)
+        };
+        if let Err(error) = round.append_once(self.plan, &journal, &about) {
+            self.fault(
+                "plan-rounds",
+                format!("the round cannot be written down: {error}"),
+            );
+        }
+        self.note(&format!("{}: {}", self.plan.id(), round.line()));
+        if !self.write(view, &change) {
+            return;
+        }
+        run.end();
+        run.forget_log(job);
+        match after {
+            After::Advance(next) => {
+                self.tell("PLAN-PASSED", texts::passed(job.review, next.as_str()));
+                if let Some(errors) = errors(self.plan, view) {
+                    self.tell("PLAN-RULES", errors);
+                }
+            }
+            After::Answer => self.ask(view, job, &file),
+        }
+    }
+
+    /// Blocks, so that the agent answers the review.
+    fn ask(&mut self, view: &View, job: &Job, file: &str) {
+        let mut text = texts::block(&Asked {
+            review: job.review,
+            iteration: job.iteration,
+            dir: self.plan.shown(),
+            file,
+        });
+        let before = view.review_before(job);
+        let before_text = before.as_deref().and_then(|name| self.plan.text(name));
+        let review = self.plan.text(file).unwrap_or_default();
+        let compared = findings::compare(&review, before.as_deref().zip(before_text.as_deref()));
+        let rules = errors(self.plan, view)
+            .map(|errors| format!("Besides, mend the plan's files. {errors}"));
+        let more = [compared, rules, Some(texts::commands(job.review))];
+        for part in more.into_iter().flatten() {
+            text = format!("{text}\n\n{part}");
+        }
+        let mark = marks(self.plan, &View::of(self.plan)).step;
+        let number = self
+            .ledger
+            .as_ref()
+            .map_or(0, |ledger| ledger.turn().total());
+        // Every review is news, also when a counter was set back; how many there may be was
+        // decided before it was paid for.
+        if self.may_block(&format!("{mark}-{number}"), &mark) {
+            let reason = format!(
+                "{} {} waits for its answer: {file}",
+                job.review, job.iteration
+            );
+            self.block("PLAN-REVIEW", text, reason);
+        }
+    }
+}
+
+/// The review's file, without which there is no review.
+fn written(run: &Run<'_>, job: &Job) -> Result<String, String> {
+    run.written(job).ok_or_else(|| {
+        let wanted = job.files().into_iter().next().unwrap_or_default();
+        format!("the reviewer ended well and did not write {wanted}")
+    })
+}

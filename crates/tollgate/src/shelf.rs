@@ -1,0 +1,164 @@
+//! What is kept about a person, outside of every project: a list for each project of each
+//! repository, in files of the person's own state directory.
+//!
+//! The directory is named by the environment, and a project's settings for an agent can set the
+//! environment. So a shelf inside of the repository that is asked about is none, and neither is
+//! one that somebody else can write to.
+
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tollgate_core::env::Env;
+use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::{Layout, real};
+use tollgate_core::state::lock::{self, Acquired};
+
+use crate::trust::Repository;
+
+const CAP: u64 = 4 << 20;
+
+/// A directory with a file for each repository.
+#[derive(Debug)]
+pub(crate) struct Shelf<'r> {
+    directory: PathBuf,
+    repository: &'r Repository,
+}
+
+impl<'r> Shelf<'r> {
+    /// The shelf of this name, if it can be believed about this repository.
+    pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
+        let home = Layout::person(env).ok_or_else(|| {
+            "there is no home directory to keep it in (HOME is not set)".to_owned()
+        })?;
+        if let Some(top) = lies_in(&home, &repository.top) {
+            return Err(format!(
+                "{} lies in {}: a repository cannot hold its own trust (XDG_STATE_HOME or HOME points there)",
+                home.display(),
+                top.display()
+            ));
+        }
+        let directory = home.join(name);
+        for path in [&home, &directory] {
+            if let Some(why) = unsafe_place(path) {
+                return Err(why);
+            }
+        }
+        Ok(Self {
+            directory,
+            repository,
+        })
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.join(format!("{}.json", self.repository.key))
+    }
+
+    /// The project's list.
+    pub(crate) fn list(&self) -> Result<Vec<Value>, String> {
+        let mut content = self.read()?;
+        let list = content
+            .get_mut("projects")
+            .and_then(|projects| projects.get_mut(&self.repository.project))
+            .and_then(Value::as_array_mut);
+        Ok(list.map(std::mem::take).unwrap_or_default())
+    }
+
+    /// Changes the project's list; nobody else does meanwhile.
+    pub(crate) fn change<T>(
+        &self,
+        patience: Duration,
+        edit: impl FnOnce(&mut Vec<Value>) -> T,
+    ) -> Result<T, String> {
+        let told = |error: io::Error| format!("{}: {error}", self.directory.display());
+        fs::private_directory(&self.directory).map_err(told)?;
+        let lock = lock::acquire(&self.directory.join("lock"), patience).map_err(told)?;
+        let Acquired::Held(_lock) = lock else {
+            return Err(format!(
+                "{} is being written by somebody else; try again",
+                self.directory.display()
+            ));
+        };
+        let mut content = self.read()?;
+        content.insert("repository".to_owned(), json!(self.repository.place));
+        let mut list = self.list()?;
+        let done = edit(&mut list);
+        let projects = content.entry("projects").or_insert_with(|| json!({}));
+        if let Some(projects) = projects.as_object_mut() {
+            projects.insert(self.repository.project.clone(), list.into());
+        }
+        let file = self.file();
+        let text = format!("{:#}\n", Value::Object(content));
+        fs::replace(&file, text.as_bytes(), Durability::Synced)
+            .map_err(|fault| format!("{}: {fault}", file.display()))?;
+        Ok(done)
+    }
+
+    fn read(&self) -> Result<Map<String, Value>, String> {
+        let file = self.file();
+        if let Some(why) = unsafe_place(&file) {
+            return Err(why);
+        }
+        let contents = fs::read_own(&file, CAP);
+        let Some(contents) = contents.map_err(|fault| format!("{}: {fault}", file.display()))?
+        else {
+            return Ok(Map::new());
+        };
+        serde_json::from_slice(&contents.bytes).map_err(|error| {
+            format!(
+                "{} cannot be read ({error}); remove it and begin anew",
+                file.display()
+            )
+        })
+    }
+}
+
+/// The repository above the project that a path lies in. A home directory that is itself under
+/// version control is none: that is the person's own.
+fn lies_in(path: &Path, top: &Path) -> Option<PathBuf> {
+    let real = real(path);
+    let holds = |above: &&Path| above.join(".git").exists() || *above == top;
+    let around = top.ancestors().filter(holds);
+    let mut around = around.filter(|above| real.starts_with(above));
+    around
+        .find(|above| home_of_user().as_deref() != Some(*above))
+        .map(Path::to_owned)
+}
+
+/// The home directory that the system knows, whatever `HOME` says.
+fn home_of_user() -> Option<PathBuf> {
+    PathBuf::from(user(5)?).canonicalize().ok()
+}
+
+/// The person's name, as the system knows it.
+pub(crate) fn user_name() -> String {
+    user(0).unwrap_or_else(|| format!("user {}", rustix::process::geteuid().as_raw()))
+}
+
+/// A field of the user's line in the system's list.
+fn user(field: usize) -> Option<String> {
+    let us = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut lines = users.lines();
+    let line = lines.find(|line| line.split(':').nth(2) == Some(us.as_str()))?;
+    line.split(':').nth(field).map(str::to_owned)
+}
+
+/// Why nothing can be believed that lies there.
+fn unsafe_place(path: &Path) -> Option<String> {
+    let meta = path.symlink_metadata().ok()?;
+    let us = rustix::process::geteuid().as_raw();
+    if meta.uid() != us {
+        let owner = meta.uid();
+        return Some(format!("{} belongs to user {owner}", path.display()));
+    }
+    if !meta.is_symlink() && meta.mode() & 0o022 != 0 {
+        let path = path.display();
+        return Some(format!(
+            "others can write to {path}; run `chmod go-w {path}`"
+        ));
+    }
+    None
+}

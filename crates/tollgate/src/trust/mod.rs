@@ -1,0 +1,262 @@
+//! Trust: may the commands that a project names run?
+//!
+//! A person's own `tollgate run` is consent, as with make, and a registration inside of a project
+//! is covered by the agent's own trust in it. A registration at user level meets every repository
+//! that is opened: there (`hook --require-trust`) a project's commands and reviewers run at a
+//! stop only after `tollgate trust`.
+//!
+//! There is one way to a child process that a project chose: [`crate::process::Children`], which
+//! takes a [`Consent`], which only this module makes. Listing, checking and explaining a
+//! configuration needs none and starts nothing.
+
+mod commands;
+mod repository;
+mod store;
+
+use std::path::Path;
+
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_core::verdict::{Finding, Report};
+
+pub(crate) use commands::Commands;
+pub(crate) use repository::Repository;
+pub(crate) use store::Store;
+
+use crate::gate::config::Config;
+use crate::gate::stop::Answer;
+
+/// The code of the line that says what is missing.
+pub(crate) const CODE: &str = "TRUST-001";
+
+/// The name that the line is reported under.
+pub(crate) const NAME: &str = "trust";
+
+/// That a project's commands may run. Only this module makes it.
+#[derive(Debug)]
+pub(crate) struct Consent(Extent);
+
+/// To what.
+#[derive(Debug)]
+enum Extent {
+    /// To whatever the project names.
+    Everything,
+    /// To these commands.
+    Exactly(Commands),
+}
+
+/// Whom a hook's registration meets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Registration {
+    /// One project, which the agent trusts.
+    #[default]
+    OneProject,
+    /// Every project (`--require-trust`).
+    EveryProject,
+}
+
+/// Why a project's commands may not run.
+#[derive(Debug)]
+pub(crate) struct Untrusted {
+    /// For the person, in one line.
+    pub(crate) line: String,
+    /// Whether gates would have run.
+    pub(crate) has_gates: bool,
+}
+
+impl Untrusted {
+    /// As a stop says it.
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::untrusted(self.line.clone())
+    }
+
+    /// As a finding.
+    pub(crate) fn report(&self) -> Report {
+        Report {
+            guard: NAME,
+            finding: Finding::new(CODE, self.line.clone(), self.line.clone()),
+        }
+    }
+}
+
+/// What is known about a project's commands and the person's trust in them.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// There is nothing to run.
+    Nothing,
+    /// A person trusts these, since then.
+    Trusted(String),
+    /// The environment pins these.
+    Pinned,
+    /// Nobody ever trusted anything here.
+    Never,
+    /// Others were trusted; the newest of them.
+    Changed(Commands),
+    /// It belongs to this user, and that was not accepted.
+    Stranger(u32),
+    /// Trust cannot be kept or read, or the pin is not to be believed.
+    Broken(String),
+}
+
+impl Consent {
+    /// A person started the command that runs them.
+    pub(crate) fn of_the_person() -> Self {
+        Self(Extent::Everything)
+    }
+
+    /// Whether it holds for the gates as they were just read.
+    pub(crate) fn covers(&self, layout: &Layout, gates: &Config) -> bool {
+        match &self.0 {
+            Extent::Everything => true,
+            Extent::Exactly(commands) => *commands == Commands::of(layout, Some(gates)),
+        }
+    }
+}
+
+impl Registration {
+    /// Whether what the project names may run at this stop.
+    pub(crate) fn consent(self, layout: &Layout, env: &Env) -> Result<Consent, Untrusted> {
+        match self {
+            Self::OneProject => Ok(Consent(Extent::Everything)),
+            Self::EveryProject => {
+                let gates = Config::load(layout, env).ok();
+                let commands = Commands::of(layout, gates.as_ref());
+                let standing = standing(layout, env, &commands);
+                if standing.is_consent() {
+                    return Ok(Consent(Extent::Exactly(commands)));
+                }
+                Err(Untrusted {
+                    line: standing.line(&commands),
+                    has_gates: gates.is_some_and(|config| config.stop_hook.enabled),
+                })
+            }
+        }
+    }
+}
+
+/// The line for gates that changed between being trusted and being run.
+pub(crate) fn moved() -> String {
+    "NOT verified: the project's commands changed while this stop was decided; nothing was run."
+        .to_owned()
+}
+
+/// What is known about these commands.
+pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> Standing {
+    if commands.is_empty() {
+        return Standing::Nothing;
+    }
+    let repository = match Repository::of(layout) {
+        Ok(repository) => repository,
+        Err(error) => return Standing::Broken(format!("{}: {error}", layout.root().display())),
+    };
+    if let Some(pin) = &env.trust_pin {
+        return pinned(pin, &repository, layout, commands);
+    }
+    let store = Store::open(env, &repository);
+    let sets = match store.and_then(|store| store.trusted()) {
+        Ok(sets) => sets,
+        Err(why) => return Standing::Broken(why),
+    };
+    let us = rustix::process::geteuid().as_raw();
+    let stranger = repository.stranger(us);
+    let found = sets.iter().find(|set| set.commands == *commands);
+    match (found, stranger) {
+        (Some(set), stranger) if stranger.is_none() || set.stranger == stranger => {
+            Standing::Trusted(set.at.clone())
+        }
+        (_, Some(stranger)) => Standing::Stranger(stranger),
+        (_, None) => match sets.into_iter().next_back() {
+            Some(last) => Standing::Changed(last.commands),
+            None => Standing::Never,
+        },
+    }
+}
+
+/// Files through which a project sets the environment of an agent, and so of our hook.
+const SETTINGS: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".gemini/.env",
+    ".github/copilot/settings.json",
+    ".github/copilot/settings.local.json",
+    ".cursor/hooks.json",
+    ".env",
+];
+
+/// `TOLLGATE_TRUST` pins exactly one set. It counts only where the project cannot have set it.
+fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Commands) -> Standing {
+    let root = layout.root().canonicalize();
+    let root = root.as_deref().unwrap_or(layout.root());
+    let mut places = root
+        .ancestors()
+        .take_while(|place| place.starts_with(&repository.top));
+    if let Some(file) = places.find_map(sets_pin) {
+        return Standing::Broken(format!(
+            "TOLLGATE_TRUST is set in {file}, and a project cannot trust itself"
+        ));
+    }
+    if pin.eq_ignore_ascii_case(&commands.fingerprint()) {
+        Standing::Pinned
+    } else {
+        Standing::Broken(format!(
+            "TOLLGATE_TRUST pins another set of commands; this one is {}",
+            commands.fingerprint()
+        ))
+    }
+}
+
+fn sets_pin(place: &Path) -> Option<String> {
+    let names = |file: &Path| {
+        let text = std::fs::read(file).unwrap_or_default();
+        holds(&text, b"TOLLGATE_TRUST")
+    };
+    let files = SETTINGS.iter().map(|name| place.join(name));
+    let mut files = files.filter(|file| names(file));
+    files.next().map(|file| file.display().to_string())
+}
+
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part == word)
+}
+
+impl Standing {
+    /// Whether the commands may run.
+    pub(crate) fn is_consent(&self) -> bool {
+        match self {
+            Self::Nothing | Self::Trusted(_) | Self::Pinned => true,
+            Self::Never | Self::Changed(_) | Self::Stranger(_) | Self::Broken(_) => false,
+        }
+    }
+
+    /// It in words.
+    pub(crate) fn words(&self, commands: &Commands) -> String {
+        let count = commands.count();
+        let are = if commands.len() == 1 { "is" } else { "are" };
+        match self {
+            Self::Nothing => "there is nothing to run".to_owned(),
+            Self::Trusted(at) => format!("{count} trusted since {at}"),
+            Self::Pinned => format!("{count} pinned by TOLLGATE_TRUST"),
+            Self::Never => format!("the project's {count} {are} not trusted yet"),
+            Self::Changed(before) => {
+                let added = commands.without(before).len();
+                let gone = before.without(commands).len();
+                let count = added.max(gone);
+                format!("the project's commands changed since you trusted them ({count} differ)")
+            }
+            Self::Stranger(owner) => {
+                format!("the project belongs to user {owner}, who can change what it runs")
+            }
+            Self::Broken(why) => format!("the project's {count} {are} not trusted ({why})"),
+        }
+    }
+
+    /// The one line that a stop says about it.
+    fn line(&self, commands: &Commands) -> String {
+        let why = self.words(commands);
+        format!(
+            "NOT verified: {why}, so none was run. A person looks at them with `tollgate trust`."
+        )
+    }
+}

@@ -1,0 +1,50 @@
+// Keeps the page up to date: the server says that something changed, the page asks for its main
+// part and puts it in place. What is open, and where the keyboard is, stays as it was.
+"use strict";
+(() => {
+  const live = document.getElementById("live");
+  const main = document.getElementById("main");
+  let asked = false;
+  let asking = false;
+
+  const say = (text) => { if (live.textContent !== text) live.textContent = text; };
+
+  const refresh = async () => {
+    if (asking) { asked = true; return; }
+    asking = true;
+    try {
+      const answer = await fetch("main", { cache: "no-store" });
+      if (answer.ok) replace(await answer.text());
+    } catch { say("disconnected; what is shown may be old"); }
+    asking = false;
+    if (asked) { asked = false; setTimeout(refresh, 500); }
+  };
+
+  const replace = (html) => {
+    const fresh = new DOMParser().parseFromString(html, "text/html").body;
+    for (const part of fresh.querySelectorAll("section")) {
+      const old = document.getElementById(part.id);
+      for (const now of part.querySelectorAll("details")) {
+        const before = document.getElementById(now.id);
+        if (before) now.open = before.open;
+      }
+      if (!old) { main.append(document.adoptNode(part)); continue; }
+      if (old.innerHTML === part.innerHTML) continue;
+      const focus = old.contains(document.activeElement) ? document.activeElement : null;
+      const place = focus && focus.closest("details");
+      old.replaceChildren(...document.adoptNode(part).childNodes);
+      const again = place && document.getElementById(place.id);
+      if (again) (focus.tagName === "PRE" && again.querySelector("pre") || again.querySelector("summary")).focus({ preventScroll: true });
+    }
+  };
+
+  const events = new EventSource("events");
+  events.onopen = () => { say("live"); refresh(); };
+  events.onerror = () => say("disconnected; what is shown may be old");
+  events.addEventListener("change", refresh);
+  events.addEventListener("decision", (event) => {
+    const told = JSON.parse(event.data);
+    say(`live: ${told.verdict} ${told.guard || ""} ${told.code || ""}`.trim());
+  });
+  window.addEventListener("pagehide", () => events.close());
+})();

@@ -1,0 +1,212 @@
+//! The page on a port of this machine, for whoever was given its address.
+//!
+//! Plain threads over `std::net`: a handful of browsers on the same machine are no case for an
+//! async runtime, and the hook shares the executable. It answers only on 127.0.0.1, only to the
+//! random token in the address, and only to requests that name this machine in `Host` (and in
+//! `Origin`, where a browser sends one): a page elsewhere that guesses the port learns nothing.
+//! It is read-only: it knows no other methods than GET and HEAD.
+
+mod answer;
+mod events;
+mod request;
+mod token;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::page;
+use super::snapshot::{Observer, Snapshot};
+use answer::{Answer, Status};
+use request::Request;
+pub(crate) use token::Token;
+
+/// So many connections at once; the next one is closed unheard.
+const CONNECTIONS: usize = 32;
+
+/// So many of them may be streams of events, so that pages can still be asked for.
+const STREAMS: usize = 16;
+
+/// How long somebody may take to read a piece of an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A page that is being served.
+pub(crate) struct Server {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+/// What all connections share.
+struct Shared {
+    observer: Mutex<Observer>,
+    token: Token,
+    port: u16,
+    connections: AtomicUsize,
+    streams: AtomicUsize,
+}
+
+/// A place among those that are counted; it is given back when this is dropped.
+struct Place<'c>(&'c AtomicUsize);
+
+impl<'c> Place<'c> {
+    fn take(count: &'c AtomicUsize, most: usize) -> Option<Self> {
+        let place = Self(count);
+        // Given back by the drop, also when there were too many.
+        (count.fetch_add(1, Ordering::AcqRel) < most).then_some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Server {
+    /// Takes a port of the loopback interface; any free one for 0.
+    pub(crate) fn open(observer: Observer, port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        let port = listener.local_addr()?.port();
+        Ok(Self {
+            listener,
+            shared: Arc::new(Shared {
+                observer: Mutex::new(observer),
+                token: Token::new()?,
+                port,
+                connections: AtomicUsize::new(0),
+                streams: AtomicUsize::new(0),
+            }),
+        })
+    }
+
+    /// The address with the token.
+    pub(crate) fn address(&self) -> String {
+        format!(
+            "http://127.0.0.1:{}/{}/",
+            self.shared.port, self.shared.token
+        )
+    }
+
+    /// Answers until the process is ended.
+    pub(crate) fn run(&self) -> io::Error {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => self.welcome(stream),
+                // Out of descriptors, or a client that went away: the others are still there.
+                Err(error) if is_passing(&error) => std::thread::sleep(Duration::from_millis(50)),
+                Err(error) => return error,
+            }
+        }
+    }
+
+    fn welcome(&self, stream: TcpStream) {
+        let shared = Arc::clone(&self.shared);
+        let serve = move || {
+            let Some(_place) = Place::take(&shared.connections, CONNECTIONS) else {
+                return;
+            };
+            // A client that went away is not our concern.
+            let _gone = shared.serve(stream);
+        };
+        // No thread to be had is one client less.
+        let _refused = std::thread::Builder::new()
+            .name("page".to_owned())
+            .stack_size(512 << 10)
+            .spawn(serve);
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    let passing = [
+        rustix::io::Errno::MFILE,
+        rustix::io::Errno::NFILE,
+        rustix::io::Errno::NOBUFS,
+        rustix::io::Errno::NOMEM,
+        rustix::io::Errno::CONNABORTED,
+        rustix::io::Errno::INTR,
+    ];
+    passing
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+impl Shared {
+    fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let Some(request) = Request::read(&mut stream)? else {
+            return Answer::empty(Status::BadRequest).write(&mut stream, true);
+        };
+        let with_body = request.method != "HEAD";
+        match self.route(&request) {
+            Route::Stream => match Place::take(&self.streams, STREAMS) {
+                Some(_place) => events::stream(&self.observer, &mut stream),
+                None => Answer::empty(Status::Busy).write(&mut stream, true),
+            },
+            Route::Answer(answer) => answer.write(&mut stream, with_body),
+        }
+    }
+
+    fn route(&self, request: &Request) -> Route {
+        // Whoever does not know the token gets nothing: not even whether there is a page.
+        let Some(place) = self.token.admits(&request.path) else {
+            return Answer::empty(Status::NotFound).into();
+        };
+        if !self.is_from_here(request) {
+            return Answer::empty(Status::Forbidden).into();
+        }
+        if !matches!(request.method.as_str(), "GET" | "HEAD") {
+            return Answer::empty(Status::MethodNotAllowed).into();
+        }
+        match place {
+            "" => Answer::new("text/html; charset=utf-8", page::served(&self.look())),
+            "main" => Answer::new("text/html; charset=utf-8", page::main(&self.look())),
+            "snapshot.json" => {
+                let text = serde_json::to_string_pretty(&self.look()).unwrap_or_default();
+                Answer::new("application/json", text)
+            }
+            "style.css" => Answer::new("text/css; charset=utf-8", page::STYLE.to_owned()),
+            "page.js" => Answer::new("text/javascript; charset=utf-8", page::SCRIPT.to_owned()),
+            "events" => return Route::Stream,
+            _ => Answer::empty(Status::NotFound),
+        }
+        .into()
+    }
+
+    /// A name that somebody else's server gave for this address is refused: a browser would
+    /// take us for that server.
+    fn is_from_here(&self, request: &Request) -> bool {
+        let names = ["127.0.0.1", "localhost"];
+        let is_ours = |host: &str| {
+            let port = self.port.to_string();
+            let split = host.rsplit_once(':');
+            split.is_some_and(|(name, at)| names.contains(&name) && at == port)
+        };
+        let host = request.host.as_deref().is_some_and(is_ours);
+        let origin = request
+            .origin
+            .as_deref()
+            .is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours));
+        host && origin
+    }
+
+    fn look(&self) -> Snapshot {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.look(Timestamp::now())
+    }
+}
+
+/// Where a request leads.
+enum Route {
+    Answer(Answer),
+    Stream,
+}
+
+impl From<Answer> for Route {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}

@@ -1,0 +1,101 @@
+//! Reading a request, as far as a page needs it.
+
+use std::io::{self, Read as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// No request of a browser to this page is larger.
+const CAP: usize = 16 << 10;
+
+/// How long a whole request may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is asked for.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) method: String,
+    /// Without what follows a question mark.
+    pub(super) path: String,
+    pub(super) host: Option<String>,
+    pub(super) origin: Option<String>,
+}
+
+impl Request {
+    /// Reads the head of a request; a body is not waited for. Nothing, if it is none, too large
+    /// or too slow.
+    pub(super) fn read(stream: &mut TcpStream) -> io::Result<Option<Self>> {
+        let until = Instant::now() + PATIENCE;
+        let mut bytes = Vec::new();
+        let mut piece = [0; 4096];
+        while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || bytes.len() > CAP {
+                return Ok(None);
+            }
+            stream.set_read_timeout(Some(left))?;
+            match stream.read(&mut piece)? {
+                0 => return Ok(None),
+                count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
+            }
+        }
+        Ok(std::str::from_utf8(&bytes).ok().and_then(Self::parse))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (head, _) = text.split_once("\r\n\r\n")?;
+        let mut lines = head.split("\r\n");
+        let mut words = lines.next()?.split(' ');
+        let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+        if words.next().is_some() || !version.starts_with("HTTP/1.") {
+            return None;
+        }
+        let mut request = Self {
+            method: method.to_owned(),
+            path: target.split('?').next()?.to_owned(),
+            host: None,
+            origin: None,
+        };
+        for line in lines {
+            let (name, value) = line.split_once(':')?;
+            let known = if name.eq_ignore_ascii_case("host") {
+                &mut request.host
+            } else if name.eq_ignore_ascii_case("origin") {
+                &mut request.origin
+            } else {
+                continue;
+            };
+            // Two of them would be one for us and one for somebody in between.
+            if known.replace(value.trim().to_owned()).is_some() {
+                return None;
+            }
+        }
+        Some(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Request;
+
+    #[test]
+    fn a_request_is_read_and_what_is_none_is_not() {
+        let text = "GET /a/b?c HTTP/1.1\r\nHOST: x:1\r\norigin:  http://y \r\nA: b\r\n\r\n";
+        let request = Request::parse(text).unwrap();
+        assert_eq!(
+            (request.method.as_str(), request.path.as_str()),
+            ("GET", "/a/b")
+        );
+        assert_eq!(request.host.as_deref(), Some("x:1"));
+        assert_eq!(request.origin.as_deref(), Some("http://y"));
+        for wrong in [
+            "\r\n\r\n",
+            "GET /\r\n\r\n",
+            "GET / HTTP/2\r\n\r\n",
+            "GET / / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nno header\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        ] {
+            assert!(Request::parse(wrong).is_none(), "{wrong:?}");
+        }
+    }
+}

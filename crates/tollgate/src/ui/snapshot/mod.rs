@@ -1,0 +1,140 @@
+//! What is going on in a project, gathered from the files that are there.
+//!
+//! A snapshot never fails: what cannot be read becomes a [`Trouble`] in it, because a person who
+//! looks is most in need of it when something is broken. Texts are as they were written; whoever
+//! shows them escapes them.
+
+mod gates;
+mod past;
+mod plan;
+mod workflow;
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_core::scene::Sources;
+use tollgate_core::state::timestamp::iso;
+
+use crate::journal::Follower;
+
+pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
+pub(crate) use past::{Decided, Past};
+pub(crate) use plan::Plan;
+pub(crate) use workflow::{Running, Workflow};
+
+/// A project at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Snapshot {
+    pub(crate) at: String,
+    /// The name of the project's directory.
+    pub(crate) project: String,
+    pub(crate) root: String,
+    pub(crate) workflow: Workflow,
+    pub(crate) gates: Gates,
+    pub(crate) plan: Option<Plan>,
+    pub(crate) journal: Past,
+    /// What is wrong now, and what to do about it.
+    pub(crate) troubles: Vec<Trouble>,
+}
+
+/// Something that a person should mend.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Trouble {
+    pub(crate) what: String,
+    pub(crate) next: String,
+}
+
+/// Somebody who looks at a project again and again: the journal is read once, and then only what
+/// was added to it.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    layout: Layout,
+    env: Env,
+    past: past::Gatherer,
+    follower: Follower,
+    /// What the last snapshot was made from, besides the journal.
+    watched: Vec<PathBuf>,
+}
+
+impl Observer {
+    pub(crate) fn new(layout: Layout, env: Env) -> Self {
+        let local = layout.local();
+        let (entries, follower) = Follower::with_past(&local);
+        let mut past = past::Gatherer::default();
+        for entry in entries {
+            past.add(&entry);
+        }
+        Self {
+            layout,
+            env,
+            past,
+            follower,
+            watched: Vec::new(),
+        }
+    }
+
+    /// Reads what was added to the journal. Says how many decisions there are now, all told.
+    pub(crate) fn poll(&mut self) -> u64 {
+        for entry in self.follower.poll() {
+            self.past.add(&entry);
+        }
+        self.past.total()
+    }
+
+    /// The decisions after the first `seen`, oldest first, as far as they are kept.
+    pub(crate) fn since(&self, seen: u64) -> Vec<Decided> {
+        self.past.since(seen)
+    }
+
+    /// Another number when another snapshot can be expected.
+    pub(crate) fn print(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.past.total().hash(&mut hasher);
+        for path in &self.watched {
+            let seen = path.metadata().ok();
+            let seen = seen.map(|meta| (meta.len(), meta.modified().ok()));
+            seen.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// The project as it is now.
+    pub(crate) fn look(&mut self, now: Timestamp) -> Snapshot {
+        self.poll();
+        let mut troubles = Vec::new();
+        let sources = Sources::new(self.layout.clone(), self.env.clone(), None, now);
+        if let Err(fault) = sources.project() {
+            troubles.push(Trouble {
+                what: fault.text.clone().into_owned(),
+                next: "mend monorepo.json, or name the project in ISDLC_PROJECT".to_owned(),
+            });
+        }
+        let state_file = sources.state_file();
+        let workflow = workflow::read(&state_file, now, &mut troubles);
+        let journal = self.past.finish();
+        let (gates, mut watched) =
+            gates::read(&self.layout, &self.env, &self.past.gates, &mut troubles);
+        let plan = plan::read(&self.layout, &mut watched, &mut troubles);
+        watched.push(state_file);
+        self.watched = watched;
+        let root = self.layout.root();
+        Snapshot {
+            at: iso(now),
+            project: root
+                .file_name()
+                .unwrap_or(root.as_os_str())
+                .to_string_lossy()
+                .into_owned(),
+            root: root.display().to_string(),
+            workflow,
+            gates,
+            plan,
+            journal,
+            troubles,
+        }
+    }
+}

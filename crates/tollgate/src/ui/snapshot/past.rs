@@ -1,0 +1,299 @@
+//! What the journal tells: the last decisions, how many of which kind when, and what reviews,
+//! gates and decisions cost in money and time.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use tollgate_core::state::journal::Decision;
+use tollgate_core::state::timestamp::iso;
+
+use crate::journal::Entry;
+
+/// How many decisions are kept to be shown, and how many points a chart has at most.
+const KEPT: usize = 200;
+const POINTS: usize = 400;
+
+/// How many columns a chart over time has.
+const COLUMNS: usize = 40;
+
+/// The last line about each gate.
+pub(super) type LastOfGates = BTreeMap<String, Decided>;
+
+/// The past of a project, as the journal has it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Past {
+    pub(crate) counts: Counts,
+    /// The newest first.
+    pub(crate) recent: Vec<Decided>,
+    /// Blocks, warnings and faults over the time of the journal.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) cost: Spent,
+    /// Seconds of gates and reviews, oldest first.
+    pub(crate) gates: Vec<Point>,
+    pub(crate) latency: Latency,
+}
+
+/// How many of each kind.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) block: u64,
+    pub(crate) warn: u64,
+    pub(crate) fault: u64,
+    /// Steps of the workflow and records in the state.
+    pub(crate) change: u64,
+    pub(crate) gate: u64,
+    pub(crate) review: u64,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Decided {
+    /// By which `tollgate explain` knows it.
+    pub(crate) id: Option<u64>,
+    pub(crate) at: String,
+    pub(crate) verdict: &'static str,
+    pub(crate) guard: Option<String>,
+    pub(crate) code: Option<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) event: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) phase: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) ms: Option<f64>,
+    pub(crate) cost_usd: Option<f64>,
+}
+
+/// What happened in one stretch of time.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Column {
+    pub(crate) from: String,
+    pub(crate) block: u64,
+    pub(crate) warn: u64,
+    pub(crate) fault: u64,
+}
+
+/// What reviews cost.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Spent {
+    pub(crate) usd: f64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    /// Reviews whose reviewer did not tell.
+    pub(crate) unknown: u64,
+    /// Dollars all told, after each review that told.
+    pub(crate) points: Vec<Point>,
+}
+
+/// A value at a time.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Point {
+    pub(crate) at: String,
+    pub(crate) value: f64,
+    pub(crate) what: String,
+}
+
+/// How long the hook took for events that were written down. Allowed events leave no trace.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Latency {
+    pub(crate) count: u64,
+    pub(crate) median_ms: f64,
+    pub(crate) p95_ms: f64,
+    pub(crate) max_ms: f64,
+    /// Milliseconds, oldest first.
+    pub(crate) points: Vec<Point>,
+}
+
+/// Takes the journal in line by line.
+#[derive(Debug, Default)]
+pub(super) struct Gatherer {
+    total: u64,
+    counts: Counts,
+    recent: VecDeque<Decided>,
+    /// Seconds since 1970 and the kind, for the columns.
+    moments: Vec<(i64, Decision)>,
+    cost: Spent,
+    times: VecDeque<Point>,
+    latency: VecDeque<Point>,
+    pub(super) gates: LastOfGates,
+}
+
+impl Gatherer {
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn since(&self, seen: u64) -> Vec<Decided> {
+        let new = usize::try_from(self.total.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let skip = self.recent.len().saturating_sub(new);
+        self.recent.iter().skip(skip).cloned().collect()
+    }
+
+    pub(super) fn add(&mut self, entry: &Entry) {
+        let decided = Decided::of(entry);
+        self.total += 1;
+        let count = match entry.verdict {
+            Decision::Block => &mut self.counts.block,
+            Decision::Warn => &mut self.counts.warn,
+            Decision::Fault => &mut self.counts.fault,
+            Decision::Change | Decision::Record => &mut self.counts.change,
+            Decision::Gate => &mut self.counts.gate,
+            Decision::Review => &mut self.counts.review,
+        };
+        *count += 1;
+        match entry.verdict {
+            Decision::Block | Decision::Warn | Decision::Fault => {
+                if let Some(ts) = entry.ts {
+                    self.moments.push((ts.as_second(), entry.verdict));
+                }
+                // A stop waits for its gates; that is their time.
+                let is_tool = entry.tool.is_some();
+                if let Some(point) = decided.point().filter(|_| is_tool) {
+                    push(&mut self.latency, point, POINTS);
+                }
+            }
+            Decision::Gate | Decision::Review => {
+                if let Some(mut point) = decided.point() {
+                    point.value /= 1000.0;
+                    push(&mut self.times, point, POINTS);
+                }
+                if entry.verdict == Decision::Review {
+                    self.spend(entry, &decided);
+                }
+                if let Some(id) = &entry.guard {
+                    self.gates.insert(id.clone(), decided.clone());
+                }
+            }
+            Decision::Change | Decision::Record => {}
+        }
+        push(&mut self.recent, decided, KEPT);
+    }
+
+    fn spend(&mut self, entry: &Entry, decided: &Decided) {
+        let number = |key: &str| entry.value.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let cost = &mut self.cost;
+        cost.input_tokens += number("input_tokens");
+        cost.output_tokens += number("output_tokens");
+        match decided.cost_usd {
+            Some(usd) => {
+                cost.usd += usd;
+                cost.points.push(Point {
+                    at: decided.at.clone(),
+                    value: cost.usd,
+                    what: decided.agent.clone().unwrap_or_default(),
+                });
+            }
+            None => cost.unknown += 1,
+        }
+    }
+
+    pub(super) fn finish(&self) -> Past {
+        let mut cost = self.cost.clone();
+        thin(&mut cost.points);
+        Past {
+            counts: self.counts,
+            recent: self.recent.iter().rev().cloned().collect(),
+            columns: columns(&self.moments),
+            cost,
+            gates: self.times.iter().cloned().collect(),
+            latency: self.latency(),
+        }
+    }
+
+    fn latency(&self) -> Latency {
+        let mut sorted: Vec<f64> = self.latency.iter().map(|point| point.value).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |percent: usize| {
+            let index = sorted.len().saturating_sub(1) * percent / 100;
+            sorted.get(index).copied().unwrap_or_default()
+        };
+        Latency {
+            count: sorted.len() as u64,
+            median_ms: at(50),
+            p95_ms: at(95),
+            max_ms: at(100),
+            points: self.latency.iter().cloned().collect(),
+        }
+    }
+}
+
+impl Decided {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            id: entry.id,
+            at: entry.ts.map(iso).unwrap_or_default(),
+            verdict: entry.verdict.as_str(),
+            guard: entry.guard.clone(),
+            code: entry.code.clone(),
+            reason: entry.reason.clone(),
+            event: entry.event.clone(),
+            tool: entry.tool.clone(),
+            phase: entry.phase.clone(),
+            agent: entry.agent.clone(),
+            session: entry.session.clone(),
+            ms: entry.ms,
+            cost_usd: entry.value.get("cost_usd").and_then(Value::as_f64),
+        }
+    }
+
+    fn point(&self) -> Option<Point> {
+        Some(Point {
+            at: self.at.clone(),
+            value: self.ms?,
+            what: self.guard.clone().unwrap_or_default(),
+        })
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() >= most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
+
+/// Keeps at most as many points as a chart has, the last one among them.
+fn thin(points: &mut Vec<Point>) {
+    let step = points.len().div_ceil(POINTS).max(1);
+    let last = points.len().saturating_sub(1);
+    let mut index = 0;
+    points.retain(|_| {
+        let keep = (last - index).is_multiple_of(step);
+        index += 1;
+        keep
+    });
+}
+
+/// The moments in equal stretches of time from the first to the last.
+fn columns(moments: &[(i64, Decision)]) -> Vec<Column> {
+    let first = moments.iter().map(|(at, _)| *at).min();
+    let last = moments.iter().map(|(at, _)| *at).max();
+    let (Some(first), Some(last)) = (first, last) else {
+        return Vec::new();
+    };
+    let count = i64::try_from(COLUMNS).unwrap_or(1);
+    let width = ((last - first) / count + 1).max(1);
+    let mut columns: Vec<Column> = (0..count)
+        .map(|n| Column {
+            from: Timestamp::from_second(first + n * width)
+                .map(iso)
+                .unwrap_or_default(),
+            ..Column::default()
+        })
+        .collect();
+    for (at, decision) in moments {
+        let index = usize::try_from((at - first) / width).unwrap_or(0);
+        let Some(column) = columns.get_mut(index) else {
+            continue;
+        };
+        match decision {
+            Decision::Block => column.block += 1,
+            Decision::Warn => column.warn += 1,
+            Decision::Fault => column.fault += 1,
+            Decision::Change | Decision::Record | Decision::Gate | Decision::Review => {}
+        }
+    }
+    columns
+}

@@ -1,0 +1,76 @@
+//! The plan that is being worked on, and the rounds of its reviews.
+
+use std::path::PathBuf;
+
+use serde::{Serialize, Serializer};
+use tollgate_core::project::Layout;
+
+use super::Trouble;
+use crate::plan::choice;
+use crate::plan::home::Found;
+use crate::plan::phase::Phase;
+use crate::plan::rounds::{self, Round};
+use crate::plan::view::View;
+
+/// A plan.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Plan {
+    pub(crate) id: String,
+    /// `plan`, `tasks`, `code`…
+    pub(crate) stage: Option<&'static str>,
+    pub(crate) phase: Option<String>,
+    pub(crate) next: Option<String>,
+    pub(crate) task: Option<String>,
+    /// Closed tasks, and all.
+    pub(crate) tasks: (usize, usize),
+    pub(crate) clean_in_a_row: u64,
+    pub(crate) max_reviews: u64,
+    /// Newest last.
+    #[serde(serialize_with = "as_json")]
+    pub(crate) rounds: Vec<Round>,
+    /// The rules that its files break.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Reads the plan that the project works on.
+pub(super) fn read(
+    layout: &Layout,
+    watched: &mut Vec<PathBuf>,
+    troubles: &mut Vec<Trouble>,
+) -> Option<Plan> {
+    if !layout.plans_home().is_dir() {
+        return None;
+    }
+    let chosen = choice::choose(layout);
+    troubles.extend(chosen.notes.into_iter().map(|what| Trouble {
+        what,
+        next: "`tollgate plan use` chooses a plan".to_owned(),
+    }));
+    let plan = chosen.plan?;
+    watched.extend([plan.dir().to_owned(), plan.path("state.json")]);
+    watched.push(plan.local().to_owned());
+    let view = View::of(&plan);
+    if let Found::Unusable(why) = &view.found {
+        troubles.push(Trouble {
+            what: format!("plan {}: {why}", plan.id()),
+            next: "mend it by hand; `tollgate plan validate` tells when it is right".to_owned(),
+        });
+    }
+    let state = view.state();
+    Some(Plan {
+        id: plan.id().to_owned(),
+        stage: state.and_then(|state| state.phase).map(Phase::stage),
+        phase: state.map(|state| state.phase_name().to_owned()),
+        next: state.and_then(|state| state.next().map(|next| next.as_str().to_owned())),
+        task: state.and_then(|state| state.current_task.as_ref().map(ToString::to_string)),
+        tasks: view.tasks().progress(),
+        clean_in_a_row: state.map_or(0, |state| state.consecutive_clean),
+        max_reviews: state.map_or(0, |state| state.max_reviews),
+        rounds: rounds::read(&plan),
+        errors: view.report.errors.clone(),
+    })
+}
+
+fn as_json<S: Serializer>(rounds: &[Round], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rounds.iter().map(Round::to_json))
+}

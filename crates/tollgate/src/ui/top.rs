@@ -1,0 +1,249 @@
+//! A snapshot as lines of a terminal.
+//!
+//! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::plain::Plain;
+use super::snapshot::{Configured, Decided, Running, Snapshot, Workflow};
+
+/// How a piece of a line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Strong,
+    Dim,
+    Good,
+    Warn,
+    Bad,
+}
+
+/// One line: pieces of text, each in its tone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Line(pub(crate) Vec<(Tone, String)>);
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+impl Line {
+    fn new(tone: Tone, text: impl Into<String>) -> Self {
+        Self(vec![(tone, text.into())])
+    }
+
+    fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
+        self.0.push((tone, text.into()));
+        self
+    }
+
+    /// The line with at most so many columns.
+    fn cut(mut self, width: usize) -> Self {
+        let mut left = width;
+        for (_, text) in &mut self.0 {
+            if text.width() > left {
+                let mut kept = String::new();
+                let mut room = left.saturating_sub(1);
+                for c in text.chars() {
+                    let wide = c.width().unwrap_or(0);
+                    if wide > room {
+                        break;
+                    }
+                    room -= wide;
+                    kept.push(c);
+                }
+                if left > 0 {
+                    kept.push('…');
+                }
+                *text = kept;
+                left = 0;
+            } else {
+                left -= text.width();
+            }
+        }
+        self
+    }
+}
+
+/// The lines that fit: the state of things, then as many decisions as there is room for.
+pub(crate) fn frame(snapshot: &Snapshot, room: Room) -> Vec<Line> {
+    let mut lines = vec![
+        Line::new(
+            Tone::Strong,
+            format!("Tollgate  {}", Plain(&snapshot.project)),
+        )
+        .and(Tone::Dim, format!("  {}", snapshot.at)),
+    ];
+    for trouble in &snapshot.troubles {
+        lines.push(
+            Line::new(Tone::Bad, "wrong     ").and(Tone::Plain, Plain(&trouble.what).to_string()),
+        );
+        lines.push(Line::new(
+            Tone::Dim,
+            format!("          next: {}", Plain(&trouble.next)),
+        ));
+    }
+    workflow(snapshot, room.width, &mut lines);
+    gates(snapshot, &mut lines);
+    plan(snapshot, &mut lines);
+    figures(snapshot, &mut lines);
+    lines.push(Line::default());
+    lines.push(Line::new(Tone::Strong, "Decisions, newest first"));
+    if snapshot.journal.recent.is_empty() {
+        lines.push(Line::new(
+            Tone::Dim,
+            "  nothing was blocked, warned about or changed yet",
+        ));
+    }
+    let left = room.height.saturating_sub(lines.len());
+    lines.extend(snapshot.journal.recent.iter().take(left).map(decision));
+    lines.truncate(room.height);
+    lines.into_iter().map(|line| line.cut(room.width)).collect()
+}
+
+fn workflow(snapshot: &Snapshot, width: usize, lines: &mut Vec<Line>) {
+    let name = Line::new(Tone::Dim, "workflow  ");
+    match &snapshot.workflow {
+        Workflow::Idle { .. } => lines.push(name.and(Tone::Plain, "none is running")),
+        Workflow::Broken { .. } => lines.push(name.and(Tone::Bad, "the state cannot be read")),
+        Workflow::Running(running) => {
+            let doing = running.doing.unwrap_or("contradicts itself");
+            lines.push(
+                name.and(Tone::Strong, Plain(&running.kind).to_string())
+                    .and(Tone::Plain, format!("  {}", Plain(&running.description)))
+                    .and(Tone::Dim, format!("  {doing}")),
+            );
+            phases(running, width, lines);
+            if running.escalations > 0 {
+                let text = format!(
+                    "          {} escalations wait for a person",
+                    running.escalations
+                );
+                lines.push(Line::new(Tone::Bad, text));
+            }
+        }
+    }
+}
+
+/// The phases side by side, as many in a line as fit.
+fn phases(running: &Running, width: usize, lines: &mut Vec<Line>) {
+    let mut line = Line::new(Tone::Plain, "          ");
+    let mut used = 10;
+    for phase in &running.phases {
+        let (sign, tone) = match phase.status.as_str() {
+            "completed" => ("✔", Tone::Good),
+            "in_progress" => ("▶", Tone::Strong),
+            _ => ("·", Tone::Dim),
+        };
+        let text = format!("{sign} {}  ", Plain(&phase.key));
+        if used + text.width() > width && used > 10 {
+            lines.push(std::mem::replace(
+                &mut line,
+                Line::new(Tone::Plain, "          "),
+            ));
+            used = 10;
+        }
+        used += text.width();
+        line = line.and(tone, text);
+    }
+    lines.push(line);
+}
+
+fn gates(snapshot: &Snapshot, lines: &mut Vec<Line>) {
+    let gates = &snapshot.gates;
+    let name = Line::new(Tone::Dim, "gates     ");
+    let failing: Vec<_> = gates.all.iter().filter(|gate| gate.is_failing()).collect();
+    lines.push(match (gates.configured, &gates.last) {
+        (Configured::No, _) => name.and(Tone::Plain, "none"),
+        (Configured::Wrong, _) => name.and(Tone::Bad, "the configuration is wrong"),
+        (Configured::Yes, _) if gates.running.is_some() => name.and(Tone::Strong, "running now"),
+        (Configured::Yes, Some(last)) => {
+            let tone = if last.is_pass && failing.is_empty() {
+                Tone::Good
+            } else {
+                Tone::Bad
+            };
+            name.and(tone, last.label)
+                .and(Tone::Dim, format!("  {}", last.at))
+        }
+        (Configured::Yes, None) => name.and(Tone::Plain, "not run yet"),
+    });
+    for gate in failing {
+        lines.push(
+            Line::new(Tone::Bad, format!("          ✗ {}", Plain(&gate.id)))
+                .and(Tone::Plain, format!("  {}", Plain(&gate.message))),
+        );
+        let tail = gate.tail.as_deref().unwrap_or_default();
+        let is_output = |line: &&str| !line.trim().is_empty() && !is_ours(line);
+        if let Some(last) = tail.lines().rfind(is_output) {
+            lines.push(Line::new(Tone::Dim, format!("            {}", Plain(last))));
+        }
+    }
+}
+
+fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
+    if let Some(plan) = &snapshot.plan {
+        let (closed, all) = plan.tasks;
+        lines.push(
+            Line::new(Tone::Dim, "plan      ")
+                .and(Tone::Plain, Plain(&plan.id).to_string())
+                .and(
+                    Tone::Dim,
+                    format!(
+                        "  {}, {closed} of {all} tasks closed, {} reviews",
+                        plan.phase.as_deref().unwrap_or("no state"),
+                        plan.rounds.len()
+                    ),
+                ),
+        );
+    }
+}
+
+fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
+    let past = &snapshot.journal;
+    let counts = past.counts;
+    lines.push(Line::new(Tone::Dim, "journal   ").and(
+        Tone::Plain,
+        format!(
+            "{} blocks, {} warnings, {} faults; {} checks, {} reviews for ${:.2}",
+            counts.block, counts.warn, counts.fault, counts.gate, counts.review, past.cost.usd
+        ),
+    ));
+    let latency = &past.latency;
+    if latency.count > 0 {
+        lines.push(Line::new(Tone::Dim, "hook      ").and(
+            Tone::Plain,
+            format!(
+                "median {:.2} ms, 95 % within {:.2} ms, at most {:.2} ms (events written down)",
+                latency.median_ms, latency.p95_ms, latency.max_ms
+            ),
+        ));
+    }
+}
+
+fn decision(decided: &Decided) -> Line {
+    let tone = match decided.verdict {
+        "block" => Tone::Bad,
+        "warn" | "fault" => Tone::Warn,
+        _ => Tone::Dim,
+    };
+    let time = decided.at.split_once('T').map_or("", |(_, time)| time);
+    let time: String = time.chars().take(8).collect();
+    let who = Plain(decided.guard.as_deref().unwrap_or("-")).to_string();
+    let code = Plain(decided.code.as_deref().unwrap_or("")).to_string();
+    Line::new(Tone::Dim, format!("{time}  "))
+        .and(tone, format!("{:<7}", decided.verdict))
+        .and(Tone::Plain, format!("{who} {code}  "))
+        .and(
+            Tone::Dim,
+            Plain(decided.reason.as_deref().unwrap_or("")).to_string(),
+        )
+}
+
+/// Whether a line of a check's log is Tollgate's: it begins with the moment in brackets.
+fn is_ours(line: &str) -> bool {
+    let moment = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    moment.is_some_and(|(moment, _)| tollgate_core::state::timestamp::parse(moment).is_some())
+}

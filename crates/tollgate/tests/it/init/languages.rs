@@ -1,0 +1,297 @@
+//! What is proposed for each language, and that it runs: green and red, as the project is.
+
+use super::Repository;
+
+/// A project: its files, the programs it needs, and how these are called.
+struct Sample {
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    programs: &'static [&'static str],
+    calls: &'static [&'static str],
+}
+
+const SAMPLES: &[Sample] = &[
+    Sample {
+        name: "Rust",
+        files: &[
+            ("Cargo.toml", "[package]\nname = \"x\"\n"),
+            ("rustfmt.toml", ""),
+        ],
+        programs: &["cargo"],
+        calls: &["cargo fmt --all --check", "cargo test"],
+    },
+    Sample {
+        name: "Rust workspace with CI",
+        files: &[
+            ("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n"),
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            (
+                ".github/workflows/ci.yml",
+                "run: cargo clippy -- -D warnings\n",
+            ),
+        ],
+        programs: &["cargo"],
+        calls: &[
+            "cargo clippy --workspace --all-targets",
+            "cargo test --workspace",
+        ],
+    },
+    Sample {
+        name: "npm",
+        files: &[(
+            "package.json",
+            r#"{"scripts":{"test":"jest","lint":"eslint .","typecheck":"tsc --noEmit","start":"x"}}"#,
+        )],
+        programs: &["npm"],
+        calls: &["npm run lint", "npm run typecheck", "npm test"],
+    },
+    Sample {
+        name: "npm without a test",
+        files: &[(
+            "package.json",
+            r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1","build":"x"}}"#,
+        )],
+        programs: &["npm"],
+        calls: &["npm run build"],
+    },
+    Sample {
+        name: "pnpm",
+        files: &[
+            (
+                "package.json",
+                r#"{"scripts":{"test":"vitest","format:check":"p"}}"#,
+            ),
+            ("pnpm-lock.yaml", ""),
+            ("tsconfig.json", "{}"),
+        ],
+        programs: &["pnpm"],
+        calls: &["pnpm run format:check", "pnpm test"],
+    },
+    Sample {
+        name: "yarn by its own word",
+        files: &[(
+            "package.json",
+            r#"{"packageManager":"yarn@4.1.0","scripts":{"test":"react-scripts test"}}"#,
+        )],
+        programs: &["yarn"],
+        calls: &["yarn test"],
+    },
+    Sample {
+        name: "bun",
+        files: &[
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("bun.lock", ""),
+        ],
+        programs: &["bun"],
+        calls: &["bun run test"],
+    },
+    Sample {
+        name: "Python with ruff, mypy and pytest",
+        files: &[(
+            "pyproject.toml",
+            "[tool.ruff]\n[tool.ruff.format]\n[tool.mypy]\n[tool.pytest.ini_options]\n",
+        )],
+        programs: &["ruff", "mypy", "python3"],
+        calls: &[
+            "mypy .",
+            "python3 -m pytest",
+            "ruff check .",
+            "ruff format --check .",
+        ],
+    },
+    Sample {
+        name: "Python with uv",
+        files: &[
+            (
+                "pyproject.toml",
+                "[dependency-groups]\ndev = [\"pytest\"]\n",
+            ),
+            ("uv.lock", ""),
+        ],
+        programs: &["uv"],
+        calls: &["uv run pytest"],
+    },
+    Sample {
+        name: "Python with tox",
+        files: &[("tox.ini", "[tox]\n")],
+        programs: &["tox"],
+        calls: &["tox"],
+    },
+    Sample {
+        name: "Python with unittest",
+        files: &[("setup.py", ""), ("tests/test_a.py", "")],
+        programs: &["python3"],
+        calls: &["python3 -m unittest discover"],
+    },
+    Sample {
+        name: "Go",
+        files: &[("go.mod", "module x\n")],
+        programs: &["go"],
+        calls: &["go test ./...", "go vet ./..."],
+    },
+    Sample {
+        name: "Go with a linter",
+        files: &[("go.mod", "module x\n"), (".golangci.yml", "")],
+        programs: &["go", "golangci-lint"],
+        calls: &["go test ./...", "golangci-lint run"],
+    },
+    Sample {
+        name: "make goes before the language",
+        files: &[
+            ("go.mod", "module x\n"),
+            ("Makefile", ".PHONY: test\ntest:\n\tgo test\n"),
+        ],
+        programs: &["go", "make"],
+        calls: &["go vet ./...", "make test"],
+    },
+    Sample {
+        name: "just",
+        files: &[("justfile", "test:\n  x\nlint *args:\n  y\n")],
+        programs: &["just"],
+        calls: &["just lint", "just test"],
+    },
+    Sample {
+        name: "Maven",
+        files: &[("pom.xml", "<project/>")],
+        programs: &["mvn"],
+        calls: &["mvn -q -B verify"],
+    },
+    Sample {
+        name: "Gradle",
+        files: &[("build.gradle.kts", "")],
+        programs: &["gradle"],
+        calls: &["gradle check"],
+    },
+    Sample {
+        name: "Ruby",
+        files: &[("Gemfile", ""), (".rspec", ""), (".rubocop.yml", "")],
+        programs: &["bundle"],
+        calls: &["bundle exec rspec", "bundle exec rubocop"],
+    },
+    Sample {
+        name: "PHP",
+        files: &[(
+            "composer.json",
+            r#"{"scripts":{"test":"phpunit","lint":"x"}}"#,
+        )],
+        programs: &["composer"],
+        calls: &["composer run-script lint", "composer run-script test"],
+    },
+    Sample {
+        name: ".NET",
+        files: &[("Shop.sln", ""), ("src/Shop.csproj", "")],
+        programs: &["dotnet"],
+        calls: &["dotnet test"],
+    },
+    Sample {
+        name: "Elixir",
+        files: &[("mix.exs", ""), (".formatter.exs", "")],
+        programs: &["mix"],
+        calls: &["mix format --check-formatted", "mix test"],
+    },
+    Sample {
+        name: "two languages in the root",
+        files: &[
+            ("go.mod", "module x\n"),
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+        ],
+        programs: &["go", "npm"],
+        calls: &["go test ./...", "go vet ./...", "npm test"],
+    },
+    Sample {
+        name: "a language per directory",
+        files: &[
+            ("backend/go.mod", "module x\n"),
+            ("apps/web/package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("node_modules/y/package.json", r#"{"scripts":{"test":"y"}}"#),
+        ],
+        programs: &["go", "npm"],
+        calls: &["go test ./...", "go vet ./...", "npm test"],
+    },
+];
+
+#[test]
+fn every_language_is_set_up_validated_and_run_green_and_red() {
+    for Sample {
+        name,
+        files,
+        programs,
+        calls,
+    } in SAMPLES
+    {
+        let repository = Repository::with(files);
+        for program in *programs {
+            repository.tool(program);
+        }
+        repository.init(&["--only", "gates"]);
+        let valid = repository.run(&["validate"]);
+        assert_eq!(
+            (valid.code, valid.stderr.as_str()),
+            (0, ""),
+            "{name}: {valid:?}"
+        );
+        touch(&repository, files, "once");
+        let green = repository.run(&["run"]);
+        assert_eq!(green.code, 0, "{name}: {green:?}");
+        assert_eq!(repository.calls(), *calls, "{name}");
+        repository.project.file("broken", "");
+        touch(&repository, files, "twice");
+        let red = repository.run(&["run"]);
+        assert_eq!(red.code, 1, "{name}: {red:?}");
+        assert!(red.stderr.contains("Status: Failed"), "{name}: {red:?}");
+    }
+}
+
+/// Changes every part of the project, so that every check is called for.
+fn touch(repository: &Repository, files: &[(&str, &str)], text: &str) {
+    for (path, _) in files {
+        if let Some((directory, _)) = path.rsplit_once('/') {
+            repository
+                .project
+                .file(&format!("{directory}/changed"), text);
+        }
+    }
+}
+
+#[test]
+fn checks_of_a_part_run_in_its_directory() {
+    let repository = Repository::with(&[("backend/go.mod", "module x\n")]);
+    repository.program("go", "#!/bin/sh\ntest -f go.mod\n");
+    repository.init(&[]);
+    repository.project.file("backend/main.go", "package main\n");
+    let run = repository.run(&["run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stderr.contains("[PASS]  check:backend:backend-test"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_command_that_waits_for_changes_is_told_not_to() {
+    let repository = Repository::with(&[(
+        "package.json",
+        r#"{"scripts":{"test":"react-scripts test"}}"#,
+    )]);
+    repository.init(&[]);
+    let check = repository.project.read(".tollgate/checks/test.yml");
+    assert!(check.contains("command: CI=true npm test"), "{check}");
+}
+
+#[test]
+fn manifests_that_cannot_be_read_are_no_reason_to_fail() {
+    for (path, text) in [
+        ("package.json", "{ not json"),
+        ("package.json", "[]"),
+        ("composer.json", "\u{feff}{\"scripts\":[1]}"),
+        ("Makefile", ":\n\t:::\n=\n"),
+        ("Taskfile.yml", "tasks:\n"),
+    ] {
+        let repository = Repository::with(&[(path, text)]);
+        repository.init(&[]);
+        let valid = repository.run(&["validate"]);
+        assert_eq!(valid.code, 0, "{path}: {valid:?}");
+        let run = repository.run(&["run"]);
+        assert_eq!(run.code, 0, "{path}: {run:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Repositories in every condition, and what is there already.
+
+use serde_json::json;
+
+use super::Repository;
+use crate::context::{Project, git};
+
+#[test]
+fn outside_of_a_repository_it_says_what_to_do() {
+    let project = Project::empty();
+    let run = project.run(&["init", "--yes"], b"");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("in no git repository"), "{run:?}");
+    assert!(run.stderr.contains("run `git init`"), "{run:?}");
+    assert_eq!(project.root().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_repository_without_a_commit_and_without_a_file_works() {
+    let repository = Repository::empty();
+    repository.init(&[]);
+    assert_eq!(repository.run(&["validate"]).code, 0);
+    let run = repository.run(&["run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    // And goes on working when there are commits.
+    repository.commit();
+    repository.project.git(&["switch", "-q", "-c", "work"]);
+    repository.project.file("a.txt", "a");
+    let run = repository.run(&["run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn the_base_is_the_branch_that_there_is() {
+    let base = |repository: &Repository| repository.proposal()["base_branch"].clone();
+    let repository = Repository::with(&[]);
+    assert_eq!(base(&repository), "main");
+    repository.project.git(&["switch", "-q", "-c", "work"]);
+    assert_eq!(base(&repository), "main");
+    repository
+        .project
+        .git(&["branch", "-q", "-m", "main", "master"]);
+    assert_eq!(base(&repository), "master");
+    repository.project.git(&["branch", "-q", "-D", "master"]);
+    assert_eq!(base(&repository), "work", "nothing else is there");
+    let clone = Repository::empty();
+    clone.project.git(&[
+        "remote",
+        "add",
+        "origin",
+        repository.project.root().to_str().unwrap(),
+    ]);
+    repository.project.git(&["switch", "-q", "-c", "main"]);
+    clone.project.git(&["fetch", "-q", "origin"]);
+    assert_eq!(base(&clone), "origin/main");
+    clone.project.git(&["remote", "set-head", "origin", "work"]);
+    assert_eq!(base(&clone), "origin/work", "the remote's own word");
+}
+
+#[test]
+fn a_subdirectory_belongs_to_the_repository_around_it() {
+    let repository = Repository::with(&[("src/deep/a.txt", "a"), ("go.mod", "module x\n")]);
+    let inside = repository.project.path("src/deep");
+    let run = repository.run_in(&inside, &["init", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(repository.project.path(".tollgate/config.yml").is_file());
+    assert!(!inside.join(".tollgate").exists());
+}
+
+#[test]
+fn a_home_above_the_repository_is_another_projects() {
+    let outer = Project::empty();
+    outer.file(".tollgate/config.yml", "entry_points: []\n");
+    let inner = outer.path("inner");
+    std::fs::create_dir(&inner).unwrap();
+    git(&inner, &["init", "-q", "-b", "main"]);
+    let mut command = outer.command(&["init", "--yes"]);
+    command.current_dir(&inner);
+    let run = crate::context::run(command, b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(inner.join(".tollgate/config.yml").is_file());
+    assert_eq!(outer.read(".tollgate/config.yml"), "entry_points: []\n");
+}
+
+#[test]
+fn existing_homes_are_used_as_they_are() {
+    let repository = Repository::with(&[
+        ("go.mod", "module x\n"),
+        (".isdlc/state.json", "{}"),
+        (".gauntlet/config.yml", "entry_points:\n  - path: src\n"),
+        (".taskie/plans/a/plan.md", "# A\n"),
+    ]);
+    let before = repository.files();
+    let run = repository.init(&[]);
+    for line in [
+        "= .gauntlet/config.yml is used as it is",
+        "= .isdlc is used as it is",
+        "= .taskie is used as it is",
+        "Everything is there; nothing was written",
+    ] {
+        assert!(run.stdout.contains(line), "{line}: {run:?}");
+    }
+    assert_eq!(repository.files(), before);
+    assert_eq!(repository.run(&["validate"]).code, 0);
+}
+
+#[test]
+fn what_is_missing_beside_an_existing_home_is_added() {
+    let repository = Repository::with(&[("go.mod", "module x\n"), (".isdlc/state.json", "{}")]);
+    repository.tool("go").init(&[]);
+    assert!(repository.project.path(".tollgate/config.yml").is_file());
+    assert!(!repository.project.path(".tollgate/workflow").exists());
+    let config = repository.project.read(".tollgate/config.yml");
+    assert!(
+        config.contains(".isdlc]"),
+        "a change of the state is no work: {config}"
+    );
+    assert_eq!(repository.run(&["run"]).code, 0);
+}
+
+#[test]
+fn agents_and_reviewers_are_found() {
+    let repository = Repository::with(&[("CLAUDE.md", ""), (".gemini/settings.json", "{}")]);
+    repository.tool("codex");
+    let proposal = repository.proposal();
+    assert_eq!(proposal["agents"], json!(["claude", "codex", "gemini"]));
+    assert_eq!(proposal["reviewers"], json!(["codex"]));
+    let paths: Vec<_> = proposal["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(
+        paths.contains(&".tollgate/reviews/quality.md".to_owned()),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
+    let repository = Repository::with(&[("a.txt", "a\n")]);
+    let answer = json!({
+        "type": "result", "subtype": "success", "is_error": false, "session_id": "s",
+        "structured_output": { "status": "pass", "message": null, "violations": [] },
+    });
+    let script = format!("#!/bin/sh\ncat > /dev/null\ncat <<'END'\n{answer}\nEND\n");
+    repository.program("claude", &script);
+    repository.init(&[]);
+    assert_eq!(repository.run(&["validate"]).code, 0);
+    repository.project.file("a.txt", "b\n");
+    let run = repository.run(&["run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("[PASS]  review:.:quality"), "{run:?}");
+    let plans = repository.project.read(".tollgate/plans.json");
+    assert!(plans.contains("\"reviewer\": \"claude\""), "{plans}");
+}
+
+#[test]
+fn the_proposed_workflow_can_be_started() {
+    let repository = Repository::with(&[("a.txt", "a")]);
+    repository.init(&["--only", "workflow"]);
+    repository.commit();
+    let run = repository.run(&["workflow", "start", "change", "Greet people"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout.contains("change/REQ-0001-greet-people"),
+        "{run:?}"
+    );
+}

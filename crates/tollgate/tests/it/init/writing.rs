@@ -1,0 +1,169 @@
+//! What is shown, what is written, and what never is.
+
+use super::Repository;
+
+fn go() -> Repository {
+    let repository = Repository::with(&[("go.mod", "module x\n")]);
+    repository.tool("go");
+    repository
+}
+
+#[test]
+fn every_file_is_shown_before_it_is_written() {
+    let repository = go();
+    repository.tool("claude");
+    let before = repository.files();
+    let run = repository.run(&["init", "--dry-run"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(repository.files(), before, "--dry-run writes nothing");
+    let root = repository.project.root().display().to_string();
+    for line in run.stdout.lines().skip(1) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    insta::assert_snapshot!(run.stdout.replace(&root, "[root]"));
+    repository.init(&[]);
+    for (path, text) in repository.files() {
+        if before.contains_key(&path) || path.starts_with(".tollgate/local/") {
+            continue;
+        }
+        assert!(run.stdout.contains(&format!("+ {path}\n")), "{path}");
+        for line in text.lines() {
+            assert!(run.stdout.contains(line), "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_second_init_changes_nothing() {
+    let repository = go();
+    repository.init(&[]);
+    let before = repository.files();
+    let run = repository.init(&[]);
+    assert!(
+        run.stdout
+            .contains("Everything is there; nothing was written"),
+        "{run:?}"
+    );
+    assert_eq!(repository.files(), before);
+    let forced = repository.init(&["--force"]);
+    assert!(forced.stdout.contains("nothing was written"), "{forced:?}");
+    assert_eq!(repository.files(), before);
+}
+
+#[test]
+fn what_tollgate_keeps_for_itself_is_hidden_from_git() {
+    let repository = go();
+    repository.init(&[]);
+    let status = repository.project.git(&["status", "--porcelain", "-uall"]);
+    assert!(status.contains(".tollgate/config.yml"), "{status}");
+    assert!(!status.contains("local"), "{status}");
+    repository.run(&["run"]);
+    let status = repository.project.git(&["status", "--porcelain", "-uall"]);
+    assert!(!status.contains("logs"), "{status}");
+}
+
+#[test]
+fn files_of_others_stay_as_they_are_even_by_force() {
+    let repository = go();
+    repository
+        .project
+        .file(".tollgate/checks/test.yml", "command: 'true' # mine\n");
+    repository.init(&["--force"]);
+    assert_eq!(
+        repository.project.read(".tollgate/checks/test.yml"),
+        "command: 'true' # mine\n"
+    );
+    assert!(repository.project.path(".tollgate/config.yml").is_file());
+    assert_eq!(repository.run(&["validate"]).code, 0);
+    let edited = repository.project.read(".tollgate/config.yml") + "max_retries: 5\n";
+    repository.project.file(".tollgate/config.yml", &edited);
+    repository
+        .project
+        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
+    let before = repository.files();
+    repository.init(&["--force"]);
+    let after = repository.files();
+    assert_eq!(after, before, "an edited configuration is the person's");
+}
+
+#[test]
+fn force_brings_what_init_wrote_up_to_date() {
+    let repository = go();
+    repository.init(&[]);
+    repository
+        .project
+        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
+    let run = repository.init(&[]);
+    assert!(run.stdout.contains("nothing was written"), "{run:?}");
+    let run = repository.init(&["--force"]);
+    assert!(run.stdout.contains("~ .tollgate/config.yml"), "{run:?}");
+    let config = repository.project.read(".tollgate/config.yml");
+    assert!(config.contains("javascript-test"), "{config}");
+    assert_eq!(repository.run(&["validate"]).code, 0);
+}
+
+#[test]
+fn without_a_record_no_file_is_ours() {
+    let repository = go();
+    repository.init(&[]);
+    std::fs::remove_dir_all(repository.project.path(".tollgate/local")).unwrap();
+    repository
+        .project
+        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
+    let before = repository.files();
+    repository.init(&["--force"]);
+    assert_eq!(repository.files(), before);
+}
+
+#[test]
+fn only_what_was_asked_for_is_written() {
+    for (only, path) in [
+        ("gates", ".tollgate/config.yml"),
+        ("workflow", ".tollgate/workflow/config/workflows.json"),
+        ("plans", ".tollgate/plans.json"),
+    ] {
+        let repository = go();
+        repository.init(&["--only", only]);
+        let files = repository.files();
+        assert!(files.contains_key(path), "{only}: {files:?}");
+        for other in ["config.yml", "workflow/config/workflows.json", "plans.json"] {
+            let other = format!(".tollgate/{other}");
+            assert_eq!(files.contains_key(&other), other == path, "{only}: {other}");
+        }
+    }
+}
+
+#[test]
+fn without_anybody_to_ask_nothing_is_written() {
+    let repository = go();
+    let before = repository.files();
+    let run = repository.run(&["init"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
+    assert!(run.stderr.contains("--yes"), "{run:?}");
+    assert_eq!(repository.files(), before);
+}
+
+#[test]
+fn a_file_in_the_way_is_named() {
+    let repository = go();
+    repository
+        .project
+        .file(".tollgate/checks", "no directory\n");
+    let run = repository.run(&["init", "--yes"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains(".tollgate/checks"), "{run:?}");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let repository = Repository::with(&[("go.mod", "module x\n")]);
+    let run = repository.init(&[]);
+    assert!(run.stdout.contains("! `go` is not on PATH here"), "{run:?}");
+    assert!(run.stdout.contains("no reviewer is installed"), "{run:?}");
+    let run = Repository::empty().init(&[]);
+    assert!(
+        run.stdout.contains("nothing was found that tests"),
+        "{run:?}"
+    );
+}

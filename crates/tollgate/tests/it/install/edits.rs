@@ -1,0 +1,208 @@
+//! What a person changed between install and uninstall stays theirs.
+
+use serde_json::{Value, json};
+
+use super::{Desk, put};
+
+const CLAUDE: &str = ".claude/settings.json";
+
+const MINE: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }\n    ]\n  }\n}\n";
+
+fn parse(text: &str) -> Value {
+    let plain: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
+    serde_json::from_str(&plain.join("\n")).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn an_edited_file_loses_only_what_is_tollgates() {
+    let desk = Desk::new();
+    let path = desk.file(CLAUDE, MINE);
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    put(&path, desk.read(CLAUDE).replace("\"opus\"", "\"sonnet\""));
+    let ran = desk.must(&["uninstall", "--yes"]);
+    assert!(ran.stderr.contains("changed since the install"), "{ran:?}");
+    assert_eq!(desk.read(CLAUDE), MINE.replace("\"opus\"", "\"sonnet\""));
+    assert!(!desk.project().join(".tollgate").exists());
+}
+
+#[test]
+fn a_made_file_that_got_company_stays_with_the_company_only() {
+    for (extra, left) in [("\"model\": \"opus\",", true), ("", false)] {
+        let desk = Desk::new();
+        desk.must(&["install", "--agent", "claude-code", "--yes"]);
+        let path = desk.project().join(CLAUDE);
+        put(
+            &path,
+            desk.read(CLAUDE).replacen('{', &format!("{{ {extra}"), 1),
+        );
+        desk.must(&["uninstall", "--yes"]);
+        assert_eq!(path.exists(), left);
+        if left {
+            assert_eq!(parse(&desk.read(CLAUDE)), json!({ "model": "opus" }));
+        }
+    }
+}
+
+#[test]
+fn another_command_replaces_the_old_one_in_place() {
+    let desk = Desk::new();
+    let old = MINE.replace(
+        "    ]\n",
+        "    ],\n    \"PreToolUse\": [\n      // the guard\n      { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"/old/place/tollgate hook\", \"timeout\": 7 }] }\n    ]\n",
+    );
+    desk.file(CLAUDE, &old);
+    let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(
+        ran.stderr.contains("PreToolUse keeps its matcher \"Bash\""),
+        "{ran:?}"
+    );
+    let text = desk.read(CLAUDE);
+    assert!(
+        text.contains("// the guard") && !text.contains("/old/place"),
+        "{text}"
+    );
+    let pre = parse(&text)["hooks"]["PreToolUse"].clone();
+    assert_eq!(pre.as_array().unwrap().len(), 1, "{text}");
+    let handler = &pre[0]["hooks"][0];
+    assert_eq!(handler["command"], "tollgate");
+    assert_eq!(handler["args"], json!(["hook"]));
+    assert_eq!(handler["timeout"], 7, "the person's timeout stays");
+    // Taken out again, the hand-made registration of Tollgate is gone with the rest.
+    desk.must(&["uninstall", "--yes"]);
+    let mut expected = parse(MINE);
+    expected["hooks"]["PreToolUse"] = json!([]);
+    assert_eq!(parse(&desk.read(CLAUDE)), expected);
+    assert!(
+        desk.read(CLAUDE).contains("// the guard"),
+        "a comment is never ours"
+    );
+    assert!(desk.registered(CLAUDE).is_empty());
+}
+
+#[test]
+fn a_moved_project_is_still_given_back() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, MINE);
+    desk.must(&["install", "--agent", "claude-code,cursor", "--yes"]);
+    let moved = desk.home().join("elsewhere");
+    std::process::Command::new("mv")
+        .args([desk.project(), moved.clone()])
+        .status()
+        .unwrap();
+    std::fs::create_dir(desk.project()).unwrap();
+    let mut command = desk.command(&["uninstall", "--yes"]);
+    command.current_dir(&moved);
+    assert_eq!(crate::context::run(command, b"").code, 0);
+    assert_eq!(std::fs::read_to_string(moved.join(CLAUDE)).unwrap(), MINE);
+    assert!(!moved.join(".cursor").exists());
+}
+
+#[test]
+fn without_a_backup_only_ours_is_taken_out() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, MINE);
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    std::fs::remove_dir_all(desk.project().join(".tollgate")).unwrap();
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(desk.read(CLAUDE), MINE);
+}
+
+#[test]
+fn a_file_that_somebody_removed_is_not_made_again() {
+    let desk = Desk::new();
+    let before = desk.snapshot();
+    let path = desk.file(CLAUDE, MINE);
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_dir(path.parent().unwrap()).unwrap();
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(desk.snapshot(), before);
+}
+
+/// Settings of the three originals, as they wrote them.
+fn originals() -> String {
+    let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": 10000 });
+    let isdlc = |name: &str| {
+        hook(&format!(
+            "node $CLAUDE_PROJECT_DIR/.claude/hooks/{name}.cjs"
+        ))
+    };
+    let settings = json!({
+        "model": "opus",
+        "hooks": {
+            "PreToolUse": [
+                { "matcher": "Task", "hooks": [isdlc("dispatchers/pre-task-dispatcher")] },
+                { "matcher": "Bash", "hooks": [isdlc("branch-guard"), hook("rtk rewrite"), isdlc("state-file-guard")] },
+            ],
+            "Stop": [
+                { "hooks": [hook("agent-gauntlet stop-hook")] },
+                { "hooks": [hook("bash ~/.claude/plugins/taskie/hooks/stop-hook.sh")] },
+            ],
+        },
+    });
+    serde_json::to_string_pretty(&settings).unwrap()
+}
+
+#[test]
+fn the_originals_stay_unless_a_person_wants_them_replaced() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, originals());
+    let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(
+        ran.stderr.contains("5 registrations of the originals"),
+        "{ran:?}"
+    );
+    let text = desk.read(CLAUDE);
+    assert!(
+        text.contains("branch-guard.cjs") && text.contains("agent-gauntlet"),
+        "{text}"
+    );
+
+    let desk = Desk::new();
+    desk.file(CLAUDE, originals());
+    let before = desk.snapshot();
+    desk.must(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--replace-originals",
+        "--yes",
+    ]);
+    let text = desk.read(CLAUDE);
+    for gone in [".cjs", "agent-gauntlet", "stop-hook.sh"] {
+        assert!(!text.contains(gone), "{gone}: {text}");
+    }
+    let settings = parse(&text);
+    assert_eq!(
+        settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
+        "rtk rewrite"
+    );
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(desk.snapshot(), before, "with everything that was replaced");
+}
+
+#[test]
+fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
+    let by_hand = r#"{ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [
+        { "type": "command", "command": "tollgate hook --guard branch-guard" }] }] } }"#;
+    let desk = Desk::new();
+    desk.file(CLAUDE, by_hand);
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(desk.read(CLAUDE).contains("--guard branch-guard"));
+    desk.must(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--replace-originals",
+        "--yes",
+    ]);
+    assert!(!desk.read(CLAUDE).contains("--guard"));
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+    // They are Tollgate's: an uninstall does not bring them back.
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(parse(&desk.read(CLAUDE)), json!({}));
+}

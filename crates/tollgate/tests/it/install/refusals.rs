@@ -1,0 +1,150 @@
+//! What an install does not do, and how it says so: the file is as it was.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use super::Desk;
+
+const CLAUDE: &str = ".claude/settings.json";
+
+#[test]
+fn a_corrupt_file_is_named_with_its_place_and_left_alone() {
+    for (text, place) in [
+        ("{\n  \"a\": 1,\n  \"b\" 2\n}\n", "line 3, column 7"),
+        ("{\n  \"hooks\": {\n", "line 2, column 12"),
+        ("{ 'a': 1 }", "line 1, column 3"),
+        ("[]", "holds no JSON object"),
+        ("{ \"hooks\": [] }", "`hooks` is not an object"),
+        (
+            "{ \"hooks\": { \"Stop\": {} } }",
+            "`hooks.Stop` is not a list",
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.file(CLAUDE, text);
+        let before = desk.snapshot();
+        let ran = desk.tollgate(&["install", "--agent", "claude-code,cursor", "--yes"]);
+        assert_eq!(ran.code, 2, "{text}: {ran:?}");
+        assert!(ran.stderr.contains(place), "{text}: {ran:?}");
+        assert!(ran.stderr.contains(CLAUDE), "{text}: {ran:?}");
+        assert_eq!(desk.snapshot(), before, "{text}");
+    }
+    let desk = Desk::new();
+    desk.file(CLAUDE, b"{\n \"a\": \"\xff\" }");
+    let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("line 2, column 8: it is not UTF-8"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_corrupt_configuration_of_codex_is_named_with_its_place() {
+    let desk = Desk::new();
+    desk.file(".codex/hooks.json", "{}");
+    desk.file(".codex/config.toml", "[[hooks.Stop]]\na = \n");
+    let list = desk.list();
+    let problem = list["unreadable"][0]["problem"].as_str().unwrap();
+    assert!(problem.starts_with("line 2, column"), "{problem}");
+}
+
+#[test]
+fn a_link_is_written_through_with_its_mode() {
+    let desk = Desk::new();
+    let real = desk.home().join("dotfiles.json");
+    super::put(&real, "{}\n");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir(desk.project().join(".claude")).unwrap();
+    symlink("../../home/dotfiles.json", desk.project().join(CLAUDE)).unwrap();
+    let before = desk.snapshot();
+    let shown = desk.must(&["install", "--agent", "claude-code", "--dry-run"]);
+    assert!(
+        shown.stdout.contains("leads to") && shown.stdout.contains("dotfiles.json"),
+        "{shown:?}"
+    );
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(desk.project().join(CLAUDE).is_symlink());
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(std::fs::read_to_string(&real).unwrap().contains("tollgate"));
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(desk.snapshot(), before);
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.project().join(".claude")).unwrap();
+    symlink("nowhere.json", desk.project().join(CLAUDE)).unwrap();
+    let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("leads nowhere"),
+        "{ran:?}"
+    );
+
+    let desk = Desk::new();
+    std::fs::create_dir_all(desk.project().join(CLAUDE)).unwrap();
+    let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("a directory"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_can_answer() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, "{}");
+    let before = desk.snapshot();
+    let ran = desk.tollgate(&["install", "--agent", "claude-code"]);
+    assert!(ran.code == 2 && ran.stderr.contains("--yes"), "{ran:?}");
+    assert!(ran.stderr.contains("+  \"hooks\": {"), "{ran:?}");
+    assert_eq!(desk.snapshot(), before);
+}
+
+#[test]
+fn a_dry_run_shows_a_diff_and_changes_nothing() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, "{\n  \"a\": 1\n}\n");
+    let before = desk.snapshot();
+    let ran = desk.must(&["install", "--agent", "claude-code", "--dry-run"]);
+    assert!(
+        ran.stdout
+            .starts_with("--- .claude/settings.json\n+++ .claude/settings.json\n@@"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout
+            .contains("-  \"a\": 1\n+  \"a\": 1,\n+  \"hooks\": {\n"),
+        "{ran:?}"
+    );
+    assert_eq!(desk.snapshot(), before);
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    let installed = desk.snapshot();
+    let ran = desk.must(&["uninstall", "--dry-run"]);
+    assert!(ran.stdout.contains("-  \"hooks\": {"), "{ran:?}");
+    assert_eq!(desk.snapshot(), installed);
+}
+
+#[test]
+fn an_agent_does_not_remove_its_own_guard() {
+    let desk = Desk::new().env("CLAUDECODE", "1");
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    let ran = desk.tollgate(&["uninstall", "--yes"]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("CLAUDECODE"),
+        "{ran:?}"
+    );
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+}
+
+#[test]
+fn a_program_that_would_not_be_recognised_is_refused() {
+    let desk = Desk::new();
+    for (command, said) in [
+        ("/bin/sh", "recognised by"),
+        ("tollgate-none", "no such program"),
+        ("bin/tollgate", "no such program"),
+    ] {
+        let ran = desk.tollgate(&["install", "--agent", "codex", "--command", command, "--yes"]);
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{ran:?}");
+    }
+}

@@ -1,0 +1,226 @@
+//! A collector that takes nothing but what the protocol allows.
+//!
+//! It checks every message against the definition of OTLP in its JSON encoding: the names that
+//! there are, 64-bit integers as strings, ids in hexadecimal, enums as numbers.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::Value;
+
+/// A request that was received whole.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) path: String,
+    pub(super) headers: Vec<String>,
+    pub(super) body: Value,
+}
+
+/// A collector that answers with these answers in turn, then with plain success.
+pub(super) struct Collector {
+    pub(super) endpoint: String,
+    received: Receiver<Received>,
+}
+
+impl Collector {
+    /// It ends with the test process; nobody but the test knows its port.
+    pub(super) fn start(answers: &[&str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let answers: Vec<String> = answers.iter().map(|text| (*text).to_owned()).collect();
+        let (sender, received) = channel();
+        std::thread::spawn(move || {
+            let mut answers = answers.into_iter();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let request = read(&stream);
+                let fine = "200 OK\r\nContent-Length: 2\r\n\r\n{}".to_owned();
+                let answer = answers.next().unwrap_or(fine);
+                write!(stream, "HTTP/1.1 {answer}").unwrap();
+                if sender.send(request).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { endpoint, received }
+    }
+
+    /// What came so far.
+    pub(super) fn received(&self) -> Vec<Received> {
+        self.received.try_iter().collect()
+    }
+}
+
+fn read(stream: &TcpStream) -> Received {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let mut words = line.split(' ');
+    assert_eq!(words.next(), Some("POST"), "{line}");
+    let path = words.next().unwrap().to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line == "\r\n" {
+            break;
+        }
+        headers.push(line.trim().to_owned());
+    }
+    let field = |name: &str| {
+        let mut same = headers.iter().filter_map(|line| line.split_once(": "));
+        same.find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.to_owned())
+    };
+    assert_eq!(field("content-type").as_deref(), Some("application/json"));
+    let mut body = vec![0; field("content-length").unwrap().parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    Received {
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap(),
+    }
+}
+
+/// What a field may be.
+enum Kind {
+    Text,
+    /// 64 bits, signed or not: digits in a string.
+    Long,
+    /// 32 bits, or a member of an enum.
+    Int,
+    Double,
+    Bool,
+    /// So many bytes in hexadecimal.
+    Id(usize),
+    Message(&'static [(&'static str, Self)]),
+    Many(&'static Self),
+}
+
+use Kind::{Bool, Double, Id, Int, Long, Many, Message, Text};
+
+const VALUE: Kind = Message(&[
+    ("stringValue", Text),
+    ("intValue", Long),
+    ("doubleValue", Double),
+    ("boolValue", Bool),
+]);
+const ATTRIBUTES: Kind = Many(&Message(&[("key", Text), ("value", VALUE)]));
+const RESOURCE: Kind = Message(&[("attributes", ATTRIBUTES)]);
+const SCOPE: Kind = Message(&[("name", Text), ("version", Text)]);
+const SPAN: Kind = Message(&[
+    ("traceId", Id(16)),
+    ("spanId", Id(8)),
+    ("parentSpanId", Id(8)),
+    ("name", Text),
+    ("kind", Int),
+    ("startTimeUnixNano", Long),
+    ("endTimeUnixNano", Long),
+    ("attributes", ATTRIBUTES),
+    ("status", Message(&[("code", Int), ("message", Text)])),
+]);
+const TRACES: Kind = Message(&[(
+    "resourceSpans",
+    Many(&Message(&[
+        ("resource", RESOURCE),
+        (
+            "scopeSpans",
+            Many(&Message(&[("scope", SCOPE), ("spans", Many(&SPAN))])),
+        ),
+    ])),
+)]);
+const NUMBER: Kind = Message(&[
+    ("attributes", ATTRIBUTES),
+    ("startTimeUnixNano", Long),
+    ("timeUnixNano", Long),
+    ("asInt", Long),
+    ("asDouble", Double),
+]);
+const BUCKETS: Kind = Message(&[
+    ("attributes", ATTRIBUTES),
+    ("startTimeUnixNano", Long),
+    ("timeUnixNano", Long),
+    ("count", Long),
+    ("sum", Double),
+    ("min", Double),
+    ("max", Double),
+    ("bucketCounts", Many(&Long)),
+    ("explicitBounds", Many(&Double)),
+]);
+const METRIC: Kind = Message(&[
+    ("name", Text),
+    ("unit", Text),
+    (
+        "sum",
+        Message(&[
+            ("dataPoints", Many(&NUMBER)),
+            ("aggregationTemporality", Int),
+            ("isMonotonic", Bool),
+        ]),
+    ),
+    (
+        "histogram",
+        Message(&[
+            ("dataPoints", Many(&BUCKETS)),
+            ("aggregationTemporality", Int),
+        ]),
+    ),
+]);
+const METRICS: Kind = Message(&[(
+    "resourceMetrics",
+    Many(&Message(&[
+        ("resource", RESOURCE),
+        (
+            "scopeMetrics",
+            Many(&Message(&[("scope", SCOPE), ("metrics", Many(&METRIC))])),
+        ),
+    ])),
+)]);
+
+/// Panics if a request is not as the protocol has it.
+#[track_caller]
+pub(super) fn check(received: &Received) {
+    let kind = match received.path.as_str() {
+        "/v1/traces" => &TRACES,
+        "/v1/metrics" => &METRICS,
+        other => panic!("there is no {other}"),
+    };
+    fits(&received.body, kind, &received.path);
+}
+
+fn fits(value: &Value, kind: &Kind, at: &str) {
+    let is = match kind {
+        Text => value.is_string(),
+        Long => value
+            .as_str()
+            .is_some_and(|text| text.parse::<i64>().is_ok()),
+        Int => value
+            .as_u64()
+            .is_some_and(|number| u32::try_from(number).is_ok()),
+        Double => value.is_number(),
+        Bool => value.is_boolean(),
+        Id(bytes) => value.as_str().is_some_and(|text| {
+            text.len() == 2 * bytes
+                && text.bytes().all(|b| b.is_ascii_hexdigit())
+                && text.bytes().any(|b| b != b'0')
+        }),
+        Message(fields) => {
+            let object = value.as_object().unwrap_or_else(|| panic!("{at}: {value}"));
+            for (name, value) in object {
+                let field = fields.iter().find(|(known, _)| known == name);
+                let (_, kind) = field.unwrap_or_else(|| panic!("{at}: there is no {name}"));
+                fits(value, kind, &format!("{at}.{name}"));
+            }
+            true
+        }
+        Many(kind) => {
+            let list = value.as_array().unwrap_or_else(|| panic!("{at}: {value}"));
+            for value in list {
+                fits(value, kind, &format!("{at}[]"));
+            }
+            true
+        }
+    };
+    assert!(is, "{at} is {value}");
+}

@@ -1,0 +1,268 @@
+//! The journal at a collector.
+
+use serde_json::{Value, json};
+
+use super::collector::{Collector, Received, check};
+use super::states;
+use crate::context::{Project, Run};
+
+fn export(project: &Project, collector: &Collector) -> Run {
+    project.run(
+        &[
+            "export",
+            "otlp",
+            "--endpoint",
+            &collector.endpoint,
+            "--pause",
+            "1",
+        ],
+        b"",
+    )
+}
+
+/// All spans of some requests.
+fn spans(received: &[Received]) -> Vec<&Value> {
+    let traces = received.iter().filter(|one| one.path == "/v1/traces");
+    traces
+        .flat_map(|one| {
+            one.body["resourceSpans"][0]["scopeSpans"][0]["spans"]
+                .as_array()
+                .unwrap()
+        })
+        .collect()
+}
+
+/// The metrics of some requests by this name.
+fn metric<'r>(received: &'r [Received], name: &str) -> Vec<&'r Value> {
+    let requests = received.iter().filter(|one| one.path == "/v1/metrics");
+    let all = requests.flat_map(|one| {
+        one.body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]
+            .as_array()
+            .unwrap()
+    });
+    all.filter(|metric| metric["name"] == name).collect()
+}
+
+fn attribute<'s>(span: &'s Value, key: &str) -> Option<&'s Value> {
+    let all = span["attributes"].as_array().unwrap();
+    let found = all.iter().find(|one| one["key"] == key)?;
+    found["value"].as_object().unwrap().values().next()
+}
+
+#[test]
+fn decisions_gates_and_reviews_arrive_as_the_protocol_has_them() {
+    let project = states::busy();
+    let collector = Collector::start(&[]);
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        run.stdout,
+        "traces: 40 entries sent\nmetrics: 40 entries sent\n"
+    );
+    let received = collector.received();
+    received.iter().for_each(check);
+    let spans = spans(&received);
+    assert_eq!(spans.len(), 40);
+    let block = spans
+        .iter()
+        .find(|span| span["name"] == "tollgate block branch-guard")
+        .unwrap();
+    assert_eq!(attribute(block, "tollgate.code").unwrap(), "BG-001");
+    assert_eq!(attribute(block, "gen_ai.tool.name").unwrap(), "Bash");
+    let time = |key: &str| block[key].as_str().unwrap().parse::<u64>().unwrap();
+    // 0.41 ms
+    assert_eq!(time("endTimeUnixNano") - time("startTimeUnixNano"), 410_000);
+    let review = spans
+        .iter()
+        .find(|span| span["name"] == "tollgate review plan")
+        .unwrap();
+    assert_eq!(
+        attribute(review, "gen_ai.usage.input_tokens").unwrap(),
+        "18000"
+    );
+    assert_eq!(review["status"]["code"], 2);
+    let decisions = metric(&received, "tollgate.decisions");
+    let points = decisions[0]["sum"]["dataPoints"].as_array().unwrap();
+    let count: u64 = points
+        .iter()
+        .map(|point| point["asInt"].as_str().unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(count, 40);
+    for histogram in [
+        metric(&received, "tollgate.hook.duration"),
+        metric(&received, "tollgate.gate.duration"),
+    ] {
+        for point in histogram[0]["histogram"]["dataPoints"].as_array().unwrap() {
+            let counts = point["bucketCounts"].as_array().unwrap();
+            assert_eq!(
+                counts.len(),
+                point["explicitBounds"].as_array().unwrap().len() + 1
+            );
+            let sum: u64 = counts
+                .iter()
+                .map(|count| count.as_str().unwrap().parse::<u64>().unwrap())
+                .sum();
+            assert_eq!(sum.to_string(), point["count"].as_str().unwrap());
+        }
+    }
+    let cost = metric(&received, "tollgate.review.cost");
+    let points = cost[0]["sum"]["dataPoints"].as_array().unwrap();
+    let usd: f64 = points
+        .iter()
+        .map(|point| point["asDouble"].as_f64().unwrap())
+        .sum();
+    assert!((usd - 2.6).abs() < 1e-9, "{usd}");
+}
+
+#[test]
+fn a_span_belongs_to_the_agents_trace_or_to_its_sessions() {
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let project = states::blocked();
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s-1", "prompt_id": "p-1",
+        "tool_use_id": "toolu_7", "cwd": project.root(), "tool_name": "Bash",
+        "tool_input": { "command": "git commit -m x" },
+    });
+    project.hook(&event).denies();
+    let mut traced = project.command(&["hook"]);
+    traced.env("TRACEPARENT", trace);
+    crate::context::run(traced, event.to_string().as_bytes()).denies();
+    project.hook(&event).denies();
+    let collector = Collector::start(&[]);
+    assert_eq!(export(&project, &collector).code, 0);
+    let received = collector.received();
+    received.iter().for_each(check);
+    let mut of_session: Vec<_> = spans(&received)
+        .into_iter()
+        .filter(|span| attribute(span, "session.id").is_some_and(|id| id == "s-1"))
+        .collect();
+    let place = of_session
+        .iter()
+        .position(|span| span["parentSpanId"].is_string())
+        .unwrap();
+    let joined = of_session.remove(place);
+    assert_eq!(joined["traceId"], "0af7651916cd43dd8448eb211c80319c");
+    assert_eq!(joined["parentSpanId"], "b7ad6b7169203331");
+    assert_eq!(of_session.len(), 2);
+    assert_eq!(of_session[0]["traceId"], of_session[1]["traceId"]);
+    assert_ne!(of_session[0]["spanId"], of_session[1]["spanId"]);
+    for span in of_session {
+        assert_eq!(attribute(span, "prompt.id").unwrap(), "p-1");
+        assert_eq!(attribute(span, "gen_ai.tool.call.id").unwrap(), "toolu_7");
+    }
+}
+
+#[test]
+fn a_second_run_sends_only_what_is_new() {
+    let project = states::blocked();
+    let collector = Collector::start(&[]);
+    export(&project, &collector);
+    let first = spans(&collector.received()).len();
+    assert!(first > 0);
+    let run = export(&project, &collector);
+    assert_eq!(
+        run.stdout,
+        "traces: 0 entries sent\nmetrics: 0 entries sent\n"
+    );
+    assert!(collector.received().is_empty());
+    project.hook(&crate::context::bash("git commit -m again"));
+    export(&project, &collector);
+    assert_eq!(spans(&collector.received()).len(), 1);
+    // Another collector has nothing yet.
+    let other = Collector::start(&[]);
+    export(&project, &other);
+    assert_eq!(spans(&other.received()).len(), first + 1);
+}
+
+#[test]
+fn a_long_journal_goes_in_batches_and_an_interrupted_one_goes_on() {
+    let project = states::long();
+    // The third batch is refused for good.
+    let fine = "200 OK\r\n\r\n{}";
+    let collector = Collector::start(&[fine, fine, "400 Bad Request\r\n\r\nno"]);
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("it answers 400 no"), "{run:?}");
+    assert_eq!(collector.received().len(), 3);
+}
+
+#[test]
+fn a_busy_collector_is_asked_again_and_a_dead_one_given_up() {
+    let project = states::blocked();
+    let collector = Collector::start(&[
+        "429 Too Many Requests\r\nRetry-After: 0\r\n\r\n",
+        "503 Service Unavailable\r\n\r\n",
+    ]);
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 0, "{run:?}");
+    let received = collector.received();
+    // The same request three times, then the metrics.
+    assert_eq!(received.len(), 4);
+    assert_eq!(received[0].body, received[2].body);
+
+    let project = states::blocked();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", nobody.local_addr().unwrap());
+    drop(nobody);
+    let run = project.run(
+        &["export", "otlp", "--endpoint", &endpoint, "--pause", "1"],
+        b"",
+    );
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(
+        run.stderr.contains("refused") && run.stderr.contains("hint"),
+        "{run:?}"
+    );
+    // Nothing counts as sent.
+    let collector = Collector::start(&[]);
+    let run = project.run(&["export", "otlp", "--endpoint", &collector.endpoint], b"");
+    assert!(!run.stdout.contains("traces: 0"), "{run:?}");
+}
+
+#[test]
+fn what_a_collector_refuses_is_told_and_not_sent_again() {
+    let project = states::blocked();
+    let partial = "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3d\r\n{\"partialSuccess\":{\"rejectedSpans\":\"1\",\"errorMessage\":\"old\"}}\r\n0\r\n\r\n";
+    let collector = Collector::start(&[partial]);
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stdout.contains("1 of which it refused"), "{run:?}");
+    assert!(run.stderr.contains("the collector says: old"), "{run:?}");
+    assert!(export(&project, &collector).stdout.contains("traces: 0"));
+}
+
+#[test]
+fn headers_go_along_and_what_is_wrong_is_said_without_repeating_secrets() {
+    let project = states::blocked();
+    let collector = Collector::start(&[]);
+    let run = project.run(
+        &[
+            "export",
+            "otlp",
+            "--endpoint",
+            &collector.endpoint,
+            "--header",
+            "authorization=Bearer abc",
+        ],
+        b"",
+    );
+    assert_eq!(run.code, 0, "{run:?}");
+    let received = collector.received();
+    assert!(
+        received[0]
+            .headers
+            .contains(&"authorization: Bearer abc".to_owned())
+    );
+    for (args, told) in [
+        (["--header", "secret\r\nX: y"], "NAME=VALUE"),
+        (["--endpoint", "https://example.org"], "https is not spoken"),
+        (["--endpoint", "localhost:4318"], "http://127.0.0.1:4318"),
+    ] {
+        let run = project.run(&["export", "otlp", args[0], args[1]], b"");
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(
+            run.stderr.contains(told) && !run.stderr.contains("secret"),
+            "{run:?}"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! The report: the page as one file.
+
+use super::states::{self, HOSTILE};
+
+#[test]
+fn a_report_is_one_file_that_fetches_nothing() {
+    let project = states::busy();
+    let run = project.run(&["report", "--html", "report.html"], b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    let html = project.read("report.html");
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
+    assert!(html.contains("Pay by invoice") && html.contains("<svg") && html.contains("<style"));
+    for forbidden in [
+        "<script",
+        "src=",
+        "href=\"http",
+        "url(",
+        "@import",
+        "<link rel=\"stylesheet",
+    ] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    let printed = project.run(&["report", "--html"], b"");
+    assert!(printed.stdout.starts_with("<!doctype html>"), "{printed:?}");
+}
+
+#[test]
+fn a_report_of_anything_is_made_and_text_stays_text() {
+    for project in [
+        states::empty(),
+        states::broken(),
+        states::hostile(),
+        states::long(),
+    ] {
+        let run = project.run(&["report", "--html"], b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("<img"), "{}", run.stdout);
+        assert!(!run.stdout.contains('\u{1b}') && !run.stdout.contains('\u{7}'));
+    }
+    let json = states::hostile().run(&["report", "--json"], b"");
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["workflow"]["description"], HOSTILE);
+}
+
+#[test]
+fn outside_of_a_project_it_says_what_to_do() {
+    let run = crate::context::Project::empty().run(&["report", "--html"], b"");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("no project"), "{run:?}");
+}

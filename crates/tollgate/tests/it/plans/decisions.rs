@@ -1,0 +1,154 @@
+//! The design's decisions 19 and 20, where they go beyond the specification's own tests.
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, Session, obeys};
+
+/// What each logged stop came to.
+fn stops(fixture: &Fixture) -> Vec<(String, Vec<Value>)> {
+    let log = fixture.log();
+    let stops = log.iter().filter(|line| line["what"] == "stop");
+    stops
+        .map(|line| {
+            let codes = line["codes"].as_array().unwrap().clone();
+            (line["answer"].as_str().unwrap().to_owned(), codes)
+        })
+        .collect()
+}
+
+/// The specification lets a failed review fall through to validation, which could block; decided
+/// is that a review that was not made is not the agent's fault.
+#[test]
+fn decision_20_a_review_that_was_not_made_never_blocks() {
+    for (when, script) in [
+        ("last", "exit 1"),
+        ("last", "kill -9 $$"),
+        ("after", "rm \"$file\""),
+        ("before", "sleep 5"),
+        ("missing", ""),
+    ] {
+        let fixture = Fixture::at(&json!({ "consecutive_clean": 1 }));
+        fixture.config(&json!({ "timeout_seconds": 2 }));
+        fixture.verdicts(&["PASS"]).reviewer(when, script);
+        if when == "missing" {
+            std::fs::remove_file(fixture.project.path("bin/claude")).unwrap();
+        }
+        fixture.file("nested/extra.md", "x");
+        let before = fixture.read("state.json");
+        let mut session = Session::new(&fixture);
+        let told = session.stop().approves();
+        assert!(told.contains("Warning: "), "{script}: {told}");
+        // What else is wrong is said all the same.
+        assert!(told.contains("nested directories"), "{script}: {told}");
+        assert_eq!(fixture.read("state.json"), before, "{script}");
+        assert_eq!(
+            stops(&fixture),
+            [(
+                "allowed".to_owned(),
+                vec![json!("PLAN-NO-REVIEW"), json!("PLAN-RULES")]
+            )],
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn decision_19_every_stop_is_logged() {
+    let fixture = Fixture::at(&json!({}));
+    let root = fixture.project.root();
+    let bare = |flagged: bool| json!({ "cwd": root, "stop_hook_active": flagged });
+    let question = json!({
+        "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": false,
+        "last_assistant_message": "Shall I go on?",
+    });
+    let flagged = json!({
+        "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": true,
+    });
+    fixture.hook(&bare(true)).approves();
+    fixture.hook(&question).approves();
+    fixture.hook(&flagged).approves();
+    fixture.hook(&bare(false)).blocks();
+    // Nothing to do: the answer is the agent's to write.
+    fixture.hook(&bare(false)).approves();
+    let answers: Vec<String> = stops(&fixture)
+        .into_iter()
+        .map(|(answer, _)| answer)
+        .collect();
+    assert_eq!(
+        answers,
+        [
+            "let through by the letter",
+            "not gated",
+            "allowed",
+            "blocked",
+            "allowed"
+        ]
+    );
+    let log = fixture.log();
+    assert_eq!(log[1]["session"], "s");
+    assert_eq!(log[2]["flagged"], true);
+    // The state as it was, and once it was changed with the step that changed it.
+    assert_eq!(log[2]["state"].as_str().unwrap(), log_text(&log[2]));
+    assert_eq!(log[3]["what"], "step");
+    assert!(
+        log[3]["state"]
+            .as_str()
+            .unwrap()
+            .contains("post-code-review")
+    );
+    assert_eq!(log[4]["state"], Value::Null);
+    assert_eq!(
+        log[5]["state"].as_str().unwrap(),
+        fixture.read("state.json")
+    );
+    let status = fixture.plan(&["status"]);
+    assert!(status.stdout.contains("stop     allowed, 2"), "{status:?}");
+}
+
+/// The state of a line is a JSON text of its own.
+fn log_text(line: &Value) -> &str {
+    let text = line["state"].as_str().unwrap();
+    let state: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(state["next_phase"], "code-review");
+    text
+}
+
+#[test]
+fn decision_19_a_log_does_not_grow_for_ever() {
+    let fixture = Fixture::at(&json!({ "next_phase": null }));
+    let log = ".tollgate/local/plans/test-plan/log.jsonl";
+    fixture.stop().validates();
+    let line = fixture.project.read(log);
+    fixture
+        .project
+        .file(log, &line.repeat((1 << 20) / line.len() + 1));
+    fixture.stop().validates();
+    assert_eq!(fixture.project.read(log), "");
+    fixture.stop().validates();
+    assert_eq!(fixture.log().len(), 1);
+    assert!(
+        fixture
+            .project
+            .path(".tollgate/local/plans/test-plan/log.1.jsonl")
+            .is_file()
+    );
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_told_and_blocks_nothing() {
+    let fixture = Fixture::at(&json!({ "next_phase": null }));
+    std::fs::create_dir_all(
+        fixture
+            .project
+            .path(".tollgate/local/plans/test-plan/log.jsonl"),
+    )
+    .unwrap();
+    let told = fixture.stop().validates();
+    assert!(
+        told.contains("the log of plan 'test-plan' cannot be written"),
+        "{told}"
+    );
+    let fixture = Fixture::at(&json!({}));
+    fixture.verdicts(&["PASS"]);
+    assert!(Session::new(&fixture).turn(obeys).contains("passed"));
+}

@@ -1,0 +1,4 @@
+//! Seeing what was decided and why.
+
+mod log;
+mod verify;

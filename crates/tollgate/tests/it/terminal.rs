@@ -1,0 +1,104 @@
+//! A person at a real terminal: the program runs on a pseudo-terminal and is answered as it asks.
+//!
+//! The program's parent is gone when it starts, so that whoever runs these tests (an agent, for
+//! example) is not found above it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// The screen and keyboard of a program.
+pub(crate) struct Terminal {
+    master: File,
+    seen: String,
+}
+
+impl Terminal {
+    /// Starts a command on a terminal of its own.
+    pub(crate) fn start(command: &Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = || {
+            let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+            File::from(rustix::fs::open(&name, flags, Mode::empty()).unwrap())
+        };
+        // A list in the background would read from nothing; the shell ends at once.
+        let script = r#"exec 3<&0; ("$@" <&3 3<&-; echo "[exit $?]") &"#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh"]).arg(command.get_program());
+        shell.args(command.get_args()).env_clear();
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                shell.env(name, value);
+            }
+        }
+        shell.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+        shell.stdin(slave()).stdout(slave()).stderr(slave());
+        assert!(shell.status().unwrap().success());
+        Self {
+            master: File::from(master),
+            seen: String::new(),
+        }
+    }
+
+    /// Waits until the screen shows this text.
+    pub(crate) fn shows(&mut self, text: &str) -> &mut Self {
+        while !self.seen.contains(text) {
+            assert!(self.read(), "{text:?} is not in {}", self.seen);
+        }
+        self
+    }
+
+    /// Types a line.
+    pub(crate) fn types(&mut self, line: &str) -> &mut Self {
+        self.master
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
+        self
+    }
+
+    /// Types the word that it is asked to retype.
+    pub(crate) fn retypes(&mut self) -> &mut Self {
+        self.shows(" to go on: ");
+        let before = self.seen.split(" to go on: ").next().unwrap();
+        let word = before.rsplit("Type ").next().unwrap().to_owned();
+        assert_eq!(word.len(), 8, "{}", self.seen);
+        self.types(&word)
+    }
+
+    /// Waits for the program's end; what was on the screen and the exit code.
+    pub(crate) fn ends(&mut self) -> (String, i32) {
+        self.shows("[exit ");
+        self.shows("]");
+        while !self.seen.contains("[exit ") || !self.seen.trim_end().ends_with(']') {
+            assert!(self.read(), "{}", self.seen);
+        }
+        let (screen, code) = self.seen.rsplit_once("[exit ").unwrap();
+        let code = code.trim_end().trim_end_matches(']').parse().unwrap();
+        (screen.replace('\r', ""), code)
+    }
+
+    fn read(&mut self) -> bool {
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        let patience = Timespec::try_from(Duration::from_mins(1)).unwrap();
+        assert!(
+            poll(&mut fds, Some(&patience)).unwrap() > 0,
+            "no answer after {}",
+            self.seen
+        );
+        let mut bytes = [0; 4096];
+        // A terminal that nobody has open any more says EIO.
+        let length = self.master.read(&mut bytes).unwrap_or(0);
+        self.seen
+            .push_str(&String::from_utf8_lossy(&bytes[..length]));
+        length > 0
+    }
+}

@@ -1,0 +1,206 @@
+//! A project, and the program run in it.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// The program that is tried: `TOLLGATE`, or the one that cargo built.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os("TOLLGATE").map_or_else(|| env!("CARGO_BIN_EXE_tollgate").into(), Into::into)
+}
+
+pub(crate) struct Ground {
+    /// Around the project, so that what is written outside can be seen.
+    dir: tempfile::TempDir,
+}
+
+/// What a run gave back.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// None: a signal.
+    pub(crate) code: Option<i32>,
+    pub(crate) took: Duration,
+}
+
+/// Nothing takes longer than this, on a machine that does much else.
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+
+impl Ground {
+    /// A repository with a commit, a manifest, and a workflow in its first phase.
+    pub(crate) fn new() -> Self {
+        let ground = Self::bare();
+        let started = ground.tollgate(&["workflow", "start", "feature", "a thing", "--no-branch"]);
+        assert_eq!(started.code, Some(0), "{started:?}");
+        ground
+    }
+
+    /// The same without a workflow.
+    pub(crate) fn bare() -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("tollgate-prove-")
+            .tempdir()
+            .unwrap();
+        let ground = Self { dir };
+        ground.write(".isdlc/state.json", b"{}");
+        ground.write(
+            ".claude/hooks/config/skills-manifest.json",
+            include_bytes!("../it/manifest.json"),
+        );
+        let git = |args: &[&str]| {
+            let status = ground.foreign("git").args(args).status().unwrap();
+            assert!(status.success(), "git {args:?}");
+        };
+        git(&["init", "-q", "-b", "main"]);
+        git(&["add", "-A"]);
+        git(&[
+            "-c",
+            "user.name=p",
+            "-c",
+            "user.email=p@example.org",
+            "commit",
+            "-qm",
+            "first",
+        ]);
+        ground
+    }
+
+    /// What is around the project.
+    pub(crate) fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root().join(relative)
+    }
+
+    pub(crate) fn write(&self, relative: &str, content: &[u8]) {
+        let path = self.path(relative);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn state(&self) -> Result<Value, String> {
+        let bytes = std::fs::read(self.path(".isdlc/state.json")).map_err(|e| e.to_string())?;
+        serde_json::from_slice(&bytes).map_err(|error| format!("{error}: {} bytes", bytes.len()))
+    }
+
+    /// Another program, in the project, with a clean environment.
+    pub(crate) fn foreign(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.root())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.outside())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("CLAUDE_PROJECT_DIR", self.root());
+        command
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.foreign(program());
+        command.args(args);
+        command
+    }
+
+    pub(crate) fn tollgate(&self, args: &[&str]) -> Run {
+        run(self.command(args), b"")
+    }
+
+    pub(crate) fn hook(&self, event: &Value) -> Run {
+        run(self.command(&["hook"]), event.to_string().as_bytes())
+    }
+
+    /// An event of Claude Code.
+    pub(crate) fn event(&self, kind: &str, more: &Value) -> Value {
+        let mut event = json!({
+            "session_id": "s", "transcript_path": "/t.jsonl", "cwd": self.root(),
+            "prompt_id": "p", "permission_mode": "default", "hook_event_name": kind,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        event
+    }
+
+    /// A finished delegation, which log-skill-usage records in the state.
+    pub(crate) fn delegated(&self, id: &str) -> Value {
+        self.event(
+            "PostToolUse",
+            &json!({
+                "tool_name": "Agent", "tool_use_id": id,
+                "tool_input": { "subagent_type": "software-developer", "prompt": "Go.", "description": id },
+                "tool_response": { "status": "completed" },
+            }),
+        )
+    }
+
+    /// Temporary files that nobody will ever finish.
+    pub(crate) fn temporaries(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut left = vec![self.path(".isdlc"), self.path(".tollgate")];
+        while let Some(directory) = left.pop() {
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    left.push(entry.path());
+                } else if entry
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with(tollgate_core::fs::TEMPORARY)
+                {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Starts with everything piped.
+pub(crate) fn start(mut command: Command) -> Child {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+pub(crate) fn run(command: Command, stdin: &[u8]) -> Run {
+    let started = Instant::now();
+    let mut child = start(command);
+    let _closed = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    Run {
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        code: output.status.code(),
+        took: started.elapsed(),
+    }
+}
+
+impl Run {
+    /// What every answer of a hook must be: 0 or 2, and nothing or one object on stdout.
+    pub(crate) fn is_an_answer(&self) -> Result<(), String> {
+        if !matches!(self.code, Some(0 | 2)) {
+            return Err(format!("ended with {:?}: {}", self.code, self.stderr));
+        }
+        if self.took > LIMIT {
+            return Err(format!("took {:?}", self.took));
+        }
+        match serde_json::from_str::<Value>(&self.stdout) {
+            _ if self.stdout.is_empty() => Ok(()),
+            Ok(value) if value.is_object() => Ok(()),
+            _ => Err(format!("said {:?}", self.stdout)),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The rigs: the program among hostile neighbours, for as long as one wants.
+//!
+//! Not a test of cases but of promises: never wedge the agent, never lose or tear state, leave no
+//! process behind. `cargo test` runs the short form; `scripts/prove` the long one. Every rig counts
+//! what it did and prints the seed that makes it do the same again.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a rig plants files, is told its orders by the command line, and may fail"
+)]
+
+mod clock;
+mod concurrency;
+mod crash;
+mod ground;
+mod hostile;
+mod processes;
+mod protocol;
+mod report;
+mod soak;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use report::{Effort, Report};
+
+/// A rig by its name.
+type Rig = (&'static str, fn(&Effort, &mut Report));
+
+const RIGS: &[Rig] = &[
+    ("concurrency", concurrency::run),
+    ("crash", crash::run),
+    ("processes", processes::run),
+    ("hostile", hostile::run),
+    ("clock", clock::run),
+    ("protocol", protocol::run),
+    ("soak", soak::run),
+];
+
+fn main() -> ExitCode {
+    let mut minutes: Option<f64> = None;
+    let mut seed = jiff::Timestamp::now().as_microsecond().unsigned_abs();
+    let mut events = None;
+    let mut wanted: Vec<String> = Vec::new();
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--minutes" => minutes = args.next().and_then(|value| value.parse().ok()),
+            "--events" => events = args.next().and_then(|value| value.parse().ok()),
+            "--seed" => {
+                seed = args
+                    .next()
+                    .and_then(|value| value.parse().ok())
+                    .unwrap_or(seed);
+            }
+            "--list" => return ExitCode::SUCCESS,
+            // What `cargo test -- …` says to every test binary is not for this one.
+            _ if arg.starts_with('-') => {}
+            _ => wanted.push(arg),
+        }
+    }
+    let mut defects = 0;
+    println!("seed {seed}; {}", ground::program().display());
+    println!("{:<12} {:>8}  what was done", "rig", "seconds");
+    for (name, rig) in RIGS {
+        if !wanted.is_empty() && !wanted.iter().any(|wanted| name == wanted) {
+            continue;
+        }
+        let effort = Effort::new(minutes, events, seed);
+        let started = Instant::now();
+        let mut report = Report::default();
+        rig(&effort, &mut report);
+        let took = started.elapsed();
+        println!("{name:<12} {:>8.1}  {}", took.as_secs_f64(), report.line());
+        for defect in &report.defects {
+            println!("  DEFECT (--seed {seed}): {defect}");
+        }
+        defects += report.defects.len();
+    }
+    println!("{defects} defects");
+    if defects == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Waits for something that must come to pass; answers whether it did.
+fn within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !holds() {
+        if start.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}

@@ -1,0 +1,142 @@
+//! No orphan, whatever a check does and however Tollgate ends.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use crate::ground::{Ground, start};
+use crate::report::{Effort, Report};
+use crate::within;
+
+/// Kinds of children. Each writes its processes' numbers to `pids` first.
+const KINDS: &[(&str, &str)] = &[
+    ("exits", "echo $$ >>pids; exit 0"),
+    ("fails", "echo $$ >>pids; exit 1"),
+    ("dies", "echo $$ >>pids; kill -SEGV $$"),
+    ("hangs", "echo $$ >>pids; exec sleep 600"),
+    (
+        "ignores TERM",
+        "trap '' TERM INT HUP; echo $$ >>pids; while :; do sleep 600; done",
+    ),
+    ("forks", "sleep 600 & echo $! >>pids; echo $$ >>pids; wait"),
+    ("forks and exits", "sleep 600 & echo $! >>pids; exit 0"),
+    (
+        "forks twice",
+        "(sleep 600 & echo $! >>pids) & wait; exec sleep 600",
+    ),
+    (
+        "leaves its session",
+        "setsid sh -c 'echo $$ >>pids; exec sleep 600' & echo $$ >>pids; exec sleep 600",
+    ),
+    (
+        "leaves its session and exits",
+        "setsid sh -c 'echo $$ >>pids; exec sleep 600' & sleep 0.2; exit 0",
+    ),
+    (
+        "holds its output",
+        "sh -c 'echo $$ >>pids; exec sleep 600' & exit 0",
+    ),
+    (
+        "closes everything",
+        "exec 0<&- 1>&- 2>&-; echo $$ >>pids; exec sleep 600",
+    ),
+];
+
+/// How the run ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Timeout,
+    Signal(Signal),
+}
+
+const ENDS: &[End] = &[
+    End::Timeout,
+    End::Signal(Signal::KILL),
+    End::Signal(Signal::INT),
+    End::Signal(Signal::TERM),
+    End::Signal(Signal::HUP),
+];
+
+pub(crate) fn run(effort: &Effort, report: &mut Report) {
+    for (at, (kind, script)) in KINDS.iter().enumerate() {
+        for (end_at, end) in ENDS.iter().enumerate() {
+            // The short form goes through each kind and each end, not through all pairs.
+            if !effort.is_long() && (at + end_at) % ENDS.len() != 0 {
+                continue;
+            }
+            one(kind, script, *end, report);
+        }
+    }
+}
+
+fn one(kind: &str, script: &str, end: End, report: &mut Report) {
+    let ground = Ground::bare();
+    ground.write("check.sh", script.as_bytes());
+    let timeout = if matches!(end, End::Timeout) {
+        "timeout: 1\n"
+    } else {
+        "timeout: 300\n"
+    };
+    ground.write(
+        ".gauntlet/checks/c.yml",
+        format!("command: sh check.sh\n{timeout}").as_bytes(),
+    );
+    ground.write(
+        ".gauntlet/config.yml",
+        b"base_branch: main\nentry_points:\n  - path: .\n    checks: [c]\n",
+    );
+    let child = start(ground.command(&["run"]));
+    let begun = within(Duration::from_secs(30), || !pids(&ground).is_empty());
+    report.count("runs", 1);
+    report.check(begun, || format!("{kind}: the check did not start"));
+    if let End::Signal(signal) = end {
+        let _ended = kill_process(Pid::from_child(&child), signal);
+    }
+    let output = child.wait_with_output().unwrap();
+    let code = output.status.code();
+    report.check(
+        matches!(end, End::Signal(_)) || matches!(code, Some(0 | 1)),
+        || {
+            format!(
+                "{kind}, {end:?}: {code:?} {}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+        },
+    );
+    let survivors = || -> Vec<i32> {
+        pids(&ground)
+            .into_iter()
+            .filter(|pid| lives(*pid))
+            .collect()
+    };
+    let gone = within(Duration::from_secs(15), || survivors().is_empty());
+    report.count("processes followed", pids(&ground).len() as u64);
+    report.check(gone, || {
+        format!("{kind}, {end:?}: still there: {:?}", survivors())
+    });
+    for pid in survivors() {
+        // Not to leave behind what the program left behind.
+        if let Some(pid) = Pid::from_raw(pid) {
+            let _gone = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+fn pids(ground: &Ground) -> Vec<i32> {
+    let text = std::fs::read_to_string(ground.path("pids")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn lives(pid: i32) -> bool {
+    let Some(pid) = Pid::from_raw(pid) else {
+        return false;
+    };
+    // A zombie is dead; somebody above us has not looked yet.
+    let stat =
+        std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let is_zombie = stat
+        .rsplit(')')
+        .next()
+        .is_some_and(|rest| rest.trim_start().starts_with('Z'));
+    test_kill_process(pid).is_ok() && !is_zombie
+}

@@ -25,9 +25,9 @@ pub struct Life {
     pub guard: &'static str,
     sign: Sign,
     /// The project it is shown in.
-    files: &'static [(&'static str, &'static str)],
+    pub files: &'static [(&'static str, &'static str)],
     /// The event, in the specification's bare shape.
-    event: &'static str,
+    pub event: &'static str,
 }
 
 /// What shows that a guard is alive.
@@ -57,7 +57,7 @@ const DELEGATION: &str =
 const ADVANCE: &str = r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"advance to the next phase"}}"#;
 
 /// The moment in which the events happen: the times in the states below are seen from here.
-const NOW: &str = "2026-01-01T00:10:00Z";
+pub const NOW: &str = "2026-01-01T00:10:00Z";
 
 /// One row per guard; a test keeps it complete.
 static LIVES: &[Life] = &[
@@ -329,6 +329,11 @@ static LIVES: &[Life] = &[
     },
 ];
 
+/// The known-bad events.
+pub fn lives() -> impl Iterator<Item = &'static Life> {
+    LIVES.iter()
+}
+
 /// How many guards can be tried.
 pub fn count() -> usize {
     LIVES.len()
@@ -353,6 +358,11 @@ pub fn prove(directory: &Path) -> Vec<Fault> {
 }
 
 impl Life {
+    /// Whether the guard must block the event or warn about it, and not only act on it.
+    pub fn is_finding(&self) -> bool {
+        matches!(self.sign, Sign::Block | Sign::Warn)
+    }
+
     /// Whether the guard reacts as it must.
     fn show(&self, root: &Path) -> io::Result<bool> {
         let now: Timestamp = NOW.parse().map_err(io::Error::other)?;

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use crate::project::Layout;
 use crate::protocol::{Event, Wire};
 use crate::state::activity::{Activity, ActivityLog};
+use crate::state::excerpt;
 use crate::state::journal::{Decision, Entry, Journal};
 use crate::verdict::{Fault, Outcome, Report};
 
@@ -25,6 +26,8 @@ pub struct Record<'a> {
     event: Option<&'a str>,
     tool: Option<&'a str>,
     wire: Option<Wire>,
+    input: Option<&'a str>,
+    state: Option<&'a str>,
 }
 
 impl<'a> Record<'a> {
@@ -39,6 +42,8 @@ impl<'a> Record<'a> {
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
             wire: Some(event.wire),
+            input: None,
+            state: None,
         }
     }
 
@@ -53,6 +58,20 @@ impl<'a> Record<'a> {
             event: None,
             tool: None,
             wire,
+            input: None,
+            state: None,
+        }
+    }
+
+    /// With the texts of the event and of the state it met. Of those that are blocked or warned
+    /// about, enough is kept to explain it.
+    #[must_use]
+    pub fn about(self, input: &'a str, state: Option<&'a str>) -> Self {
+        let input = Some(input);
+        Self {
+            input,
+            state,
+            ..self
         }
     }
 
@@ -93,8 +112,19 @@ impl<'a> Record<'a> {
                 keep(log.append(now, &activity("self-heal", report)));
             }
         }
+        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+        let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
+        // What cannot be kept cannot be explained later; that is no fault of the decision.
+        let state = self
+            .state
+            .filter(|_| is_finding)
+            .and_then(|text| excerpt::keep_state(&layout.local(), text).ok());
         for (decision, report) in reports.chain(block) {
-            keep(journal.append(&self.entry(now, decision, report)));
+            keep(journal.append(&Entry {
+                input: input.as_ref(),
+                state: state.as_deref(),
+                ..self.entry(now, decision, report)
+            }));
             if let Some(log) = &log {
                 let event = match decision {
                     Decision::Block => "block",

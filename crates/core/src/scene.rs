@@ -158,6 +158,11 @@ impl Sources {
         crate::state::archive::remember(&self.layout.archive_file(project), entries)
     }
 
+    /// The state's text, as the guards saw it.
+    pub fn state_text(&self) -> Option<&str> {
+        self.state().ok().flatten()
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
         let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;

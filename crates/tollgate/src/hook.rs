@@ -54,6 +54,11 @@ const DISPATCHERS: &[(&str, &str)] = &[
     ("post-write-edit-dispatcher", "PostToolUse"),
 ];
 
+/// Whether the original had a dispatcher of this name.
+pub(crate) fn is_dispatcher(name: &str) -> bool {
+    DISPATCHERS.iter().any(|(known, _)| *known == name)
+}
+
 /// Which guards a registration asks for.
 #[derive(Clone, Copy, Debug, Default)]
 enum Guards {
@@ -86,7 +91,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
                 gemini_env: env.gemini,
             };
             match protocol::parse(text, &hints) {
-                Ok(event) => decide(&options.in_its_dialect(event), &env, &options),
+                Ok(event) => decide(text, &options.in_its_dialect(event), &env, &options),
                 Err(error) => unread(&env, known, error.into()),
             }
         }
@@ -95,7 +100,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// The way of an event that could be read.
-fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
+fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
         return give(&protocol::answer(event, &crate::stop::nowhere(event)));
@@ -147,9 +152,12 @@ fn decide(event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
             .filter(|_| event.wire == Wire::Gauntlet);
     }
     if !outcome.is_silent() {
+        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+        let state = is_finding.then(|| sources.state_text()).flatten();
         Record::of(event)
             .within(env.trace.as_deref())
             .after(options.begun.elapsed())
+            .about(text, state)
             .write(sources.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
@@ -18,6 +19,9 @@ const CAP: u64 = 1 << 20;
 
 /// A session that nobody continued for so long is over.
 const FORGET: Duration = Duration::from_hours(30 * 24);
+
+/// One that is in use is written again at least this often, so that it is not forgotten.
+const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 
 /// At most so many blocks in a turn; agents themselves end a turn after more.
 pub(crate) const MAX_BLOCKS: u64 = 8;
@@ -31,6 +35,8 @@ pub(crate) struct Ledger {
     path: PathBuf,
     turn: Turn,
     kept: Map<String, Value>,
+    /// What the file says, if it is fresh enough to be left as it is.
+    written: Option<Map<String, Value>>,
 }
 
 /// What was blocked since the person's last prompt. Everything that bounds blocks is here, and
@@ -148,15 +154,21 @@ impl Ledger {
     /// The ledger of a session. A damaged one is as good as none.
     pub(crate) fn open(layout: &Layout, session: &str) -> Self {
         let path = file(&layout.local(), session);
-        let content = fs::read_own(&path, CAP)
-            .ok()
-            .flatten()
+        let file = fs::read_own(&path, CAP).ok().flatten();
+        let content: Option<Map<String, Value>> = file
+            .as_ref()
             .and_then(|contents| serde_json::from_slice(&contents.bytes).ok());
-        let mut kept: Map<_, _> = content.unwrap_or_default();
+        let is_fresh = file.is_some_and(|contents| {
+            let written = Timestamp::from_second(contents.identity.modified);
+            written.is_ok_and(|at| Timestamp::now().duration_since(at) < REFRESH)
+        });
+        let written = content.clone().filter(|_| is_fresh);
+        let mut kept = content.unwrap_or_default();
         Self {
             path,
             turn: Turn::take(&mut kept),
             kept,
+            written,
         }
     }
 
@@ -188,16 +200,20 @@ impl Ledger {
         self.kept.insert(key.to_owned(), value);
     }
 
-    /// Writes the ledger.
+    /// Writes the ledger, if it says something new: making a file costs more than all the rest of
+    /// a stop with nothing to do.
     pub(crate) fn save(&self) -> io::Result<()> {
+        let mut content = self.kept.clone();
+        self.turn.put(&mut content);
+        if self.written.as_ref() == Some(&content) {
+            return Ok(());
+        }
         if let Some(directory) = self.path.parent() {
             fs::private_directory(directory)?;
             if !self.path.exists() {
                 forget_old(directory);
             }
         }
-        let mut content = self.kept.clone();
-        self.turn.put(&mut content);
         let text = Value::Object(content).to_string();
         fs::replace(&self.path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
     }

@@ -10,6 +10,7 @@
 mod agent;
 mod changes;
 mod cli;
+mod explain;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
@@ -45,8 +46,8 @@ fn main() -> ExitCode {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
         Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
-        // An agent that does not know `args` in its settings starts the bare program, and takes
-        // the exit code of a usage message for "stop this".
+        // An agent that does not know `args` in another's settings (Copilot CLI) starts the bare
+        // program, and takes the exit code of a usage message for "stop this".
         None if !std::io::stdin().is_terminal() => hook::run(args),
         _ => cli::run(),
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// The most that is read of any file.
-const MAX: u64 = 1024 * 1024;
+pub(crate) const MAX: u64 = 1024 * 1024;
 
 fn open(path: &Path) -> Option<std::fs::File> {
     // A FIFO opens at once with O_NONBLOCK and is then turned down by its kind.

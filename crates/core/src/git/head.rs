@@ -233,12 +233,12 @@ fn is_reference(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|kind| kind.is_file())
 }
 
-fn is_object_id(text: &str) -> bool {
+pub(super) fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The part of git's rules for names that keeps a name inside its directory.
-fn is_ref_name(name: &str) -> bool {
+pub(super) fn is_ref_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['/', '-'])
         && !name.ends_with('/')

@@ -13,9 +13,11 @@ mod config;
 mod file;
 pub mod head;
 mod landing;
+pub mod reference;
 mod switch;
 
 pub use call::GitCall;
 pub use commits::commits;
 pub use head::{Head, Repository};
 pub use landing::{Commit, Landing, Landings, Other, Relation};
+pub use reference::Stands;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::chain::{self, Tail};
 use super::lock::{self, Acquired, HOOK_PATIENCE};
@@ -135,6 +136,10 @@ pub struct Entry<'a> {
     pub index: Option<u64>,
     /// The project of a monorepo.
     pub project: Option<&'a str>,
+    /// The event, as far as it is kept ([`super::excerpt`]).
+    pub input: Option<&'a Value>,
+    /// The name under which the state that the event met is kept.
+    pub state: Option<&'a str>,
 }
 
 /// What a review cost, as far as its reviewer tells.
@@ -174,6 +179,8 @@ impl Entry<'_> {
             version: None,
             index: None,
             project: None,
+            input: None,
+            state: None,
         }
     }
 }
@@ -193,6 +200,10 @@ struct Line<'a> {
     ms: Option<f64>,
     #[serde(flatten)]
     cost: Cost,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Value>,
 }
 
 /// The texts of an entry that are there.
@@ -232,6 +243,8 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             index: entry.index,
             ms: entry.took.map(milliseconds),
             cost: entry.cost,
+            state: entry.state,
+            input: entry.input,
         }
     }
 }
@@ -284,7 +297,7 @@ impl Journal {
 
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
     /// evidence, not a condition.
-    pub fn lines(&self) -> Vec<serde_json::Value> {
+    pub fn lines(&self) -> Vec<Value> {
         let mut lines = Vec::new();
         for name in NAMES.iter().rev() {
             // A file is rotated when it has grown past the limit, so it is hardly larger.
@@ -425,7 +438,7 @@ mod tests {
             };
             assert!(text.len() < 1800);
             for line in text.lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                let line: Value = serde_json::from_str(line).unwrap();
                 kept.push(line["version"].as_u64().unwrap());
             }
         }

@@ -13,6 +13,7 @@ pub mod archive;
 pub mod chain;
 pub mod document;
 pub mod edit;
+pub mod excerpt;
 pub mod journal;
 pub mod lock;
 pub mod once;

@@ -417,3 +417,76 @@ fn without_us(mut sheet: Sheet) -> Option<Vec<u8>> {
     sheet.remove(&ours);
     Some(sheet.text().into_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Shape;
+    use super::*;
+
+    /// A list of hooks that holds nothing of Tollgate, in some layout.
+    fn settings() -> impl Strategy<Value = Value> {
+        let handler = "[a-z]{1,12}"
+            .prop_map(|command| serde_json::json!({ "type": "command", "command": command }));
+        let group = prop::collection::vec(handler, 1..3)
+            .prop_map(|hooks| serde_json::json!({ "matcher": "Bash", "hooks": hooks }));
+        let event =
+            prop::sample::select(vec!["PreToolUse", "Stop", "Notification", "SessionStart"]);
+        let events = prop::collection::vec((event, prop::collection::vec(group, 1..3)), 0..4);
+        let other = prop::collection::vec(("[a-z]{1,6}", any::<i32>()), 0..4);
+        (events, other).prop_map(|(events, other)| {
+            let mut top = Map::new();
+            top.extend(other.into_iter().map(|(key, value)| (key, value.into())));
+            if !events.is_empty() {
+                let events: Map<String, Value> = events
+                    .into_iter()
+                    .map(|(event, groups)| (event.to_owned(), groups.into()))
+                    .collect();
+                top.insert("hooks".to_owned(), Value::Object(events));
+            }
+            Value::Object(top)
+        })
+    }
+
+    fn laid_out(value: &Value, layout: u8) -> String {
+        let text = match layout % 4 {
+            0 => value.to_string(),
+            _ => serde_json::to_string_pretty(value).unwrap_or_default(),
+        };
+        match layout % 4 {
+            2 => text.replace('\n', "\r\n"),
+            3 => text.replace("  ", "\t").replacen('{', "{ // mine\n", 1),
+            _ => text,
+        }
+    }
+
+    fn meaning(text: &str) -> Value {
+        serde_json::from_str(&text.replace("// mine", "")).unwrap_or_default()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_in_comes_out_and_nothing_else(value in settings(), layout in any::<u8>()) {
+            let dialect = Agent::ClaudeCode.dialect();
+            let path = Path::new("settings.json");
+            let before = laid_out(&value, layout);
+            let parse = |text: &str| Sheet::parse(path, text.as_bytes(), Shape::Nested);
+            let mut sheet = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
+            let command = Agent::ClaudeCode.command("tollgate", Scope::User);
+            for registration in &REGISTRATIONS {
+                let handler = (dialect.handler)(registration, &command, Strictness::Lenient);
+                let added = sheet.add(registration.event.as_str(), registration.matcher, &handler);
+                prop_assert!(added.is_ok());
+            }
+            let with = sheet.text();
+            let read = parse(&with).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
+            let ours = read.entries().iter().filter(|entry| classify(entry).is_some()).count();
+            prop_assert_eq!(ours, REGISTRATIONS.len());
+            let rest = without_us(read).unwrap_or_default();
+            let rest = String::from_utf8_lossy(&rest).into_owned();
+            prop_assert_eq!(meaning(&rest), value, "{}\n{}\n{}", before, with, rest);
+            prop_assert_eq!(rest.contains("// mine"), before.contains("// mine"));
+        }
+    }
+}

@@ -1,11 +1,15 @@
 //! Claude Code: three settings files whose hook lists add up, and plugins. Seconds; a program
 //! with arguments, without a shell between.
 //!
-//! Copilot CLI and Cursor also run what is registered in the project's two files.
+//! Copilot CLI and Cursor also run what is registered in the project's two files. Copilot CLI
+//! 1.0.102 was seen to give `command` to a shell and to leave `args` out, and it takes any exit
+//! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
+//! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
 
 use serde_json::{Map, Value};
 use tollgate_core::protocol::{EventKind, Wire};
 
+use super::command::quoted;
 use super::{Dialect, Scope, Shape, Strictness};
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -30,8 +34,12 @@ pub(super) const DIALECT: Dialect = Dialect {
         let mut handler = Map::new();
         let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
         put("type", "command".into());
-        put("command", command.program.as_str().into());
-        put("args", command.args.clone().into());
+        if command.args == ["hook"] && quoted(&command.program) == command.program {
+            put("command", command.program.as_str().into());
+            put("args", command.args.clone().into());
+        } else {
+            put("command", command.for_shell().into());
+        }
         put("timeout", registration.seconds.into());
         // At a stop it is ignored; after a tool there is nothing left to hold up.
         if strictness == Strictness::Strict && registration.event == EventKind::PreTool {

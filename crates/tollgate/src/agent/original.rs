@@ -3,6 +3,7 @@
 use tollgate_core::guard::Guard;
 
 use super::command::CommandLine;
+use crate::hook::is_dispatcher;
 
 /// Whose registration it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +15,6 @@ pub(crate) enum Original {
     /// `bash …/stop-hook.sh` of the Taskie plugin.
     Taskie,
 }
-
-/// The original's files that are no guard of Tollgate.
-const DISPATCHERS: [&str; 6] = [
-    "pre-task-dispatcher",
-    "pre-skill-dispatcher",
-    "post-task-dispatcher",
-    "post-bash-dispatcher",
-    "post-write-edit-dispatcher",
-    "model-provider-router",
-];
 
 impl Original {
     /// Whose registration a command is, if it is one's.
@@ -58,6 +49,9 @@ impl Original {
     }
 }
 
+/// A file of the original that nothing in Tollgate stands for: it was never switched on.
+const ROUTER: &str = "model-provider-router";
+
 /// A hook file of the original, in its directory.
 fn is_isdlc(word: &str) -> bool {
     let Some((directory, name)) = word.rsplit_once('/') else {
@@ -67,7 +61,7 @@ fn is_isdlc(word: &str) -> bool {
         return false;
     };
     directory.contains(".claude/hooks")
-        && (Guard::named(stem).is_some() || DISPATCHERS.contains(&stem))
+        && (Guard::named(stem).is_some() || is_dispatcher(stem) || stem == ROUTER)
 }
 
 #[cfg(test)]

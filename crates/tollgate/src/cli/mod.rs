@@ -5,6 +5,7 @@
 mod allow;
 mod demo;
 mod doctor;
+mod explain;
 mod export;
 mod gates;
 mod guards;
@@ -53,6 +54,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Explain a block or warning: what each guard saw, and the smallest change that would help
+    Explain(explain::Arguments),
     /// Show the project as a live page in the browser, on this machine only
     Serve(serve::Arguments),
     /// Write the page as one file, to keep or to attach
@@ -159,6 +162,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),

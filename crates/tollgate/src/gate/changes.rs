@@ -4,12 +4,16 @@
 //! written with an index of its own, so the person's index, stash and files are never touched.
 //! Its name also is the evidence that a pass is bound to.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
+use super::index::{self, Moved};
+use super::tree::Tree;
 use tollgate_core::env::Env;
 use tollgate_core::fs;
+use tollgate_core::git::Stands;
 
 /// What the directories of temporary indexes begin with; the process follows.
 const INDEX: &str = "index-";
@@ -26,12 +30,13 @@ pub(crate) struct Scope {
 }
 
 /// Two trees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Pair {
     /// The older one: a tree or a commit.
     pub(crate) base: String,
-    /// The newer one: always a tree or a commit, never the work tree itself.
-    pub(crate) head: String,
+    /// The newer one: always a tree or a commit, never the work tree itself. git may still be
+    /// writing it.
+    pub(crate) head: Tree,
     /// How the base came about, for people.
     pub(crate) label: String,
 }
@@ -42,6 +47,16 @@ pub(crate) struct Ground {
     /// None before the first commit.
     pub(crate) commit: Option<String>,
     base: Base,
+    /// What was found out, for the next time.
+    pub(crate) common: Option<Common>,
+}
+
+/// What two commits have in common: it stays so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Common {
+    pub(crate) base: String,
+    pub(crate) head: String,
+    pub(crate) ancestor: String,
 }
 
 #[derive(Debug)]
@@ -72,27 +87,74 @@ impl Scope {
 }
 
 impl Ground {
-    /// Finds the commit that is checked out and its base.
-    pub(crate) fn survey(git: &Git, base: &str) -> Self {
-        let head = git.ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-        let common = git.ask(["merge-base", "--end-of-options", base, "HEAD"]);
-        let (head, common) = (head.line(), common.line());
-        let Ok(commit) = head else {
-            return Self {
-                commit: None,
-                base: Base::Nothing,
+    /// Finds the commit that is checked out and its base: from files and from what is `known`, and
+    /// by asking git only where they do not tell.
+    pub(crate) fn survey(git: &Git, name: &str, known: Option<&Common>) -> Self {
+        let (here, there) = (git.head_commit(), git.branch_commit(name));
+        if here == Stands::Nothing {
+            return Self::nothing();
+        }
+        if let (Stands::For(head), Stands::For(base)) = (&here, &there) {
+            let known = known.filter(|known| known.base == *base && known.head == *head);
+            let known = known.filter(|_| !git.is_shallow());
+            let common = match known {
+                Some(known) => Some(known.ancestor.clone()),
+                None => (head == base).then(|| head.clone()),
             };
+            if let Some(common) = common {
+                return Self {
+                    commit: Some(head.clone()),
+                    base: Base::Common(common.clone()),
+                    common: Some(Common {
+                        base: base.clone(),
+                        head: head.clone(),
+                        ancestor: common,
+                    }),
+                };
+            }
+        }
+        Self::asked(git, name, here, there)
+    }
+
+    fn nothing() -> Self {
+        Self {
+            commit: None,
+            base: Base::Nothing,
+            common: None,
+        }
+    }
+
+    fn asked(git: &Git, name: &str, here: Stands, there: Stands) -> Self {
+        let common = git.ask(["merge-base", "--end-of-options", name, "HEAD"]);
+        let head = match here {
+            Stands::For(head) => Ok(head),
+            Stands::Nothing | Stands::AskGit => git
+                .ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+                .line(),
+        };
+        let common = common.line();
+        let Ok(commit) = head else {
+            return Self::nothing();
         };
         let base = match common {
             Ok(common) => Base::Common(common),
-            Err(_) => match resolve(git, base) {
+            Err(_) => match resolve(git, name) {
                 Ok(commit) => Base::Itself(commit),
                 Err(error) => Base::Unknown(error),
             },
         };
+        let known = match (&base, there) {
+            (Base::Common(common), Stands::For(base)) => Some(Common {
+                base,
+                head: commit.clone(),
+                ancestor: common.clone(),
+            }),
+            (Base::Common(_) | Base::Itself(_) | Base::Nothing | Base::Unknown(_), _) => None,
+        };
         Self {
             commit: Some(commit),
             base,
+            common: known,
         }
     }
 }
@@ -155,7 +217,7 @@ pub(crate) fn committed_pair(
         return Ok(Some(Pair {
             base: parent.or_else(|_| empty_tree(git))?,
             label: format!("the parent of {commit}"),
-            head: commit,
+            head: Tree::known(commit),
         }));
     }
     let tested = env
@@ -165,13 +227,16 @@ pub(crate) fn committed_pair(
     let Some(head) = tested.and_then(|sha| resolve(git, sha).ok()) else {
         return Ok(None);
     };
-    let (base, label) = Ground::survey(git, name).base(git, scope, name)?;
+    let (base, label) = Ground::survey(git, name, None).base(git, scope, name)?;
+    let head = Tree::known(head);
     Ok(Some(Pair { base, head, label }))
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
 pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
-    Snapshot::begin(git, config)?.taken()?.tree(git).line()
+    let taken = Snapshot::begin(git, config)?.taken(git)?;
+    let tree = taken.tree(git);
+    tree.name().map(str::to_owned)
 }
 
 /// The work tree on its way into an index of its own.
@@ -185,6 +250,8 @@ pub(crate) struct Snapshot {
 #[derive(Debug)]
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
+    /// What differs from the person's index, relative to the root; none if that cannot be told.
+    touched: Option<Vec<String>>,
 }
 
 impl Snapshot {
@@ -208,10 +275,14 @@ impl Snapshot {
             if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
                 let _best_effort = to.set_modified(modified);
             }
+            drop(to);
+            // git replaces the index; under this name it stays as it was.
+            std::fs::hard_link(&index, before_in(&directory)).map_err(trouble)?;
         }
         let mut args = vec![
             "add".to_owned(),
             "--all".to_owned(),
+            "--verbose".to_owned(),
             "--ignore-errors".to_owned(),
         ];
         if let Ok(logs) = config.log_dir.strip_prefix(git.top()) {
@@ -228,33 +299,92 @@ impl Snapshot {
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
-    pub(crate) fn taken(self) -> Result<Taken, GitError> {
-        self.adding.mostly()?;
+    pub(crate) fn taken(self, git: &Git) -> Result<Taken, GitError> {
+        let printed = self.adding.mostly()?;
+        let touched = index::is_plain(&before_in(&self.directory))
+            .then(|| touched(&printed, git))
+            .flatten();
         Ok(Taken {
             directory: self.directory,
+            touched,
         })
     }
+
+    /// Asks for the paths that differ between a tree or commit and the person's index, which can
+    /// be known before the work tree is looked through.
+    pub(crate) fn staged_since(&self, git: &Git, base: &str) -> Asked {
+        diff_index(git, &before_in(&self.directory), base)
+    }
+}
+
+/// The paths in what `git add --verbose` printed, relative to the root. None where a line is
+/// another one, as with a name of two lines.
+fn touched(printed: &[u8], git: &Git) -> Option<Vec<String>> {
+    let below = git.root().strip_prefix(git.top()).ok()?;
+    let text = std::str::from_utf8(printed).ok()?;
+    let mut paths = Vec::new();
+    for line in text.lines() {
+        let path = line
+            .strip_prefix("add '")
+            .or_else(|| line.strip_prefix("remove '"))?
+            .strip_suffix('\'')?;
+        if let Ok(path) = Path::new(path).strip_prefix(below) {
+            paths.push(path.to_str()?.to_owned());
+        }
+    }
+    Some(paths)
+}
+
+fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
+    let args = [
+        "diff-index",
+        "--cached",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--relative",
+        "--end-of-options",
+        base,
+    ];
+    git.ask_with_index(index, args)
 }
 
 impl Taken {
     /// Asks for the tree's name.
-    pub(crate) fn tree(&self, git: &Git) -> Asked {
-        git.ask_with_index(&index_in(&self.directory), ["write-tree"])
+    pub(crate) fn tree(&self, git: &Git) -> Tree {
+        let asked = git.ask_with_index(&index_in(&self.directory), ["write-tree"]);
+        Tree::written_by(asked)
+    }
+
+    /// The paths that differ from a tree or commit, of which `staged` says what differs in the
+    /// person's index.
+    ///
+    /// What is staged and not touched since differs, and so does what was touched and is not
+    /// staged. Only where both is the case, or one of the two is not known for certain, git has to
+    /// look again.
+    pub(crate) fn since_staged(
+        &self,
+        git: &Git,
+        base: &str,
+        staged: Vec<String>,
+    ) -> Result<Vec<String>, GitError> {
+        let known: HashSet<&String> = staged.iter().collect();
+        if let Some(touched) = &self.touched
+            && !touched.iter().any(|path| known.contains(path))
+        {
+            return Ok(staged.into_iter().chain(touched.iter().cloned()).collect());
+        }
+        self.since(git, base).paths()
     }
 
     /// Asks for the paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Asked {
-        let args = [
-            "diff-index",
-            "--cached",
-            "-z",
-            "--name-only",
-            "--no-renames",
-            "--relative",
-            "--end-of-options",
-            base,
-        ];
-        git.ask_with_index(&index_in(&self.directory), args)
+        diff_index(git, &index_in(&self.directory), base)
+    }
+
+    /// Whether the files are still the ones that were taken.
+    pub(crate) fn moved(&self, git: &Git) -> Moved {
+        index::compare(git, &index_in(&self.directory))
     }
 }
 
@@ -276,6 +406,11 @@ fn index_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
     directory.path().join("index")
 }
 
+/// The person's index as it was.
+fn before_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
+    directory.path().join("before")
+}
+
 /// The paths, relative to the project's root and sorted, that differ between two trees.
 pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
     let asked = git.ask([
@@ -287,7 +422,7 @@ pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<Str
         "--relative",
         "--end-of-options",
         &pair.base,
-        &pair.head,
+        pair.head.name()?,
     ]);
     let mut paths = asked.paths()?;
     tidy(&mut paths, config);
@@ -307,7 +442,7 @@ pub(crate) fn glance(
         return between(git, &pair, config);
     }
     let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
-    let (from, _) = Ground::survey(git, &name).base(git, scope, &name)?;
+    let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
     let tracked = git.ask([
         "diff",
         "--name-only",

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use tollgate_core::git::{Head, Repository};
+use tollgate_core::git::{Head, Repository, Stands};
 
 /// What git uses to find another repository or index than the one it stands in. A hook of git
 /// has them set; they would lead our questions astray.
@@ -76,6 +76,26 @@ impl Git {
                 .unwrap_or_else(|_| "HEAD".to_owned()),
             Head::Detached | Head::None => "HEAD".to_owned(),
         }
+    }
+
+    /// The commit that is checked out, from files where they say it.
+    pub(crate) fn head_commit(&self) -> Stands {
+        self.repository.head_commit()
+    }
+
+    /// The commit at the end of a branch, from files where they say it.
+    pub(crate) fn branch_commit(&self, name: &str) -> Stands {
+        self.repository.commit_of(name)
+    }
+
+    /// Whether history is cut off somewhere, so that what two commits have in common may change.
+    pub(crate) fn is_shallow(&self) -> bool {
+        self.repository.common_dir.join("shallow").exists()
+    }
+
+    /// The project's root.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The index of this work tree.
@@ -158,11 +178,11 @@ impl Asked {
         }
     }
 
-    /// Waits; that git did not get to everything (it says 1 then, and 128 if to nothing) is no
-    /// error.
-    pub(crate) fn mostly(self) -> Result<(), GitError> {
+    /// All that git printed; that it did not get to everything (it says 1 then, and 128 if to
+    /// nothing) is no error.
+    pub(crate) fn mostly(self) -> Result<Vec<u8>, GitError> {
         match self.finish()? {
-            (Some(0 | 1), ..) => Ok(()),
+            (Some(0 | 1), stdout, _) => Ok(stdout),
             (Some(_) | None, _, error) => Err(error),
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod config;
 pub(crate) mod console;
 pub(crate) mod definitions;
 pub(crate) mod git;
+mod index;
 pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
@@ -25,6 +26,8 @@ mod runner;
 pub(crate) mod status;
 pub(crate) mod stop;
 mod summary;
+mod tree;
+mod work;
 
 pub(crate) use changes::Scope;
 pub(crate) use status::Status;

@@ -76,7 +76,7 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
         "--relative",
         "--end-of-options",
         &pair.base,
-        &pair.head,
+        pair.head.name()?,
         "--",
     ]
     .map(str::to_owned)

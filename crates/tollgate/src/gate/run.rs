@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Ground, Pair, Snapshot, Taken};
+use super::changes::{self, Ground, Pair, Snapshot};
 use super::config::Config;
 use super::console::Console;
 use super::definitions::Definitions;
@@ -25,6 +25,7 @@ use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
 use super::summary::{self, fixed, verdict};
+use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
 
@@ -110,21 +111,12 @@ struct Run<'r> {
     definitions: String,
 }
 
-/// Where to look for changes.
-struct Look<'l> {
-    git: &'l Git,
-    ground: &'l Ground,
-    taken: &'l Taken,
-    base: &'l str,
-}
-
 /// What a run is about.
 struct Subject<'c> {
     git: Git,
     ground: Ground,
     base: String,
-    pair: Pair,
-    changed: Vec<String>,
+    work: Work,
     jobs: Vec<Job<'c>>,
 }
 
@@ -133,46 +125,29 @@ impl Run<'_> {
     fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
-        let committed = changes::committed_pair(&git, &self.request.scope, self.env, &base)?;
-        let snapshot = Snapshot::begin(&git, self.config)?;
-        let ground = Ground::survey(&git, &base);
-        let taken = snapshot.taken()?;
         let mut record = Record::load(self.layout, self.config);
-        let look = Look {
-            git: &git,
-            ground: &ground,
-            taken: &taken,
-            base: &base,
-        };
-        let (pair, changed, narrowed) = match committed {
-            Some(pair) => {
-                let changed = changes::between(&git, &pair, self.config)?;
-                (pair, changed, false)
-            }
-            None => self.compare(&look, &record)?,
-        };
-        if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &pair)) {
+        let (ground, work) = self.look(&git, &base, &record)?;
+        if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
         }
-        self.start_afresh(&git, &ground, &base, &pair, &mut record)?;
-        let jobs = self.jobs(&record, &changed);
+        self.start_afresh(&git, &ground, &base, &work.pair, &mut record)?;
+        let jobs = self.jobs(&record, &work.changed);
         if jobs.is_empty() {
-            return Ok(self.nothing_to_run(&record, &pair, &changed, narrowed));
+            return self.nothing_to_run(&record, &work);
         }
         let subject = Subject {
             git,
             ground,
             base,
-            pair,
-            changed,
+            work,
             jobs,
         };
         let attempt = record.attempts(&self.logs) + 1;
         let allowed = self.config.max_retries + 1;
         if attempt > allowed {
-            return Ok(self.beyond_limit(attempt, allowed, &record, &subject));
+            return self.beyond_limit(attempt, allowed, &record, &subject);
         }
-        self.run_gates(record, subject, attempt)
+        self.run_gates(record, &subject, attempt)
     }
 
     /// The verdict of the run that this one had to wait for, if it is about the same tree.
@@ -181,7 +156,7 @@ impl Run<'_> {
         let same = self.request.purpose == Purpose::Stop
             && last.is_own
             && last.completed_at >= asked
-            && last.tree == pair.head
+            && pair.head.name().is_ok_and(|tree| last.tree == tree)
             && last.definitions == self.definitions;
         same.then(|| RunResult {
             message: verdict(last.status, &last.failed, None),
@@ -207,7 +182,8 @@ impl Run<'_> {
         };
         let tree_is_clean = || {
             let head = ground.commit.as_deref();
-            head.and_then(|commit| changes::tree_of(git, commit)) == Some(pair.head.clone())
+            let tree = head.and_then(|commit| changes::tree_of(git, commit));
+            tree.is_some() && tree.as_deref() == pair.head.name().ok()
         };
         let reason = if git.branch() != last.branch {
             "branch changed"
@@ -222,7 +198,7 @@ impl Run<'_> {
             "commit merged"
         } else if self.request.purpose == Purpose::Stop
             && last.status == Status::RetryLimitExceeded
-            && last.tree != pair.head
+            && pair.head.name().ok() != Some(&last.tree)
         {
             "new work after the retry limit"
         } else {
@@ -240,26 +216,43 @@ impl Run<'_> {
         })
     }
 
-    /// The pair of trees and the paths that differ: since the last verified tree, if these very
-    /// gates saw it (then the last is true), else since the base.
-    fn compare(
+    /// What the work is: since the last verified tree, if these very gates saw it, else since the
+    /// base.
+    fn look(
         &self,
-        look: &Look<'_>,
+        git: &Git,
+        base: &str,
         record: &Record,
-    ) -> Result<(Pair, Vec<String>, bool), Box<RunResult>> {
-        let Look {
-            git,
-            ground,
-            taken,
-            base,
-        } = *look;
-        let writing = taken.tree(git);
+    ) -> Result<(Ground, Work), Box<RunResult>> {
+        let scope = &self.request.scope;
+        let committed = changes::committed_pair(git, scope, self.env, base)?;
+        // git looks through the work tree while the rest is found out.
+        let snapshot = Snapshot::begin(git, self.config)?;
+        let ground = Ground::survey(git, base, record.common.as_ref());
+        if let Some(pair) = committed {
+            let changed = changes::between(git, &pair, self.config)?;
+            let taken = snapshot.taken(git)?;
+            let work = Work::new(pair, changed, taken, false);
+            return Ok((ground, work));
+        }
         let verified = record.verified.as_ref().filter(|verified| {
             !self.is_partial()
                 && !self.env.ci
                 && verified.definitions == self.definitions
                 && verified.base == base
         });
+        // Against the base, what is staged can be known before the work tree is looked through.
+        let older = match verified {
+            Some(_) => None,
+            None => Some(ground.base(git, scope, base)?),
+        };
+        let staged = older
+            .as_ref()
+            .map(|(older, _)| snapshot.staged_since(git, older).paths())
+            .transpose()?;
+        let taken = snapshot.taken(git)?;
+        // The tree is written while the gates run on it.
+        let head = taken.tree(git);
         // git removes a tree that nothing points to after some weeks; then the base it is.
         let since = verified.and_then(|verified| {
             let paths = taken.since(git, &verified.tree).paths().ok()?;
@@ -267,20 +260,25 @@ impl Run<'_> {
             Some((verified.tree.clone(), label, paths))
         });
         let narrowed = since.is_some();
-        let (older, label, mut paths) = if let Some(since) = since {
-            since
-        } else {
-            let (older, label) = ground.base(git, &self.request.scope, base)?;
-            let paths = taken.since(git, &older).paths()?;
-            (older, label, paths)
+        let (older, label, mut changed) = match (since, older) {
+            (Some(since), _) => since,
+            (None, Some((older, label))) => {
+                let changed = taken.since_staged(git, &older, staged.unwrap_or_default())?;
+                (older, label, changed)
+            }
+            (None, None) => {
+                let (older, label) = ground.base(git, scope, base)?;
+                let changed = taken.since(git, &older).paths()?;
+                (older, label, changed)
+            }
         };
-        changes::tidy(&mut paths, self.config);
+        changes::tidy(&mut changed, self.config);
         let pair = Pair {
             base: older,
-            head: writing.line()?,
+            head,
             label,
         };
-        Ok((pair, paths, narrowed))
+        Ok((ground, Work::new(pair, changed, taken, narrowed)))
     }
 
     /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
@@ -313,16 +311,11 @@ impl Run<'_> {
         jobs
     }
 
-    fn nothing_to_run(
-        &self,
-        record: &Record,
-        pair: &Pair,
-        changed: &[String],
-        narrowed: bool,
-    ) -> RunResult {
-        let tree = Some(pair.head.clone());
-        let verified = record.verified.as_ref().filter(|_| narrowed);
-        match (changed.is_empty(), verified) {
+    fn nothing_to_run(&self, record: &Record, work: &Work) -> Result<RunResult, Box<RunResult>> {
+        let tree = Some(work.pair.head.name()?.to_owned());
+        let verified = record.verified.as_ref().filter(|_| work.narrowed);
+        let changed = &work.changed;
+        Ok(match (changed.is_empty(), verified) {
             (true, Some(verified)) if self.request.purpose == Purpose::Stop => RunResult {
                 message: format!(
                     "{} Seen at {}; nothing changed since.",
@@ -346,7 +339,7 @@ impl Run<'_> {
                 changed_files: changed.len(),
                 ..RunResult::of(Status::NoApplicableGates)
             },
-        }
+        })
     }
 
     fn beyond_limit(
@@ -355,26 +348,26 @@ impl Run<'_> {
         allowed: u64,
         record: &Record,
         subject: &Subject<'_>,
-    ) -> RunResult {
+    ) -> Result<RunResult, Box<RunResult>> {
         let what = format!(
             "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates still fail. A person must decide; run `tollgate clean` to archive the logs and start over.",
             self.config.max_retries
         );
         let last = record.last.as_ref();
-        RunResult {
+        Ok(RunResult {
             message: format!("⚠ {what}"),
             console_log: last.and_then(|last| last.console.clone()),
             failures: last.map(|last| last.failed.clone()).unwrap_or_default(),
-            changed_files: subject.changed.len(),
-            tree: Some(subject.pair.head.clone()),
+            changed_files: subject.work.changed.len(),
+            tree: Some(subject.work.pair.head.name()?.to_owned()),
             ..RunResult::of(Status::RetryLimitExceeded)
-        }
+        })
     }
 
     fn run_gates(
         &self,
         mut record: Record,
-        subject: Subject<'_>,
+        subject: &Subject<'_>,
         attempt: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let trouble = |what: &str, error: std::io::Error| {
@@ -410,22 +403,23 @@ impl Run<'_> {
         }
         self.debug(&format!(
             "RUN_START mode={mode} base_ref={} changes={} gates={}",
-            subject.pair.label,
-            subject.changed.len(),
+            subject.work.pair.label,
+            subject.work.changed.len(),
             subject.jobs.len()
         ));
-        watch(&Event::Planned(&subject.jobs, subject.changed.len()));
+        watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
         let crew = Crew {
             children: &children,
             config: self.config,
             logs: &self.logs,
             run: number,
             base: &subject.base,
-            pair: &subject.pair,
+            pair: &subject.work.pair,
             git: &subject.git,
             search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
+        let evidence = subject.work.evidence(&subject.git);
         drop(children);
         for result in &results {
             self.debug(&format!(
@@ -449,9 +443,9 @@ impl Run<'_> {
 
         let failures = self.remember(
             &mut record,
-            &subject,
+            subject,
             &results,
-            (status, attempt),
+            (status, attempt, &evidence),
             &console_path,
         );
         let saved = record.save(self.layout, self.config);
@@ -471,14 +465,16 @@ impl Run<'_> {
             message: verdict(status, &failures, Some(&results)),
             console_log,
             failures,
-            changed_files: subject.changed.len(),
+            changed_files: subject.work.changed.len(),
             run_number: Some(number),
-            tree: Some(subject.pair.head),
+            tree: evidence.tree().map(str::to_owned),
             gates: results,
             ..RunResult::of(status)
         };
         if status == Status::Error {
             result.error = Some(result.message.clone());
+        } else if let Some(why) = evidence.doubt().filter(|_| status.is_pass()) {
+            result.message = format!("{} {why}", result.message);
         }
         if let Err(error) = saved.and(archived) {
             // The gates did run; that it cannot be remembered only means they run again.
@@ -513,7 +509,7 @@ impl Run<'_> {
         record: &mut Record,
         subject: &Subject<'_>,
         results: &[GateResult],
-        (status, attempt): (Status, u64),
+        (status, attempt, evidence): (Status, u64, &Evidence),
         console: &std::path::Path,
     ) -> Vec<Failure> {
         let now = Timestamp::now();
@@ -548,15 +544,20 @@ impl Run<'_> {
                     print: result.print.clone(),
                 }),
         );
-        if status.is_pass() && failed.is_empty() && !self.is_partial() {
+        if let Evidence::Seen(tree) = evidence
+            && status.is_pass()
+            && failed.is_empty()
+            && !self.is_partial()
+        {
             record.verified = Some(Verified {
-                tree: subject.pair.head.clone(),
+                tree: tree.clone(),
                 definitions: self.definitions.clone(),
                 base: subject.base.clone(),
                 status,
                 at: now,
             });
         }
+        record.common.clone_from(&subject.ground.common);
         record.last = Some(Last {
             completed_at: now,
             status,
@@ -570,7 +571,7 @@ impl Run<'_> {
             },
             branch: subject.git.branch(),
             commit: subject.ground.commit.clone().unwrap_or_default(),
-            tree: subject.pair.head.clone(),
+            tree: evidence.tree().unwrap_or_default().to_owned(),
             definitions: self.definitions.clone(),
             console: Some(console.to_owned()),
             failed: failed.clone(),

@@ -84,7 +84,8 @@ pub(crate) fn run_all(
         let queues = queues.lock().unwrap_or_else(PoisonError::into_inner);
         let serial = usize::from(!queues.serial.is_empty());
         let limit = if crew.config.allow_parallel {
-            crew.config.max_parallel
+            let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+            crew.config.max_parallel.unwrap_or_else(cores)
         } else {
             1
         };

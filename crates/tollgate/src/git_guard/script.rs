@@ -67,6 +67,9 @@ impl Hooks {
             .ask(["rev-parse", "--git-path", "hooks"])
             .line()
             .map_err(|error| error.to_string())?;
+        if matches!(line.as_str(), "" | "." | "./") {
+            return Err("core.hooksPath is empty, so git runs no hooks here".to_owned());
+        }
         let directory = root.join(line);
         if directory.exists() && !directory.is_dir() {
             return Err(format!(

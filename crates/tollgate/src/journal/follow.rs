@@ -15,7 +15,7 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// The entries so far, and a follower of what comes after them.
-    pub(crate) fn with_past(local: &Path) -> (impl Iterator<Item = Entry>, Self) {
+    pub(crate) fn with_past(local: &Path) -> (impl Iterator<Item = Entry> + use<>, Self) {
         let parts = parts(local);
         let follower = Self {
             local: local.to_owned(),

@@ -17,6 +17,6 @@ pub(crate) use parts::{Line, Lines, Place};
 pub(crate) use verify::{Verified, verify};
 
 /// The entries of the journal in a project's private directory, oldest first, as they are now.
-pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> {
+pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
     Lines::of(local).filter_map(|line| Entry::parse(&line))
 }

@@ -207,6 +207,7 @@ impl Check {
     fn first(&mut self, link: &Link<'_>, line: &Line, names: &BTreeSet<&str>) {
         let n = link.tail.n;
         let rotated = NAMES.iter().skip(1).all(|name| names.contains(name))
+            && NAMES.last() == Some(&line.place.file)
             && line.place.line == 1
             && self.done.unchained == 0;
         if n > 1 && !rotated {

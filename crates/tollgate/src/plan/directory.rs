@@ -5,7 +5,7 @@
 //! off); Windows line ends are accepted with a note. Files that are no Markdown are nobody's
 //! business, Tollgate's own leftovers included.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::phase::TaskId;
@@ -13,8 +13,9 @@ use super::phase::TaskId;
 /// The names in a plan's directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
-    /// Markdown files at the top, without hidden ones.
-    markdown: BTreeSet<String>,
+    /// Markdown files at the top, without hidden ones, in no order: five hundred are sorted only
+    /// when something is to be said about them.
+    markdown: Vec<String>,
     /// Whether a directory below has Markdown files.
     nested: bool,
 }
@@ -45,9 +46,13 @@ impl Listing {
             if kind.is_dir() {
                 listing.nested = listing.nested || has_markdown(&entry.path(), DEPTH);
             } else if kind.is_file() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if has_suffix(&name) && !name.starts_with('.') {
-                    listing.markdown.insert(name);
+                let name = entry.file_name();
+                let bytes = name.as_encoded_bytes();
+                if bytes.ends_with(b".md") && !bytes.starts_with(b".") {
+                    let lossy = |name: std::ffi::OsString| name.to_string_lossy().into_owned();
+                    listing
+                        .markdown
+                        .push(name.into_string().unwrap_or_else(lossy));
                 }
             }
         }
@@ -60,7 +65,7 @@ impl Listing {
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.markdown.contains(name)
+        self.markdown.iter().any(|known| known == name)
     }
 
     /// The first of several names that is there.
@@ -75,21 +80,14 @@ impl Listing {
         if !self.has("plan.md") {
             errors.push("Missing required file: plan.md".to_owned());
         }
-        let strange = self.markdown.iter().filter(|name| !is_known(name));
-        errors.extend(strange.map(|name| format!("Invalid filename: {name}")));
+        errors.extend(
+            self.found(|name| (!is_known(name)).then(|| format!("Invalid filename: {name}"))),
+        );
         if self.nested {
             errors.push("Files found in nested directories".to_owned());
         }
-        errors.extend(
-            self.markdown
-                .iter()
-                .filter_map(|name| self.lacks_base(name)),
-        );
-        errors.extend(
-            self.markdown
-                .iter()
-                .filter_map(|name| self.lacks_review(name)),
-        );
+        errors.extend(self.found(|name| self.lacks_base(name)));
+        errors.extend(self.lacking_reviews());
         if !self.has("tasks.md") && self.markdown.iter().any(|name| is_task(name)) {
             errors.push("Task files exist but tasks.md is missing".to_owned());
         }
@@ -110,10 +108,31 @@ impl Listing {
     }
 
     /// Rule 5: an answer to a review needs the review.
-    fn lacks_review(&self, name: &str) -> Option<String> {
-        cut_number(name)?.strip_suffix("-post-review")?;
-        let review = name.replacen("-post-review-", "-review-", 1);
-        (!self.has(&review)).then(|| format!("{name} requires {review}"))
+    fn lacking_reviews(&self) -> Vec<String> {
+        let answers = self
+            .markdown
+            .iter()
+            .filter(|name| cut_number(name).is_some_and(|stem| stem.ends_with("-post-review")));
+        let mut answers: Vec<&String> = answers.collect();
+        if answers.is_empty() {
+            return vec![];
+        }
+        answers.sort_unstable();
+        let known: HashSet<&str> = self.markdown.iter().map(String::as_str).collect();
+        let lacks = |name: &String| {
+            let review = name.replacen("-post-review-", "-review-", 1);
+            (!known.contains(review.as_str())).then(|| format!("{name} requires {review}"))
+        };
+        answers.into_iter().filter_map(lacks).collect()
+    }
+
+    /// What a rule finds, in the order of the files' names.
+    fn found(&self, rule: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let names = self.markdown.iter();
+        let mut found: Vec<(&String, String)> =
+            names.filter_map(|name| Some((name, rule(name)?))).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, error)| error).collect()
     }
 }
 
@@ -167,14 +186,9 @@ fn is_known(name: &str) -> bool {
     is_task_stem(stem)
 }
 
-/// Names are judged as they are written: `plan.MD` is no Markdown file of a plan.
-fn has_suffix(name: &str) -> bool {
-    name.strip_suffix(".md").is_some()
-}
-
 fn is_task_stem(stem: &str) -> bool {
     let id = stem.strip_prefix("task-");
-    id.is_some_and(|id| TaskId::new(id).is_some())
+    id.is_some_and(TaskId::is_one)
 }
 
 /// A file that describes a task, not a review of it.

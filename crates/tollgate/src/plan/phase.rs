@@ -215,9 +215,13 @@ impl Review {
 
 impl TaskId {
     pub(crate) fn new(id: &str) -> Option<Self> {
+        Self::is_one(id).then(|| Self(id.to_owned()))
+    }
+
+    /// Whether a text is a task's id.
+    pub(crate) fn is_one(id: &str) -> bool {
         let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        let ok = !id.is_empty() && id.len() <= 64 && id.bytes().all(safe);
-        ok.then(|| Self(id.to_owned()))
+        !id.is_empty() && id.len() <= 64 && id.bytes().all(safe)
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -36,13 +36,6 @@ impl Case<'_> {
                 format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", turn.count(BY)),
             );
         }
-        let Some(program) = self.program() else {
-            let name = self.reviewer_name();
-            return self.not_reviewed(
-                view,
-                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
-            );
-        };
         let consent = match self.consent {
             Ok(consent) => consent,
             Err(untrusted) => {
@@ -52,6 +45,13 @@ impl Case<'_> {
                 }
                 return;
             }
+        };
+        let Some(program) = self.program() else {
+            let name = self.reviewer_name();
+            return self.not_reviewed(
+                view,
+                format!("Warning: {name} CLI not found on PATH, skipping {review}. Nothing was reviewed."),
+            );
         };
         let run = match Run::begin(self.plan) {
             Ok(Some(run)) => run,

@@ -85,6 +85,9 @@ pub(crate) fn frame(snapshot: &Snapshot, room: Room) -> Vec<Line> {
             format!("          next: {}", Plain(&trouble.next)),
         ));
     }
+    for words in &snapshot.allowed {
+        lines.push(Line::new(Tone::Warn, format!("allowed   {}", Plain(words))));
+    }
     workflow(snapshot, room.width, &mut lines);
     gates(snapshot, &mut lines);
     plan(snapshot, &mut lines);

@@ -188,7 +188,7 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
 }
 
 #[expect(clippy::disallowed_methods, reason = "fixtures are not state")]
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 

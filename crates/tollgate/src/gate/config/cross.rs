@@ -79,6 +79,16 @@ impl Reader<'_> {
                 Some(format!("name reviewers: {}", REVIEWERS.join(", "))),
             );
         }
+        let probe = node.get("cli").and_then(|cli| cli.get("check_usage_limit"));
+        if let Some(probe) = probe.filter(|probe| probe.bool() == Some(true)) {
+            // The original sent a prompt beforehand, which used up what it was to spare.
+            self.examiner(file).warn(
+                probe.line,
+                "cli.check_usage_limit",
+                "this does nothing: a reviewer whose limit is used up is noticed when it is asked, and the next one takes its place".to_owned(),
+                Some("remove the line".to_owned()),
+            );
+        }
         for name in preference.map(Node::items).unwrap_or_default() {
             let Some(text) = name.text().filter(|text| !REVIEWERS.contains(text)) else {
                 continue;

@@ -45,7 +45,7 @@ static CLI: Table = Table {
     about: "The reviewers.",
     keys: &[
         row("default_preference", Texts, Optional, "", "Reviewers in the order they are asked: claude, codex, gemini, github-copilot, cursor, command."),
-        row("check_usage_limit", Bool, Optional, "false", "Whether a reviewer is asked for its usage limit before it is used."),
+        row("check_usage_limit", Bool, Optional, "false", "Of the original, without effect: a reviewer whose limit is used up makes way for the next one by itself."),
     ],
 };
 

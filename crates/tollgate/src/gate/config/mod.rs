@@ -56,16 +56,12 @@ pub(crate) struct Config {
     pub(crate) log_dir_name: PathBuf,
     pub(crate) base_branch: String,
     pub(crate) allow_parallel: bool,
-    pub(crate) max_parallel: usize,
+    /// None: as many as there are cores.
+    pub(crate) max_parallel: Option<usize>,
     pub(crate) max_retries: u64,
     pub(crate) max_previous_logs: u64,
     pub(crate) rerun_new_issue_threshold: String,
     pub(crate) reviewers: Vec<String>,
-    #[expect(
-        dead_code,
-        reason = "read so that the key is known; limits are noticed when they happen, not probed"
-    )]
-    pub(crate) check_usage_limit: bool,
     pub(crate) entry_points: Vec<EntryPoint>,
     pub(crate) checks: BTreeMap<String, Check>,
     pub(crate) reviews: BTreeMap<String, Review>,
@@ -187,7 +183,6 @@ impl Config {
         let whole = |key: &str| get(key).and_then(Node::whole);
         let log_dir_name =
             PathBuf::from(text("log_dir").unwrap_or_else(|| layout.default_log_dir().to_owned()));
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let cli = get("cli");
         let entry_points = get("entry_points").map(Node::items).unwrap_or_default();
         Self {
@@ -198,9 +193,7 @@ impl Config {
             log_dir_name,
             base_branch: text("base_branch").unwrap_or_else(|| "origin/main".to_owned()),
             allow_parallel: get("allow_parallel").and_then(Node::bool).unwrap_or(true),
-            max_parallel: whole("max_parallel")
-                .and_then(|jobs| usize::try_from(jobs).ok())
-                .unwrap_or(cores),
+            max_parallel: whole("max_parallel").and_then(|jobs| usize::try_from(jobs).ok()),
             max_retries: whole("max_retries").unwrap_or(3),
             max_previous_logs: whole("max_previous_logs").unwrap_or(3),
             rerun_new_issue_threshold: text("rerun_new_issue_threshold")
@@ -209,10 +202,6 @@ impl Config {
                 .and_then(|cli| cli.get("default_preference"))
                 .map(Node::texts)
                 .unwrap_or_default(),
-            check_usage_limit: cli
-                .and_then(|cli| cli.get("check_usage_limit"))
-                .and_then(Node::bool)
-                .unwrap_or(false),
             entry_points: entry_points.iter().map(EntryPoint::read).collect(),
             checks,
             reviews,

@@ -7,6 +7,7 @@ use crate::ui::snapshot::{Configured, Snapshot, Workflow};
 pub(super) fn now(snapshot: &Snapshot, html: &mut Html) {
     html.raw("<section id=\"now\" aria-labelledby=\"now-title\"><h2 id=\"now-title\">Now</h2>");
     troubles(snapshot, html);
+    allowed(snapshot, html);
     html.raw("<dl class=\"cards\">");
     workflow(snapshot, html);
     gates(snapshot, html);
@@ -58,6 +59,12 @@ fn troubles(snapshot: &Snapshot, html: &mut Html) {
         html.text(&trouble.next).raw("</span></li>");
     }
     html.raw("</ul></div>");
+}
+
+fn allowed(snapshot: &Snapshot, html: &mut Html) {
+    for words in &snapshot.allowed {
+        html.raw("<p class=\"allowed\">").text(words).raw("</p>");
+    }
 }
 
 fn workflow(snapshot: &Snapshot, html: &mut Html) {

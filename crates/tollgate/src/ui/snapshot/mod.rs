@@ -20,6 +20,7 @@ use tollgate_core::scene::Sources;
 use tollgate_core::state::timestamp::iso;
 
 use crate::journal::Follower;
+use crate::overrides::{Allowed, Overrides};
 
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
 pub(crate) use past::{Decided, Past};
@@ -37,6 +38,8 @@ pub(crate) struct Snapshot {
     pub(crate) gates: Gates,
     pub(crate) plan: Option<Plan>,
     pub(crate) journal: Past,
+    /// What a person allowed for now, in words.
+    pub(crate) allowed: Vec<String>,
     /// What is wrong now, and what to do about it.
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -116,6 +119,13 @@ impl Observer {
         let state_file = sources.state_file();
         let workflow = workflow::read(&state_file, now, &mut troubles);
         let journal = self.past.finish();
+        let overrides = Overrides {
+            layout: &self.layout,
+            env: &self.env,
+            now,
+        };
+        // A project in no repository has none.
+        let allowed = overrides.list().unwrap_or_default();
         let (gates, mut watched) =
             gates::read(&self.layout, &self.env, &self.past.gates, &mut troubles);
         let plan = plan::read(&self.layout, &mut watched, &mut troubles);
@@ -134,6 +144,7 @@ impl Observer {
             gates,
             plan,
             journal,
+            allowed: allowed.iter().map(Allowed::words).collect(),
             troubles,
         }
     }

@@ -232,3 +232,90 @@ fn an_unreadable_file_does_not_hide_the_others() {
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).unwrap();
     gates.tollgate(&["run"]).exits(0).says("[PASS]  check:.:ok");
 }
+
+#[test]
+fn odd_entries_of_the_index_hide_nothing() {
+    // Announced and empty: not staged, and not touched either.
+    let gates = Gates::raw(&[OK], EVERYWHERE);
+    gates.commit("work");
+    gates.file("src/empty", "");
+    gates.git(&["add", "-N", "src/empty"]);
+    assert_eq!(seen_by_run(&gates, &[]), json!(2));
+    // Staged, and then changed once more or back.
+    let gates = Gates::raw(&[OK], EVERYWHERE);
+    gates.file("src/a.txt", "changed\n");
+    gates.git(&["add", "-A"]);
+    gates.file("src/a.txt", "again\n");
+    assert_eq!(seen_by_run(&gates, &[]), json!(2));
+    let gates = Gates::raw(&[OK], EVERYWHERE);
+    gates.file("src/a.txt", "changed\n");
+    gates.git(&["add", "src/a.txt"]);
+    gates.file("src/a.txt", "a\n");
+    assert_eq!(seen_by_run(&gates, &[]), json!(1));
+    // In the middle of a merge.
+    let gates = Gates::raw(&[OK], EVERYWHERE);
+    gates.file("src/a.txt", "ours\n");
+    gates.commit("ours");
+    gates.git(&["checkout", "-q", "main"]);
+    gates.file("src/a.txt", "theirs\n");
+    gates.git(&["commit", "-q", "-am", "theirs"]);
+    gates.git(&["checkout", "-q", "work"]);
+    let mut merge = std::process::Command::new("git");
+    merge.arg("-C").arg(gates.project.root());
+    merge.args([
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t",
+        "merge",
+        "-q",
+        "main",
+    ]);
+    assert!(!merge.output().unwrap().status.success());
+    assert_eq!(seen_by_run(&gates, &[]), json!(2));
+}
+
+#[test]
+fn a_project_below_the_top_of_its_repository_sees_its_own() {
+    let gates = Gates::raw(&[OK], EVERYWHERE);
+    let below = gates.path("below");
+    for name in ["config.yml", "checks/ok.yml"] {
+        let text = gates.read(&format!(".gauntlet/{name}"));
+        gates.file(&format!("below/.gauntlet/{name}"), &text);
+    }
+    gates.commit("work");
+    gates.git(&["branch", "-f", "main", "work"]);
+    gates.file("elsewhere", "1");
+    gates.file("below/one", "1");
+    gates.file("below/two", "1");
+    gates.git(&["add", "below/two"]);
+    let mut command = gates.command(&["run", "--json"]);
+    command.current_dir(&below);
+    let run = crate::context::run(command, b"").exits(0);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["changed_files"], 2, "{answer}");
+}
+
+#[test]
+fn a_pass_on_files_that_changed_meanwhile_is_not_kept() {
+    let gates = Gates::raw(
+        &[("format", "command: echo x >> src/b.txt")],
+        &EVERYWHERE.replace("ok", "format"),
+    );
+    let answer = gates.json(&["run"]).0;
+    assert_eq!(answer["status"], "passed", "{answer}");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("the pass is not kept"), "{answer}");
+    // It is run again, also if somebody puts the file back to what was never checked.
+    gates.file("src/b.txt", "b\n");
+    let answer = gates.json(&["run"]).0;
+    assert_eq!(answer["gates"].as_array().unwrap().len(), 1, "{answer}");
+    // Nothing changes: nothing is to be run.
+    gates.check("format", "command: \"true\"");
+    let answer = gates.json(&["run"]).0;
+    assert!(
+        !answer["message"].as_str().unwrap().contains("not kept"),
+        "{answer}"
+    );
+    assert_eq!(gates.json(&["run"]).0["status"], "no_changes");
+}

@@ -67,6 +67,26 @@ fn p34_durations_in_the_debug_log_are_seconds() {
 }
 
 #[test]
+fn p35_settings_that_mean_nothing_are_named() {
+    let gates = Gates::raw(
+        &[("ok", "command: \"true\"\ntimeout: -1\nparalel: true")],
+        "base_branch: main\nentry_points:\n  - path: src\n    checks: [ok]\n    reviews: [q]\ncli:\n  default_preference: [claude]\n  check_usage_limit: true\n",
+    );
+    gates.file(
+        ".gauntlet/reviews/q.md",
+        "---\nnum_reviews: 0\n---\nLook.\n",
+    );
+    gates
+        .tollgate(&["validate"])
+        .exits(1)
+        .says("timeout: expected a number of at least 0, found -1")
+        .says("num_reviews: expected a whole number of at least 1, found 0")
+        .says("did you mean `parallel`?")
+        .says("check_usage_limit: this does nothing");
+    gates.tollgate(&["run"]).exits(1).does_not_say("Passed");
+}
+
+#[test]
 fn p36_list_and_detect_say_by_their_exit_what_they_found() {
     let gates = Gates::new(&[OK]);
     gates
@@ -144,6 +164,64 @@ fn p41_two_gates_never_share_a_log() {
     gates.tollgate(&["run"]).exits(1);
     let logs = gates.logs("check_a_b_c");
     assert_eq!(logs.len(), 2, "{logs:?}");
+}
+
+/// The original knew a run within a run by a file, which was not there yet at the first one.
+#[test]
+fn p42_a_stop_within_the_first_run_is_known_for_one() {
+    let tollgate = crate::context::TOLLGATE;
+    let nested = format!(
+        "command: \"echo '{{}}' | '{tollgate}' stop-hook > ../nested; echo x >> ../count\""
+    );
+    let gates = Gates::new(&[("nested", &nested)]);
+    assert!(!gates.exists("gauntlet_logs"));
+    for _ in 0..2 {
+        gates.tollgate(&["run"]).exits(0);
+        assert!(gates.read("nested").contains("stop_hook_active"));
+        gates.file("src/b.txt", "more\n");
+    }
+    assert_eq!(gates.read("count"), "x\nx\n");
+    assert!(!gates.exists("gauntlet_logs/.stop-hook-active"));
+}
+
+#[test]
+fn p44_nothing_is_asked_of_git_that_nobody_uses() {
+    let gates = Gates::new(&[OK]);
+    let bin = tempfile::tempdir().unwrap();
+    let log = bin.path().join("log");
+    let script = bin.path().join("git");
+    let text = format!(
+        "#!/bin/sh\necho \"$5\" >> '{}'\nPATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n",
+        log.display()
+    );
+    crate::context::write(&script, &text);
+    std::fs::set_permissions(
+        &script,
+        <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755),
+    )
+    .unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.path().display());
+    let asked = || {
+        let mut command = gates.command(&["run"]);
+        command.env("PATH", &path);
+        crate::context::run(command, b"").exits(0);
+        let mut words: Vec<String> = std::fs::read_to_string(&log)
+            .unwrap()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        words.sort();
+        std::fs::remove_file(&log).unwrap();
+        words
+    };
+    // The work tree, what is staged, and the tree as evidence; the branches are read from files.
+    assert_eq!(asked(), ["add", "diff-index", "write-tree"]);
+    // What the branch and its base have in common is asked once.
+    gates.commit("work");
+    gates.file("src/c.txt", "c\n");
+    assert_eq!(asked(), ["add", "diff-index", "merge-base", "write-tree"]);
+    gates.file("src/c.txt", "more\n");
+    assert_eq!(asked(), ["add", "diff-index", "write-tree"]);
 }
 
 #[test]

@@ -174,6 +174,27 @@ fn every_agent_is_known_by_its_marks() {
     }
 }
 
+/// What docs/install.md says about Gemini CLI: with these variables git runs no hook at all.
+#[test]
+fn an_agent_that_switches_gits_hooks_off_is_not_seen() {
+    let project = guarded();
+    let line = "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=; \
+                GEMINI_CLI=1 git commit -q --allow-empty -m x";
+    let ran = shell(project.root(), line, false);
+    assert!(ran.code == 0 && ran.stderr.is_empty(), "{ran:?}");
+    // From such a shell nothing is installed into the work tree.
+    let project = repository()
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "core.hooksPath")
+        .env("GIT_CONFIG_VALUE_0", "");
+    let ran = project.run(&["install", "--git", "--yes"], b"");
+    assert!(
+        ran.code == 2 && ran.stderr.contains("core.hooksPath is empty"),
+        "{ran:?}"
+    );
+    assert!(!project.path("reference-transaction").exists());
+}
+
 #[test]
 fn without_a_running_workflow_main_is_open() {
     for state in [

@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::Desk;
+use crate::terminal::Terminal;
 
 const CLAUDE: &str = ".claude/settings.json";
 
@@ -97,6 +98,34 @@ fn nobody_is_asked_where_nobody_can_answer() {
     let ran = desk.tollgate(&["install", "--agent", "claude-code"]);
     assert!(ran.code == 2 && ran.stderr.contains("--yes"), "{ran:?}");
     assert!(ran.stderr.contains("+  \"hooks\": {"), "{ran:?}");
+    assert_eq!(desk.snapshot(), before);
+}
+
+#[test]
+fn at_a_terminal_the_change_is_shown_and_asked_for() {
+    let desk = Desk::new();
+    desk.file(CLAUDE, "{}\n");
+    let before = desk.snapshot();
+    for answer in ["n", "", "what?"] {
+        let mut terminal = Terminal::start(&desk.command(&["install", "--agent", "claude-code"]));
+        let (screen, code) = terminal.shows("Go on? [y/N] ").types(answer).ends();
+        assert!(
+            code == 1 && screen.contains("nothing was changed"),
+            "{screen}"
+        );
+        assert!(screen.contains("+  \"hooks\": {"), "{screen}");
+        assert_eq!(desk.snapshot(), before);
+    }
+    let mut terminal = Terminal::start(&desk.command(&["install", "--agent", "claude-code"]));
+    let (screen, code) = terminal.shows("Go on? [y/N] ").types("y").ends();
+    assert!(
+        code == 0 && screen.contains("Claude Code is registered"),
+        "{screen}"
+    );
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+    let mut terminal = Terminal::start(&desk.command(&["uninstall"]));
+    let (screen, code) = terminal.shows("Go on? [y/N] ").types("yes").ends();
+    assert_eq!(code, 0, "{screen}");
     assert_eq!(desk.snapshot(), before);
 }
 

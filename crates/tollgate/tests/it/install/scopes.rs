@@ -56,6 +56,53 @@ fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {
     }
 }
 
+/// Copilot CLI gives `command` of these files to a shell and leaves `args` out: nothing that it
+/// would lose may stand there.
+#[test]
+fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
+    let desk = Desk::new();
+    let odd = desk.home().join("a b/tollgate");
+    std::fs::create_dir(odd.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(crate::context::TOLLGATE, &odd).unwrap();
+    let odd = odd.to_str().unwrap();
+    for (scope, command, expected) in [
+        ("project", "tollgate", json!(["tollgate", ["hook"]])),
+        ("local", odd, json!([format!("'{odd}' hook"), null])),
+        (
+            "user",
+            "tollgate",
+            json!(["tollgate hook --require-trust", null]),
+        ),
+    ] {
+        let args = [
+            "install",
+            "--agent",
+            "claude-code",
+            "--scope",
+            scope,
+            "--command",
+            command,
+        ];
+        desk.must(&[&args[..], &["--yes"]].concat());
+        let place = if scope == "user" {
+            desk.home()
+        } else {
+            desk.project()
+        };
+        let local = if scope == "local" { ".local" } else { "" };
+        let file = place.join(format!(".claude/settings{local}.json"));
+        let settings: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let handler = &settings["hooks"]["Stop"][0]["hooks"][0];
+        assert_eq!(
+            json!([handler["command"], handler["args"]]),
+            expected,
+            "{scope}"
+        );
+    }
+    assert_eq!(desk.registered("settings.local.json").len(), 5);
+}
+
 #[test]
 fn a_persons_own_settings_come_and_go_too() {
     let desk = Desk::new();

@@ -82,6 +82,37 @@ fn the_readmes_sample_is_what_an_install_writes() {
     assert_eq!(sample, serde_json::from_str::<Value>(written).unwrap());
 }
 
+/// A plugin meets every project that is opened, like a person's own settings.
+#[test]
+fn the_plugin_registers_what_a_persons_own_settings_would() {
+    let read = |name: &str| -> Value {
+        let text = std::fs::read_to_string(format!("{ROOT}/{name}")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let desk = Desk::new();
+    let args = [
+        "install",
+        "--agent",
+        "claude-code",
+        "--scope",
+        "user",
+        "--command",
+        "tollgate",
+    ];
+    desk.must(&[&args[..], &["--yes"]].concat());
+    let own = std::fs::read_to_string(desk.home().join(".claude/settings.json")).unwrap();
+    let own: Value = serde_json::from_str(&own).unwrap();
+    assert_eq!(read("plugin/hooks/hooks.json")["hooks"], own["hooks"]);
+    // The repository is a marketplace that offers it by its name.
+    let market = read(".claude-plugin/marketplace.json");
+    let offered = &market["plugins"][0];
+    assert_eq!(offered["source"], "./plugin");
+    assert_eq!(
+        offered["name"],
+        read("plugin/.claude-plugin/plugin.json")["name"]
+    );
+}
+
 #[test]
 fn the_registered_command_answers() {
     let desk = Desk::new();

@@ -1,6 +1,8 @@
 //! The report: the page as one file.
 
 use super::states::{self, HOSTILE};
+use crate::context::run;
+use crate::terminal::Terminal;
 
 #[test]
 fn a_report_is_one_file_that_fetches_nothing() {
@@ -47,4 +49,25 @@ fn outside_of_a_project_it_says_what_to_do() {
     let run = crate::context::Project::empty().run(&["report", "--html"], b"");
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("no project"), "{run:?}");
+}
+
+#[test]
+fn what_a_person_allowed_is_told() {
+    let project = states::blocked();
+    let home = tempfile::tempdir().unwrap();
+    let command = |args: &[&str]| {
+        let mut command = project.command(args);
+        command.env("HOME", home.path());
+        command
+    };
+    let allow = command(&["allow", "BG-001", "--once", "--reason", "agreed <b>"]);
+    let (screen, code) = Terminal::start(&allow).retypes().ends();
+    assert_eq!(code, 0, "{screen}");
+    let page = run(command(&["report", "--html"]), b"").stdout;
+    assert!(
+        page.contains("allowed BG-001 once") && page.contains("agreed &lt;b&gt;"),
+        "{page}"
+    );
+    let top = run(command(&["top", "--once"]), b"").stdout;
+    assert!(top.contains("allowed BG-001 once"), "{top}");
 }

@@ -171,11 +171,14 @@ impl Browser {
         self.command("Emulation.setEmulatedMedia", &wanted);
     }
 
-    /// The whole page as a picture, to be looked at.
+    /// The page as a picture, to be looked at, as far down as somebody would.
     pub(super) fn picture(&self, name: &str) {
+        let size = self
+            .script("return [innerWidth, Math.min(document.documentElement.scrollHeight, 2400)]");
+        let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1 });
         let shot = self.command(
             "Page.captureScreenshot",
-            &json!({ "format": "png", "captureBeyondViewport": true }),
+            &json!({ "format": "png", "captureBeyondViewport": true, "clip": clip }),
         );
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
         std::fs::create_dir_all(&directory).unwrap();

@@ -141,18 +141,71 @@ fn what_the_entry_point_excludes_is_not_shown() {
     );
 }
 
+/// Gemini's and Cursor's own hooks cannot be switched off from the command line; the mark in the
+/// environment makes ours approve whoever calls it.
 #[test]
-fn a_hook_inside_a_reviewer_approves_without_running_gates() {
-    let reviews = Reviews::by("claude", "");
+fn a_hook_inside_any_reviewer_approves_without_running_gates() {
     let tollgate = crate::context::TOLLGATE;
-    reviews.install(
-        "claude",
-        &format!("echo '{{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}}' | '{tollgate}' stop-hook > \"$0.hook\"\necho '{}'", claude(&pass())),
+    for (name, program, event, answer) in [
+        ("claude", "claude", "Stop", claude(&pass()).to_string()),
+        (
+            "gemini",
+            "gemini",
+            "AfterAgent",
+            json!({ "response": pass().to_string() }).to_string(),
+        ),
+        ("cursor", "cursor-agent", "stop", pass().to_string()),
+    ] {
+        let reviews = Reviews::by(name, "");
+        let event = format!(
+            "{{\"hook_event_name\":\"{event}\",\"session_id\":\"s\",\"conversation_id\":\"s\"}}"
+        );
+        reviews.install(
+            program,
+            &format!(
+                "echo '{event}' | '{tollgate}' stop-hook > \"$0.hook\"\necho '{event}' | '{tollgate}' hook > \"$0.bare\"\necho $? >> \"$0.bare\"\necho '{answer}'"
+            ),
+        );
+        reviews.comes_to("pass", "");
+        let told = reviews.heard(program, "hook");
+        assert!(told.contains("stop_hook_active"), "{name}: {told}");
+        assert_eq!(reviews.heard(program, "bare"), "0\n", "{name}");
+        assert_eq!(reviews.calls(program), 1, "{name}");
+    }
+}
+
+/// The original looked for ever for the end of an object that prose with braces followed.
+#[test]
+fn p15_braces_behind_the_object_hold_nobody() {
+    for (prose, result) in [
+        ("That is all.", "pass"),
+        ("} and { more } ", "inconclusive"),
+    ] {
+        let reviews = Reviews::by("command", "command: 'cat > /dev/null; cat answer'");
+        let prose = prose.repeat(20_000);
+        let answer = format!("{{\"status\": \"pass\"}} {prose}");
+        reviews.gates.file("answer", &answer);
+        let begun = std::time::Instant::now();
+        assert_eq!(reviews.gate()["result"], result);
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
+    }
+}
+
+/// The original showed a file twice that was changed in a commit and again since.
+#[test]
+fn p18_the_diff_is_one_and_net() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&pass());
+    reviews.gates.file("src/a.txt", "first\n");
+    reviews.gates.commit("first");
+    reviews.gates.file("src/a.txt", "second\n");
+    reviews.review().exits(0);
+    let asked = reviews.heard("claude", "asked");
+    assert_eq!(asked.matches("+++ b/src/a.txt").count(), 1, "{asked}");
+    assert!(
+        asked.contains("+second") && !asked.contains("+first"),
+        "{asked}"
     );
-    reviews.comes_to("pass", "");
-    let answer = reviews.heard("claude", "hook");
-    assert!(answer.contains("stop_hook_active"), "{answer}");
-    assert_eq!(reviews.calls("claude"), 1);
 }
 
 #[test]

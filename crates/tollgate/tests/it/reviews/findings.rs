@@ -12,7 +12,7 @@ fn found(reviews: &Reviews) -> &Reviews {
 }
 
 #[test]
-fn doing_nothing_does_not_pass() {
+fn p03_p04_doing_nothing_or_something_else_does_not_pass() {
     // P3: the reviewer forgets; nobody changed anything and nobody answered.
     let reviews = Reviews::by("claude", "");
     found(&reviews).claude(&pass());
@@ -79,7 +79,7 @@ fn said_to_be_fixed_and_still_there_stays_open() {
 }
 
 #[test]
-fn skipped_with_a_reason_passes_with_warnings() {
+fn p17_skipped_with_a_reason_passes_with_warnings() {
     let reviews = Reviews::by("claude", "");
     found(&reviews);
     reviews.answer("claude@1.1.json", "skipped", Some("the file is a fixture"));
@@ -131,8 +131,8 @@ fn a_pass_with_something_small_has_warnings() {
 }
 
 #[test]
-fn no_place_is_too_odd_for_a_fail() {
-    // P20: each of these vanished, and with it the fail.
+fn p20_no_place_is_too_odd_for_a_fail() {
+    // Each of these vanished, and with it the fail.
     let root = Reviews::by("claude", "");
     let absolute = root.gates.path("src/b.txt").display().to_string();
     for (file, line) in [

@@ -39,8 +39,8 @@ fn one_fail_is_a_fail_of_all_and_no_answer_is_no_pass() {
 }
 
 #[test]
-fn a_slot_that_passed_is_not_reviewed_again_while_another_is() {
-    // P19: also when it would be another reviewer's turn now.
+fn p19_a_slot_that_passed_is_not_reviewed_again_while_another_is() {
+    // Also when it would be another reviewer's turn now.
     let reviews = Reviews::by("claude, codex", "num_reviews: 2");
     reviews
         .claude(&pass())
@@ -65,8 +65,8 @@ fn a_slot_that_passed_is_not_reviewed_again_while_another_is() {
 }
 
 #[test]
-fn reviews_at_once_do_not_mix_up_their_questions() {
-    // P16: the original's reviewers read each other's questions.
+fn p16_reviews_at_once_do_not_mix_up_their_questions() {
+    // The original's reviewers read each other's questions.
     let reviews = Reviews::by("command", "");
     let config = reviews.gates.read(".gauntlet/config.yml");
     let config = config.replace("reviews: [q]", "reviews: [q, r]");

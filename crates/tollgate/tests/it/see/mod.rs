@@ -1,4 +1,5 @@
 //! Seeing what was decided and why.
 
+mod explain;
 mod log;
 mod verify;

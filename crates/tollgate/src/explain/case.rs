@@ -1,0 +1,180 @@
+//! An event, the project it happened in, and what would be different: decided as the hook would.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tollgate_core::env::Env;
+use tollgate_core::guard::GUARDS;
+use tollgate_core::project::Layout;
+use tollgate_core::protocol::{self, Event, Hints, Wire};
+use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::state::document::Document;
+use tollgate_core::verdict::{Fault, Finding, Verdict};
+
+use super::Change;
+use super::sandbox::{self, Sandbox};
+
+/// One event in one project.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(super) root: PathBuf,
+    pub(super) env: Env,
+    /// The event as it was sent.
+    pub(crate) event: Value,
+    pub(super) wire: Option<Wire>,
+    pub(super) name: Option<String>,
+    /// The state file, by its way from the root.
+    pub(super) state_file: PathBuf,
+    /// What it says; nothing if there is none.
+    pub(crate) state: Option<Document>,
+    pub(super) files: BTreeMap<String, String>,
+    pub(super) branch: Option<String>,
+    pub(super) touched: Vec<String>,
+    pub(super) now: Timestamp,
+}
+
+/// What the guards say to a case.
+#[derive(Debug, Default)]
+pub(crate) struct Judged {
+    /// Each guard that looks at such an event, in their order.
+    pub(crate) answers: Vec<(&'static str, Verdict)>,
+    /// What could not be read.
+    pub(crate) faults: Vec<Fault>,
+    /// The event's name as it was understood.
+    pub(crate) event: String,
+    /// The tool it is about.
+    pub(crate) tool: Option<String>,
+}
+
+impl Judged {
+    /// What this guard found.
+    pub(crate) fn findings(&self, guard: &str) -> impl Iterator<Item = &Finding> {
+        let said = self.answers.iter().filter(move |(name, _)| *name == guard);
+        said.flat_map(|(_, verdict)| match verdict {
+            Verdict::Allow => &[],
+            Verdict::Warn(findings) => findings.as_slice(),
+            Verdict::Block(finding) => std::slice::from_ref(finding),
+        })
+    }
+
+    /// Asks every guard, in the order of their table, whatever another one says.
+    pub(crate) fn of(event: &Event<'_>, sources: &Sources) -> Self {
+        let scene = Scene::new(event, sources);
+        let watching = GUARDS.iter().filter(|guard| guard.watches(event));
+        let answers = watching
+            .map(|guard| (guard.name, guard.check(&scene).verdict))
+            .collect();
+        Self {
+            answers,
+            faults: scene.into_faults(),
+            event: event.name.to_string(),
+            tool: event.tool.as_ref().map(|tool| tool.name.to_string()),
+        }
+    }
+}
+
+impl Case {
+    /// The case of an event that happened in this project. Of a state that cannot be read nothing
+    /// is known, as for the guards.
+    pub(crate) fn new(
+        layout: &Layout,
+        env: Env,
+        event: Value,
+        state: Option<&str>,
+        now: Timestamp,
+    ) -> Self {
+        let sources = Sources::new(layout.clone(), env.clone(), None, now);
+        let state_file = sources.state_file();
+        let state_file = state_file
+            .strip_prefix(layout.root())
+            .map_or_else(|_| state_file.clone(), Path::to_owned);
+        Self {
+            root: layout.root().to_owned(),
+            env,
+            event,
+            wire: None,
+            name: None,
+            state_file,
+            state: state.and_then(|text| Document::parse(text.as_bytes()).ok()),
+            files: BTreeMap::new(),
+            branch: None,
+            touched: Vec::new(),
+            now,
+        }
+    }
+
+    /// The same, with what the registration said about the event.
+    pub(crate) fn asked_by(self, wire: Option<Wire>, name: Option<&str>) -> Self {
+        Self {
+            wire,
+            name: name.map(str::to_owned),
+            ..self
+        }
+    }
+
+    /// The same case with these changes; nothing if one of them cannot be made.
+    pub(super) fn with(&self, changes: &[Change]) -> Option<Self> {
+        let mut case = self.clone();
+        for change in changes {
+            match change {
+                Change::State { path, value } => {
+                    let state = case.state.get_or_insert_default();
+                    match value {
+                        Some(value) => state.set(path, value.clone()).ok()?,
+                        None => drop(state.remove(path)),
+                    }
+                }
+                Change::Event { path, value } => {
+                    let (last, way) = path.split_last()?;
+                    let mut place = &mut case.event;
+                    for key in way {
+                        place = place.get_mut(key)?;
+                    }
+                    place.as_object_mut()?.insert(last.clone(), value.clone());
+                }
+                Change::File { path, text } => {
+                    case.files.insert(path.clone(), text.clone());
+                }
+                Change::Branch(name) => case.branch = Some(name.clone()),
+                Change::Touched(files) => case.touched.extend(files.iter().cloned()),
+            }
+        }
+        Some(case)
+    }
+
+    /// What the guards say. A case that cannot be tried has no answers.
+    pub(crate) fn judge(&self) -> Judged {
+        self.try_judge().unwrap_or_default()
+    }
+
+    fn try_judge(&self) -> Option<Judged> {
+        let sandbox = Sandbox::of(self).ok()?;
+        let text = sandbox.inside(&self.event.to_string(), &self.root);
+        let hints = |event| Hints {
+            wire: self.wire,
+            event,
+            gemini_env: self.env.gemini,
+        };
+        let mut event = protocol::parse(&text, &hints(None)).ok()?;
+        // What the registration named is said again only where the event does not say it.
+        if let Some(name) = self.name.as_deref().filter(|name| *name != event.name) {
+            event = protocol::parse(&text, &hints(Some(name))).ok()?;
+        }
+        let layout = Layout::at(sandbox.root())?;
+        let cwd = event.cwd.as_deref().map(PathBuf::from);
+        let sources =
+            Sources::new(layout, self.env.clone(), cwd, self.now).asking_changes(sandbox::changes);
+        let judged =
+            sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
+        Some(Judged {
+            answers: judged
+                .answers
+                .into_iter()
+                .map(|(guard, verdict)| (guard, sandbox.outside(verdict, &self.root)))
+                .collect(),
+            ..judged
+        })
+    }
+}

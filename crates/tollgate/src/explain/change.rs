@@ -1,0 +1,84 @@
+//! A change that would have let an event pass, as data.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// One thing that would have to be different.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// A field of the state has this value; nothing: it is not there.
+    State {
+        path: Vec<String>,
+        value: Option<Value>,
+    },
+    /// A field of the event has this value.
+    Event { path: Vec<String>, value: Value },
+    /// A file of the project, by its way from the root, has this text.
+    File { path: String, text: String },
+    /// This branch is checked out.
+    Branch(String),
+    /// These files were changed since the branch began.
+    Touched(Vec<String>),
+}
+
+impl Change {
+    pub(crate) fn as_json(&self) -> Value {
+        match self {
+            Self::State { path, value } => {
+                json!({ "change": "state", "path": path, "value": value })
+            }
+            Self::Event { path, value } => {
+                json!({ "change": "event", "path": path, "value": value })
+            }
+            Self::File { path, text } => json!({ "change": "file", "path": path, "text": text }),
+            Self::Branch(name) => json!({ "change": "branch", "name": name }),
+            Self::Touched(files) => json!({ "change": "touched", "files": files }),
+        }
+    }
+}
+
+/// In one line; a long text is cut.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |text: String| -> String {
+            let cut: String = text.chars().take(120).collect();
+            if cut.len() < text.len() {
+                cut + "…"
+            } else {
+                cut
+            }
+        };
+        match self {
+            Self::State { path, value: None } => {
+                write!(f, "in the state, {} is not set", path.join("."))
+            }
+            Self::State {
+                path,
+                value: Some(value),
+            } => write!(
+                f,
+                "in the state, {} is {}",
+                path.join("."),
+                short(value.to_string())
+            ),
+            Self::Event { path, value } => {
+                write!(
+                    f,
+                    "in the event, {} is {}",
+                    path.join("."),
+                    short(value.to_string())
+                )
+            }
+            Self::File { path, text } => {
+                write!(
+                    f,
+                    "the file {path} is there and says {}",
+                    short(format!("{text:?}"))
+                )
+            }
+            Self::Branch(name) => write!(f, "the branch {name} is checked out"),
+            Self::Touched(files) => write!(f, "these files are changed: {}", files.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Why an event was stopped, and the smallest change with which it would have passed.
+//!
+//! Nothing here knows better than the guards. A suggestion is data ([`Change`]), it is made to a
+//! copy of the project ([`sandbox`]), and the guards are asked again: what does not help is not
+//! suggested, and of what helps together every part that is not needed is left out.
+
+mod case;
+mod change;
+mod fixes;
+mod sandbox;
+mod sight;
+
+pub(crate) use case::{Case, Judged};
+pub(crate) use change::Change;
+pub(crate) use sight::looks_at;
+
+use tollgate_core::verdict::{Finding, Verdict};
+
+/// How often one fix may uncover the next obstacle.
+const ROUNDS: usize = 12;
+
+/// What would have to be different.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    /// All of it together.
+    pub(crate) changes: Vec<Change>,
+    /// How to get there, one line per obstacle.
+    pub(crate) steps: Vec<String>,
+    /// Whether the guards were asked again and let it pass.
+    pub(crate) tried: bool,
+}
+
+/// What the event must get past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal<'a> {
+    /// No guard blocks it.
+    Unblocked,
+    /// Nor does this guard warn.
+    Without(&'a str),
+}
+
+/// The smallest change that is known to help.
+pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
+    let mut done: Vec<(String, Vec<Change>)> = Vec::new();
+    let mut at = case.clone();
+    let mut passed = false;
+    for _ in 0..ROUNDS {
+        let judged = at.judge();
+        let Some((guard, finding)) = obstacle(&judged, goal) else {
+            passed = true;
+            break;
+        };
+        let Some((how, changes, next)) = first_that_helps(&at, guard, finding) else {
+            break;
+        };
+        at = next;
+        done.push((how, changes));
+    }
+    if !passed {
+        done.clear();
+    }
+    leave_out(case, goal, &mut done);
+    Way {
+        changes: done
+            .iter()
+            .flat_map(|(_, changes)| changes.clone())
+            .collect(),
+        tried: passed && !done.is_empty(),
+        steps: done.into_iter().map(|(how, _)| how).collect(),
+    }
+}
+
+/// The first finding that stands in the way.
+pub(crate) fn obstacle<'j>(
+    judged: &'j Judged,
+    goal: Goal<'_>,
+) -> Option<(&'static str, &'j Finding)> {
+    judged
+        .answers
+        .iter()
+        .find_map(|(guard, verdict)| match verdict {
+            Verdict::Block(finding) => Some((*guard, finding)),
+            Verdict::Warn(findings) if goal == Goal::Without(guard) => {
+                Some((*guard, findings.first()?))
+            }
+            Verdict::Warn(_) | Verdict::Allow => None,
+        })
+}
+
+/// The first fix with which this guard does not say this any more.
+fn first_that_helps(
+    case: &Case,
+    guard: &str,
+    finding: &Finding,
+) -> Option<(String, Vec<Change>, Case)> {
+    fixes::of(case, finding).into_iter().find_map(|fix| {
+        let changed = case.with(&fix.changes)?;
+        let judged = changed.judge();
+        let again = judged.findings(guard).any(|found| {
+            found.code == finding.code && (found.reason == finding.reason || fix.changes.is_empty())
+        });
+        (!again).then_some((fix.how, fix.changes, changed))
+    })
+}
+
+/// Takes out what turned out not to be needed, step by step and then change by change.
+fn leave_out(case: &Case, goal: Goal<'_>, done: &mut Vec<(String, Vec<Change>)>) {
+    let passes = |steps: &[(String, Vec<Change>)]| {
+        let all: Vec<Change> = steps
+            .iter()
+            .flat_map(|(_, changes)| changes.clone())
+            .collect();
+        case.with(&all)
+            .is_some_and(|case| obstacle(&case.judge(), goal).is_none())
+    };
+    for step in (0..done.len()).rev() {
+        let mut fewer = done.clone();
+        fewer.remove(step);
+        if !fewer.is_empty() && passes(&fewer) {
+            *done = fewer;
+        }
+    }
+    for step in 0..done.len() {
+        let count = done.get(step).map_or(0, |(_, changes)| changes.len());
+        for change in (0..count).rev() {
+            let mut fewer = done.clone();
+            let Some((_, changes)) = fewer.get_mut(step) else {
+                continue;
+            };
+            if changes.len() > 1 {
+                changes.remove(change);
+                if passes(&fewer) {
+                    *done = fewer;
+                }
+            }
+        }
+    }
+}

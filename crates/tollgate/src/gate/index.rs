@@ -1,0 +1,111 @@
+//! Whether the work tree is still the one that was put into an index: by the times and sizes that
+//! git wrote down in it.
+//!
+//! Two versions of the format are read, those that git writes unless told otherwise; about others
+//! git is asked.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::git::Git;
+
+/// Whether a work tree changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    No,
+    Yes,
+}
+
+/// What an index says about one file.
+struct Entry<'i> {
+    seconds: u32,
+    nanoseconds: u32,
+    mode: u32,
+    size: u32,
+    /// The person said that it is not to be looked at, or it is not checked out.
+    is_left_alone: bool,
+    path: &'i [u8],
+}
+
+/// Compares the files below `top` with what the index of that tree says about them. New files that
+/// nobody added are not seen.
+pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
+    let known = std::fs::read(index).ok();
+    let still = match known.as_deref().and_then(|bytes| entries(bytes)) {
+        Some(entries) => entries.iter().all(|entry| is_as_it_was(git.top(), entry)),
+        None => git.ask_with_index(index, ["diff-files", "--quiet"]).yes(),
+    };
+    if still { Moved::No } else { Moved::Yes }
+}
+
+/// Whether every entry of an index is a plain one: in it, on disk, and wanted.
+pub(crate) fn is_plain(index: &Path) -> bool {
+    use std::io::Read as _;
+    let mut head = [0; 8];
+    let read = std::fs::File::open(index).and_then(|mut file| file.read_exact(&mut head));
+    match read {
+        // Version 2 knows no other entries.
+        Ok(()) => head == *b"DIRC\0\0\0\x02",
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+fn is_as_it_was(top: &Path, entry: &Entry<'_>) -> bool {
+    const KIND: u32 = 0o170_000;
+    let (submodule, directory) = (0o160_000, 0o040_000);
+    if entry.is_left_alone || [submodule, directory].contains(&(entry.mode & KIND)) {
+        return true;
+    }
+    let path = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(entry.path);
+    let Ok(now) = top.join(path).symlink_metadata() else {
+        return false;
+    };
+    let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
+    low(now.mtime().cast_unsigned()) == entry.seconds
+        && (entry.nanoseconds == 0 || low(now.mtime_nsec().cast_unsigned()) == entry.nanoseconds)
+        && low(now.size()) == entry.size
+        && now.mode() & KIND == entry.mode & KIND
+}
+
+/// The entries of an index of version 2 or 3 with names of 20 bytes; none if it is another one.
+fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
+    const FIXED: usize = 62;
+    let number = |at: usize| -> Option<u32> {
+        let bytes = bytes.get(at..at.checked_add(4)?)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?))
+    };
+    if bytes.get(..4)? != b"DIRC" || !matches!(number(4)?, 2 | 3) {
+        return None;
+    }
+    let count = usize::try_from(number(8)?).ok()?;
+    let mut entries = Vec::with_capacity(count.min(bytes.len() / FIXED));
+    let mut at = 12;
+    for _ in 0..count {
+        let flags = number(at + FIXED - 4)? & 0xffff;
+        let is_extended = flags & 0x4000 != 0;
+        let more = if is_extended {
+            number(at + FIXED - 2)? & 0xffff
+        } else {
+            0
+        };
+        let begin = at + FIXED + if is_extended { 2 } else { 0 };
+        let rest = bytes.get(begin..)?;
+        let path = rest.get(..rest.iter().position(|byte| *byte == 0)?)?;
+        // The length that git wrote, where it fits: a wrong one means names of another size.
+        let length = usize::try_from(flags & 0xfff).ok()?;
+        if path.is_empty() || (length < 0xfff && length != path.len()) {
+            return None;
+        }
+        entries.push(Entry {
+            seconds: number(at + 8)?,
+            nanoseconds: number(at + 12)?,
+            mode: number(at + 24)?,
+            size: number(at + 36)?,
+            is_left_alone: flags & 0x8000 != 0 || more & 0x4000 != 0,
+            path,
+        });
+        let length = begin - at + path.len();
+        at += (length / 8 + 1) * 8;
+    }
+    Some(entries)
+}

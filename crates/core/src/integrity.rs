@@ -7,15 +7,17 @@
 
 use jiff::Timestamp;
 
-use crate::json::{Node, Object};
+use crate::json::{Kind, Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
+use crate::state::document::Document;
+use crate::state::edit::{self, Edit};
 use crate::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::watch::{Changed, Look, Now, Watch};
 use crate::verdict::{Fault, Finding, Report};
-use crate::workflow::regression;
+use crate::workflow::{claims, regression};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -31,6 +33,10 @@ pub const CODES: &[(&str, &str)] = &[
         "a legal change by the agent was adopted (journal only)",
     ),
     ("SW-003", "a change between sessions was adopted"),
+    (
+        "SW-004",
+        "a claim of evidence that Tollgate did not see was taken back",
+    ),
 ];
 
 /// What came of a look at the state file.
@@ -112,10 +118,16 @@ fn deal(
     };
     let flaw = match text {
         Ok(text) => illegal(&changed.good, text),
-        Err(why) => Some(why),
+        Err(ref why) => Some(why.clone()),
     };
     match flaw {
         None => {
+            if kind != EventKind::SessionStart
+                && let Ok(text) = text
+                && let Some(claims) = Claims::in_change(&changed.good, text)
+            {
+                return claims.taken_back(watch, guard, changed, now);
+            }
             watch.remember(guard, &changed.path)?;
             Ok(adopted(changed, kind))
         }
@@ -141,6 +153,13 @@ fn illegal(good: &str, text: &str) -> Option<String> {
     };
     // What was there before the watch began may have been broken too; then nothing is lost.
     let disk = Object::parse(good).ok()?;
+    // A workflow of another type than the guards can read would switch them off.
+    for key in ["active_workflow", "phases"] {
+        let kind = |state: &Object<'_>| state.get(key).map_or(Kind::Null, Node::kind);
+        if kind(&incoming) != kind(&disk) && !matches!(kind(&incoming), Kind::Null | Kind::Object) {
+            return Some(format!("{key} is {}, not an object", kind(&incoming)));
+        }
+    }
     if let Some(finding) = regression::find(&disk, &incoming) {
         return Some(finding.text);
     }
@@ -188,12 +207,9 @@ fn restored(
     why: &str,
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
-    let name = format!("rejected-{}.json", iso(now).replace([':', '.'], "-"));
-    let kept = watch.restore(guard, changed, &name)?;
+    let kept = watch.restore(guard, changed, &changed.good, &rejected(now))?;
     let path = changed.path.display();
-    let aside = kept.map_or_else(String::new, |kept| {
-        format!("The rejected version is kept at {}.\n", kept.display())
-    });
+    let aside = kept_at(kept);
     let text = format!(
         "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
          last good version was put back.\n\n\
@@ -213,6 +229,68 @@ fn restored(
         }),
         restored: true,
         ..Reconciled::default()
+    })
+}
+
+/// The edits that take back what a change claims.
+struct Claims {
+    edits: Vec<Edit>,
+    held: String,
+}
+
+impl Claims {
+    /// What a change claims to have been seen, if it claims anything.
+    fn in_change(good: &str, text: &str) -> Option<Self> {
+        let good = Document::parse(good.as_bytes()).ok()?;
+        let mut held = Document::parse(text.as_bytes()).ok()?;
+        let edits = claims::put_back(&good, &held);
+        edit::apply(&edits, &mut held).ok()?;
+        (!edits.is_empty()).then(|| Self {
+            edits,
+            held: held.to_text(),
+        })
+    }
+
+    /// Keeps the change but for its claims.
+    fn taken_back(
+        &self,
+        watch: &Watch,
+        guard: &Guard,
+        changed: &Changed,
+        now: Timestamp,
+    ) -> std::io::Result<Reconciled> {
+        let kept = watch.restore(guard, changed, &self.held, &rejected(now))?;
+        let fields: Vec<String> = self.edits.iter().map(|edit| edit.path.join(".")).collect();
+        let text = format!(
+            "STATE RESTORED: {} was changed to claim what Tollgate did not see. That part was put \
+             back; the rest of the change was kept.\n\n\
+             Put back: {}\n{}\n\
+             Evidence is only what was observed: run the tests (their result is recorded), present \
+             the menu to the person, delegate to the agent. An escalation is approved, and \
+             enforcement switched off, by a person between sessions.",
+            changed.path.display(),
+            fields.join(", "),
+            kept_at(kept)
+        );
+        let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
+        Ok(Reconciled {
+            told: Some(Report {
+                guard: NAME,
+                finding: Finding::new("SW-004", text, reason),
+            }),
+            restored: true,
+            ..Reconciled::default()
+        })
+    }
+}
+
+fn rejected(now: Timestamp) -> String {
+    format!("rejected-{}.json", iso(now).replace([':', '.'], "-"))
+}
+
+fn kept_at(kept: Option<std::path::PathBuf>) -> String {
+    kept.map_or_else(String::new, |kept| {
+        format!("The rejected version is kept at {}.\n", kept.display())
     })
 }
 

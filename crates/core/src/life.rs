@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_that_lets_its_event_pass_is_named() {
+    fn e1_e2_a_guard_that_lets_its_event_pass_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let dead = Life {
             guard: "branch-guard",

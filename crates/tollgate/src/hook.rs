@@ -16,13 +16,15 @@ use tollgate_core::fs::Durability;
 use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
 use tollgate_core::life;
-use tollgate_core::project::Layout;
+use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::state::edit::Edit;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::once;
-use tollgate_core::state::store::StoreError;
+use tollgate_core::state::patch;
+use tollgate_core::state::store::{StoreError, Submitted, Updated, Written};
 use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::overrides::Overrides;
@@ -164,13 +166,20 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
-/// command that names it. Other events write nothing unless there is something to say.
+/// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
 fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
             let state = sources.state_file();
             sources.may_touch(command, &[&state])
+        }
+        // A hand-made event has no session, and no event follows that could find a change.
+        (EventKind::PreTool, Some(ToolCall::Write { .. } | ToolCall::Edit { .. })) => {
+            let files = event.tool.iter().flat_map(protocol::Tool::files);
+            let layout = sources.layout();
+            let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
+            event.session.is_some() && files.into_iter().any(|path| is_state(&path))
         }
         _ => false,
     }
@@ -246,11 +255,38 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
     if edits.is_empty() {
         return;
     }
-    if let Err(error) = sources.store().submit(now, Durability::Lazy, &edits) {
-        outcome
-            .faults
-            .push(Fault::new("state-unwritten", error.to_string()));
-    }
+    let fault = match sources.store().submit(now, Durability::Lazy, &edits) {
+        Ok(Submitted::Applied(updated)) if updated.outcome == Written::Yes => {
+            write_history(event, sources, &edits, &updated, now)
+        }
+        Ok(_) => None,
+        Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
+    };
+    outcome.faults.extend(fault);
+}
+
+/// The line of the journal about a change of the state: what it was, what it is, and by what.
+fn write_history(
+    event: &Event<'_>,
+    sources: &Sources,
+    edits: &[Edit],
+    updated: &Updated,
+    now: Timestamp,
+) -> Option<Fault> {
+    let patch = patch::of_edits(edits, sources.state_text()?)?;
+    let entry = Entry {
+        session: event.session.as_deref(),
+        call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
+        event: Some(&event.name),
+        tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
+        project: sources.project().ok().flatten().map(ProjectId::as_str),
+        version: Some(updated.version),
+        patch: Some(&patch),
+        ..Entry::new(now, Decision::Record)
+    };
+    let written = Journal::new(sources.layout().local()).append(&entry);
+    let error = written.err()?;
+    Some(Fault::new("journal-unwritable", error.to_string()))
 }
 
 fn hash(value: impl Hash) -> u64 {

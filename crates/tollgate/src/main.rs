@@ -23,8 +23,10 @@ mod overrides;
 mod person;
 mod plan;
 mod process;
+mod replay;
 mod review;
 mod shelf;
+mod statusline;
 mod stdin;
 mod stop;
 mod telemetry;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
     match args.next() {
         Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
+        Some(command) if command == "statusline" && !asks_for_help() => statusline::run(),
         Some(command) if command == git_guard::COMMAND => git_guard::run(args),
         Some(command) if command == process::WATCH => process::watch(args),
         // An agent that does not know `args` in another's settings (Copilot CLI) starts the bare

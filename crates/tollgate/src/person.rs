@@ -54,12 +54,8 @@ impl Person {
         if !(person.keyboard.is_terminal() && person.screen.is_terminal()) {
             return Err(Absent::NoTerminal);
         }
-        let own = std::env::vars_os().find_map(|(name, value)| mark(&name, value.as_bytes()));
-        if let Some(mark) = own {
-            return Err(Absent::Agent(mark, None));
-        }
-        match ancestors().find_map(|pid| Some((mark_of(pid)?, pid))) {
-            Some((mark, pid)) => Err(Absent::Agent(mark, Some(pid))),
+        match agent() {
+            Some((mark, pid)) => Err(Absent::Agent(mark, pid)),
             None => Ok(person),
         }
     }
@@ -85,6 +81,14 @@ impl Person {
         self.keyboard.lock().read_line(&mut line)?;
         Ok(line.trim().to_owned())
     }
+}
+
+/// The mark of the agent that runs us, if one does, and the process above us that has it, unless
+/// we have it ourselves.
+pub(crate) fn agent() -> Option<(&'static str, Option<u32>)> {
+    let own = std::env::vars_os().find_map(|(name, value)| mark(&name, value.as_bytes()));
+    own.map(|mark| (mark, None))
+        .or_else(|| ancestors().find_map(|pid| Some((mark_of(pid)?, Some(pid)))))
 }
 
 /// The mark that a variable is, if it is one.

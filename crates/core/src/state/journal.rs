@@ -136,6 +136,8 @@ pub struct Entry<'a> {
     pub index: Option<u64>,
     /// The project of a monorepo.
     pub project: Option<&'a str>,
+    /// What a change did to the state, field by field ([`super::patch`]).
+    pub patch: Option<&'a Value>,
     /// The event, as far as it is kept ([`super::excerpt`]).
     pub input: Option<&'a Value>,
     /// The name under which the state that the event met is kept.
@@ -179,6 +181,7 @@ impl Entry<'_> {
             version: None,
             index: None,
             project: None,
+            patch: None,
             input: None,
             state: None,
         }
@@ -202,6 +205,8 @@ struct Line<'a> {
     cost: Cost,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a Value>,
 }
@@ -244,6 +249,7 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             ms: entry.took.map(milliseconds),
             cost: entry.cost,
             state: entry.state,
+            patch: entry.patch,
             input: entry.input,
         }
     }

@@ -18,6 +18,7 @@ pub mod journal;
 pub mod lock;
 pub mod once;
 mod outcome;
+pub mod patch;
 mod record;
 pub mod redact;
 mod splice;

@@ -134,11 +134,12 @@ impl Watch {
         })
     }
 
-    /// Puts the last good content back, and what was found there aside. Says where that is.
+    /// Puts `content` in the place of what was found there, and that aside. Says where that is.
     pub fn restore(
         &self,
         guard: &Guard,
         changed: &Changed,
+        content: &str,
         name: &str,
     ) -> io::Result<Option<PathBuf>> {
         let aside = self.home.join(name);
@@ -152,7 +153,7 @@ impl Watch {
         if let Some(directory) = changed.path.parent() {
             fs::create_directories(directory)?;
         }
-        fs::replace(&changed.path, changed.good.as_bytes(), Durability::Synced)
+        fs::replace(&changed.path, content.as_bytes(), Durability::Synced)
             .map_err(io::Error::other)?;
         self.restore_mode(changed)?;
         self.remember(guard, &changed.path)?;
@@ -243,7 +244,12 @@ mod tests {
             panic!()
         };
         assert!(matches!(changed.now, Now::Gone));
-        assert_eq!(watch.restore(&guard, &changed, "rejected-1").unwrap(), None);
+        assert_eq!(
+            watch
+                .restore(&guard, &changed, &changed.good, "rejected-1")
+                .unwrap(),
+            None
+        );
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
         assert!(matches!(watch.look(), Look::Same));
 
@@ -253,7 +259,9 @@ mod tests {
             panic!()
         };
         assert!(matches!(changed.now, Now::Unreadable(_)));
-        watch.restore(&guard, &changed, "rejected-2").unwrap();
+        watch
+            .restore(&guard, &changed, &changed.good, "rejected-2")
+            .unwrap();
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
         assert!(dir.path().join("home/rejected-2").is_symlink());
     }

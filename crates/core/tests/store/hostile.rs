@@ -49,7 +49,7 @@ fn give_away(path: &Path) {
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_state_and_no_rubbish() {
+fn e11_a_full_disk_leaves_the_old_state_and_no_rubbish() {
     let project = Project::new();
     let before = std::fs::read(state_path(&project.root)).unwrap();
     // 20 KB fit, the 50 KB of the new state do not; EFBIG instead of ENOSPC, but the same way.

@@ -59,7 +59,7 @@ pub(super) fn run(command: &Command) -> Answer {
             Trouble::new(format!("{word} to {}: {}", endpoint.name(), Plain(&why)))
                 .hint("what was taken over so far is remembered; run it again when the collector is there")
         })?;
-        if report.is_anew {
+        if report.is_anew && report.sent > 0 {
             warn("the journal begins anew, so all of it was sent");
         }
         for told in &report.told {

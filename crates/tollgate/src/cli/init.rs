@@ -10,10 +10,12 @@ use tollgate_core::env::Env;
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 
+use super::install;
 use super::wrap::wrap;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
 use crate::init::{Action, Group, Nowhere, Part, Proposal, Record, Survey};
+use crate::ui::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -56,7 +58,11 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         check(&survey.root, &env)?;
     }
     if !arguments.json {
-        conclude(arguments, &survey, &proposal, written);
+        conclude(arguments, &proposal, written);
+    }
+    let is_set_up = written > 0 || proposal.changes().next().is_none();
+    if is_set_up {
+        register(arguments, &survey)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -172,7 +178,8 @@ fn show(survey: &Survey, proposal: &Proposal) {
         for found in &part.found {
             let file = Path::new(&part.path).join(&found.file);
             let file = file.strip_prefix(".").unwrap_or(&file).display();
-            anstream::println!("           {} {DIM}({file}){DIM:#}", found.name);
+            let file = file.to_string();
+            anstream::println!("           {} {DIM}({}){DIM:#}", found.name, Plain(&file));
         }
     }
     anstream::println!(
@@ -180,13 +187,9 @@ fn show(survey: &Survey, proposal: &Proposal) {
         survey.base.name,
         survey.base.why
     );
-    for (index, agent) in survey.agents.iter().enumerate() {
+    for (index, (agent, why)) in survey.agents.iter().enumerate() {
         let label = if index == 0 { "agents" } else { "" };
-        let trace = agent.trace.unwrap_or("installed");
-        anstream::println!(
-            "{BOLD}{label:<9}{BOLD:#}  {} {DIM}({trace}){DIM:#}",
-            agent.title
-        );
+        anstream::println!("{BOLD}{label:<9}{BOLD:#}  {agent} {DIM}({why}){DIM:#}");
     }
     if !survey.reviewers.is_empty() {
         anstream::println!("{BOLD}reviewers{BOLD:#}  {}", survey.reviewers.join(", "));
@@ -246,7 +249,7 @@ fn note(text: &str) {
     }
 }
 
-fn conclude(arguments: &Arguments, survey: &Survey, proposal: &Proposal, written: usize) {
+fn conclude(arguments: &Arguments, proposal: &Proposal, written: usize) {
     if arguments.dry_run {
         anstream::println!("Nothing was written (--dry-run).");
         return;
@@ -261,15 +264,33 @@ fn conclude(arguments: &Arguments, survey: &Survey, proposal: &Proposal, written
         let noun = if written == 1 { "file" } else { "files" };
         anstream::println!("{GOOD}✔{GOOD:#} {written} {noun} written.");
     }
-    anstream::println!("\nnext");
-    anstream::println!("  {BOLD}tollgate run{BOLD:#}  runs the gates on what changed");
-    let name = survey
-        .agents
-        .first()
-        .map_or("your agent", |agent| agent.title);
-    anstream::println!(
-        "  register {BOLD}tollgate hook{BOLD:#} with {name}: README, “Put it behind your agent”"
-    );
+    anstream::println!("  {BOLD}tollgate run{BOLD:#} runs the gates on what changed.");
+}
+
+/// Registers with the agents that are found and do not know of Tollgate yet: asks a person, and
+/// tells everybody else the command.
+fn register(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
+    if arguments.dry_run || arguments.json {
+        return Ok(());
+    }
+    let strangers = install::unregistered()?;
+    if strangers.is_empty() && !survey.agents.is_empty() {
+        return Ok(());
+    }
+    let is_asked = !arguments.yes && std::io::stdin().is_terminal();
+    if is_asked && !strangers.is_empty() {
+        anstream::println!();
+        // Whatever the person answers, the project is set up.
+        return install::offer().map(drop);
+    }
+    let names: Vec<String> = strangers.iter().map(ToString::to_string).collect();
+    let whom = if names.is_empty() {
+        "your agent".to_owned()
+    } else {
+        names.join(", ")
+    };
+    anstream::println!("  {BOLD}tollgate install{BOLD:#} registers it with {whom}.");
+    Ok(())
 }
 
 fn print_json(survey: &Survey, proposal: &Proposal, wanted: &[&Part]) {
@@ -281,7 +302,11 @@ fn print_json(survey: &Survey, proposal: &Proposal, wanted: &[&Part]) {
             found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
         })
         .collect();
-    let agents: Vec<_> = survey.agents.iter().map(|agent| agent.name).collect();
+    let agents: Vec<_> = survey
+        .agents
+        .iter()
+        .map(|(agent, _)| agent.name())
+        .collect();
     let files: Vec<_> = proposal
         .parts
         .iter()

@@ -12,12 +12,16 @@ mod guards;
 mod init;
 mod install;
 mod log;
+mod made;
 mod phase;
 mod plan;
+mod replay;
 mod report;
 mod serve;
 mod simulate;
 mod site;
+mod state;
+mod status;
 mod top;
 mod trust;
 mod try_review;
@@ -50,10 +54,19 @@ enum Command {
     Demo(demo::Arguments),
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
+    /// Show on one screen where everything stands: workflow, gates, plan, decisions, what is wrong
+    Status(status::Arguments),
+    /// Print one short line for an agent's status line
+    Statusline,
     /// Decide an event from a file without touching anything, and show what each guard says
     Simulate(simulate::Arguments),
     /// Show what was decided: blocks, warnings, faults, changes; or check that all of it is there
     Log(log::Arguments),
+    /// Decide a recorded session by today's rules: what would have been blocked or warned about
+    Replay(replay::Arguments),
+    /// Look at the changes of the workflow's state, and take one back
+    #[command(subcommand)]
+    State(state::Command),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
     Explain(explain::Arguments),
     /// Show the project as a live page in the browser, on this machine only
@@ -138,6 +151,14 @@ impl Trouble {
         self
     }
 
+    /// What is wrong and what to do, in one text.
+    fn told(&self) -> String {
+        match &self.next {
+            Some(next) => format!("{}: {next}", self.what),
+            None => self.what.clone(),
+        }
+    }
+
     fn about(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
     }
@@ -160,8 +181,13 @@ pub(crate) fn run() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoReview => demo::review(),
         Command::Init(arguments) => init::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        // Only reached with options before it, as with `hook`.
+        Command::Statusline => Ok(crate::statusline::run()),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::State(command) => state::run(&command),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -4,18 +4,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, Wire};
-use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::scene::Sources;
 use tollgate_core::verdict::{Fault, Finding, Verdict};
 
+use super::made::Made;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN, read_text};
+use crate::explain::Judged;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The event as the agent sends it: a JSON file, or - for standard input
-    file: PathBuf,
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    made: Made,
     /// The project to decide it in [default: where the event happens, else here]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
@@ -41,7 +44,15 @@ fn wire(name: &str) -> Result<Wire, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let text = read_text(&arguments.file)?;
+    let (text, source) = match (&arguments.file, arguments.made.event()) {
+        (Some(file), _) => (read_text(file)?, file.display().to_string()),
+        (None, Some(event)) => (event.to_string(), "the options".to_owned()),
+        (None, None) => {
+            return Err(Trouble::new("there is no event to decide").hint(
+                "give a file, a --template, or for example --tool Bash --command 'git commit'",
+            ));
+        }
+    };
     let env = crate::hook::environment();
     let hints = Hints {
         wire: arguments.wire,
@@ -49,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         gemini_env: env.gemini,
     };
     let event = protocol::parse(&text, &hints).map_err(|error| {
-        Trouble::new(format!("{}: {error}", arguments.file.display()))
+        Trouble::new(format!("{source}: {error}"))
             .hint("an event is one JSON object, as an agent writes it to a hook's standard input")
     })?;
     let cwd = event.cwd.as_deref().map(Path::new);
@@ -62,13 +73,9 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     };
     let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since);
-    let scene = Scene::new(&event, &sources);
-    let answers: Vec<(&str, Verdict)> = GUARDS
-        .iter()
-        .filter(|guard| guard.watches(&event))
-        .map(|guard| (guard.name, guard.check(&scene).verdict))
-        .collect();
-    let faults = scene.into_faults();
+    let Judged {
+        answers, faults, ..
+    } = Judged::of(&event, &sources);
     let blocked = answers
         .iter()
         .any(|(_, verdict)| matches!(verdict, Verdict::Block(_)));

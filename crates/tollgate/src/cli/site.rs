@@ -9,13 +9,18 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::{self, Durability};
+use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
+use tollgate_core::protocol::EventKind;
+use tollgate_core::record::Record;
 use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
 use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::patch;
 
 use tollgate_core::state::store::{Store, StoreError, UpdateError};
+use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::Requirements;
 use tollgate_core::workflow::manifest::Manifest;
@@ -43,6 +48,8 @@ pub(super) struct Made {
     pub(super) change: Change,
     pub(super) version: u64,
     pub(super) document: Document,
+    /// What it did, field by field.
+    patch: Value,
 }
 
 /// Why a change was not made.
@@ -156,14 +163,16 @@ impl Site {
         step: &Step<'_>,
         expected: impl Fn(&Document) -> Result<(), Refusal>,
     ) -> Result<Result<Made, Refusal>, Trouble> {
+        self.reconcile();
         let mut made = None;
         let updated = self.with_rules(|rules| {
             self.store().update(self.now, |document| {
+                let before = document.clone();
                 let change =
                     transition::apply(step, document, rules, self.now).map_err(Stop::Refused)?;
                 edit::apply(&change.edits, document).map_err(Stop::Edit)?;
                 expected(document).map_err(Stop::Refused)?;
-                made = Some((change, document.clone()));
+                made = Some((change, document.clone(), patch::between(&before, document)));
                 Ok(Durability::Synced)
             })
         })?;
@@ -173,16 +182,41 @@ impl Site {
             Err(UpdateError::Refused(Stop::Edit(fault))) => return Err(in_the_way(&fault)),
             Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
         };
-        let Some((change, document)) = made else {
+        let Some((change, document, patch)) = made else {
             return Err(Trouble::new("the change was lost"));
         };
         let made = Made {
             change,
             version,
             document,
+            patch,
         };
         self.write_down(&made);
         Ok(Ok(made))
+    }
+
+    /// Deals with a change of the state that came right before an agent's command, in the same
+    /// line of shell perhaps: no event was there to find it. A person's change is theirs.
+    fn reconcile(&self) {
+        if crate::person::agent().is_none() {
+            return;
+        }
+        let found = integrity::reconcile(&self.layout, &self.store(), EventKind::PreTool, self.now);
+        let mut outcome = Outcome {
+            warnings: found.told.into_iter().collect(),
+            changes: found.adopted.into_iter().collect(),
+            faults: found.fault.into_iter().collect(),
+            ..Outcome::default()
+        };
+        if !outcome.is_silent() {
+            Record::unread(None).write(&self.layout, &mut outcome, self.now);
+        }
+        for report in &outcome.warnings {
+            warn(&report.finding.text);
+        }
+        for fault in &outcome.faults {
+            warn(&fault.text);
+        }
     }
 
     fn write_down(&self, made: &Made) {
@@ -193,6 +227,7 @@ impl Site {
             reason: Some(&made.change.told),
             project: self.project.as_ref().map(ProjectId::as_str),
             version: Some(made.version),
+            patch: Some(&made.patch),
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),

@@ -109,3 +109,72 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
     }
     Some(entries)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(dir: &Path, args: &[&str]) {
+        let run = std::process::Command::new("git")
+            .arg("-C")
+            .arg(dir)
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{run:?}");
+    }
+
+    /// A repository of this format with three files in its index.
+    fn repository(format: &str) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let option = format!("--object-format={format}");
+        git(dir.path(), &["init", "-q", &option]);
+        for name in ["a", "a file with a longer name", "ü"] {
+            std::fs::File::create(dir.path().join(name)).unwrap();
+        }
+        git(dir.path(), &["add", "-A"]);
+        dir
+    }
+
+    #[test]
+    fn the_usual_formats_are_read_and_others_are_left_to_git() {
+        let dir = repository("sha1");
+        let index = dir.path().join(".git/index");
+        let read = || std::fs::read(&index).unwrap();
+        let names = |bytes: &[u8]| -> Option<Vec<Vec<u8>>> {
+            let entries = entries(bytes)?;
+            Some(entries.iter().map(|entry| entry.path.to_vec()).collect())
+        };
+        let expected: Vec<Vec<u8>> = ["a", "a file with a longer name", "ü"]
+            .map(|name| name.as_bytes().to_vec())
+            .to_vec();
+        assert_eq!(names(&read()), Some(expected.clone()));
+        assert!(is_plain(&index));
+        git(dir.path(), &["update-index", "--skip-worktree", "a"]);
+        assert_eq!(names(&read()), Some(expected));
+        assert!(!is_plain(&index));
+        git(dir.path(), &["update-index", "--index-version", "4"]);
+        assert_eq!(names(&read()), None);
+        let other = repository("sha256");
+        let bytes = std::fs::read(other.path().join(".git/index")).unwrap();
+        assert_eq!(names(&bytes), None);
+        assert_eq!(names(b"DIRC\0\0\0\x02\0\0\0\x09"), None);
+    }
+
+    #[test]
+    fn a_changed_file_is_seen_in_every_format() {
+        for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2")] {
+            let dir = repository(format);
+            git(dir.path(), &["update-index", "--index-version", version]);
+            let git = Git::at(dir.path()).unwrap();
+            let index = dir.path().join(".git/index");
+            assert_eq!(compare(&git, &index), Moved::No, "{format} {version}");
+            let file = std::fs::File::options()
+                .write(true)
+                .open(dir.path().join("a"))
+                .unwrap();
+            std::io::Write::write_all(&mut &file, b"x").unwrap();
+            assert_eq!(compare(&git, &index), Moved::Yes, "{format} {version}");
+        }
+    }
+}

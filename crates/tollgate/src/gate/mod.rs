@@ -11,6 +11,7 @@ mod check;
 pub(crate) mod config;
 pub(crate) mod console;
 pub(crate) mod definitions;
+pub(crate) mod evidence;
 pub(crate) mod git;
 mod index;
 pub(crate) mod jobs;

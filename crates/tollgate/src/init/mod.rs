@@ -6,7 +6,6 @@
 //!
 //! Nothing here prints or runs a project's commands.
 
-mod agents;
 mod directory;
 mod languages;
 mod proposal;

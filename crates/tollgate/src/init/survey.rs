@@ -7,10 +7,10 @@ use tollgate_core::env::Env;
 use tollgate_core::git::{Head, Repository};
 use tollgate_core::project::Layout;
 
-use super::agents::{self, Agent};
 use super::directory::{Clues, Directory};
 use super::languages::{self, Check, Found, Role};
 use super::targets;
+use crate::agent::{Agent, Places};
 use crate::gate::git::Git;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
@@ -26,7 +26,8 @@ pub(crate) struct Survey {
     /// The root first, then directories with a language of their own.
     pub(crate) parts: Vec<Piece>,
     pub(crate) base: Base,
-    pub(crate) agents: Vec<Agent>,
+    /// The agents that are used here, and what shows it.
+    pub(crate) agents: Vec<(Agent, String)>,
     /// The reviewers that are installed.
     pub(crate) reviewers: Vec<&'static str>,
     /// Programs that checks need and that are not here.
@@ -83,7 +84,7 @@ impl Survey {
         missing.dedup();
         Ok(Self {
             base: base(&repository, &root),
-            agents: agents::survey(&root, &search),
+            agents: agents(env),
             root,
             layout,
             parts,
@@ -96,6 +97,12 @@ impl Survey {
     pub(crate) fn has_checks(&self) -> bool {
         checks(&self.parts).next().is_some()
     }
+}
+
+fn agents(env: &Env) -> Vec<(Agent, String)> {
+    let places = Places::find(env, crate::hook::variable);
+    let found = |agent: Agent| Some((agent, agent.found(places.as_ref()?)?));
+    Agent::ALL.into_iter().filter_map(found).collect()
 }
 
 fn checks(parts: &[Piece]) -> impl Iterator<Item = &Check> {

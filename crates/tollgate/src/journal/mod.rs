@@ -7,6 +7,7 @@
 mod entry;
 mod follow;
 mod parts;
+mod tail;
 mod verify;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use std::path::Path;
 pub(crate) use entry::Entry;
 pub(crate) use follow::Follower;
 pub(crate) use parts::{Line, Lines, Place};
+pub(crate) use tail::Tail;
 pub(crate) use verify::{Verified, verify};
 
 /// The entries of the journal in a project's private directory, oldest first, as they are now.

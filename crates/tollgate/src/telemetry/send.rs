@@ -93,7 +93,7 @@ impl Sender<'_> {
         let mut report = Report::default();
         let mut last = cursors.get(&name, signal.as_str());
         let newest = entries(local).filter_map(|entry| entry.id).max();
-        if last > newest {
+        if last > Some(newest.unwrap_or(0)) {
             // Its numbers begin anew when the journal does.
             report.is_anew = true;
             last = None;
@@ -107,10 +107,14 @@ impl Sender<'_> {
             let answer = self.deliver(signal, body.as_bytes())?;
             report.sent += batch.len();
             report.take(signal, &answer);
+            // Entries without numbers count as taken over when all of them are: whoever is
+            // interrupted before sends them again rather than never.
             let reached = batch.iter().filter_map(|entry| entry.id).max();
-            cursors
-                .set(&name, signal.as_str(), reached.unwrap_or(0))
-                .map_err(|error| format!("sent, but it cannot be remembered: {error}"))?;
+            if reached.is_some() || new.peek().is_none() {
+                cursors
+                    .set(&name, signal.as_str(), reached.unwrap_or(0))
+                    .map_err(|error| format!("sent, but it cannot be remembered: {error}"))?;
+            }
         }
         Ok(report)
     }

@@ -1,5 +1,7 @@
 //! The corpora, row by row, through the whole hook.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::context::{Project, bash, running, task};
@@ -74,6 +76,83 @@ fn commits() {
     assert!(
         wrong.is_empty(),
         "{} of {} wrong:\n{}",
+        wrong.len(),
+        corpus.len(),
+        wrong.join("\n")
+    );
+}
+
+/// What one guard did with its rows.
+#[derive(Default)]
+struct Tally {
+    must: usize,
+    missed: usize,
+    must_not: usize,
+    alarms: usize,
+}
+
+/// Every guard that stops or warns has rows in both directions; one line per guard is printed.
+#[test]
+fn guards() {
+    let corpus = rows(include_str!("../corpus/guards.jsonl"));
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let now = jiff::Timestamp::now().to_string();
+    for row in &corpus {
+        let (guard, expected) = (
+            row["guard"].as_str().unwrap(),
+            row["expect"].as_str().unwrap(),
+        );
+        let project = match row["branch"].as_str() {
+            Some(branch) => Project::bare().on_branch(branch),
+            None => Project::bare(),
+        };
+        for (file, content) in row["files"].as_object().unwrap() {
+            let text = content
+                .as_str()
+                .map_or_else(|| content.to_string(), str::to_owned);
+            project.file(file, &text.replace("__NOW__", &now));
+        }
+        let run = project.guard(guard, &row["event"]);
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+        let blocks = answer["continue"] == json!(false) || answer["decision"] == "block";
+        let found = match (blocks, run.stderr.is_empty()) {
+            (true, _) => "block",
+            (false, false) => "warn",
+            (false, true) => "allow",
+        };
+        let tally = tallies.entry(guard.to_owned()).or_default();
+        let (all, bad) = if expected == "allow" {
+            (&mut tally.must_not, &mut tally.alarms)
+        } else {
+            (&mut tally.must, &mut tally.missed)
+        };
+        *all += 1;
+        if found != expected {
+            *bad += 1;
+            wrong.push(format!("{found}, not {expected}: {row}\n   {run:?}"));
+        }
+    }
+    println!(
+        "{:<36} {:>5} {:>7} {:>9} {:>7}",
+        "guard", "must", "missed", "must not", "alarms"
+    );
+    for (guard, tally) in &tallies {
+        let Tally {
+            must,
+            missed,
+            must_not,
+            alarms,
+        } = tally;
+        println!("{guard:<36} {must:>5} {missed:>7} {must_not:>9} {alarms:>7}");
+        assert!(
+            *must > 0 && *must_not > 0,
+            "{guard} has rows in one direction only"
+        );
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
         wrong.len(),
         corpus.len(),
         wrong.join("\n")

@@ -166,6 +166,129 @@ fn before_a_command_that_names_the_state_it_is_remembered() {
     undone(&project, "Unversioned");
 }
 
+const TESTS: &str = "/phases/06-implementation/iteration_requirements/test_iteration";
+
+/// A workflow whose tests have failed, in a session that has begun.
+fn with_failed_tests() -> (Project, Value) {
+    let state = json!({
+        "state_version": 7,
+        "current_phase": "06-implementation",
+        "active_workflow": {
+            "type": "feature", "started_at": "2026-01-01T00:00:00.000Z",
+            "phases": ["05-test-strategy", "06-implementation"],
+            "current_phase": "06-implementation", "current_phase_index": 1,
+            "phase_status": { "05-test-strategy": "completed", "06-implementation": "in_progress" },
+        },
+        "phases": { "06-implementation": { "status": "in_progress", "iteration_requirements": {
+            "test_iteration": { "completed": false, "current_iteration": 2, "last_test_result": "failed" },
+        } } },
+    });
+    let project = Project::new().state(&state);
+    project.file(
+        ".isdlc/config/iteration-requirements.json",
+        r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":10}}}}"#,
+    );
+    project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    (project, state)
+}
+
+/// The state with evidence that nobody saw, and something of the agent's own.
+fn forged(state: &Value) -> Value {
+    let mut forged = state.clone();
+    *forged.pointer_mut(TESTS).unwrap() =
+        json!({ "completed": true, "current_iteration": 1, "last_test_result": "passed" });
+    forged["notes"] = json!("mine");
+    forged
+}
+
+#[track_caller]
+fn claims_are_taken_back(project: &Project, state: &Value) {
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(after.pointer(TESTS), state.pointer(TESTS));
+    assert_eq!(after["notes"], "mine", "the rest of the change stays");
+    assert_eq!(project.codes().last().unwrap(), "SW-004");
+}
+
+#[test]
+fn e4_forged_evidence_is_taken_back_after_a_write_and_the_agent_is_told() {
+    let (project, state) = with_failed_tests();
+    let content = forged(&state).to_string();
+    let tool = json!({
+        "tool_name": "Write", "tool_use_id": "w",
+        "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": content },
+    });
+    project.hook(&event(&project, "PreToolUse", &tool)).allows();
+    project.file(".isdlc/state.json", &content);
+    let run = project.hook(&event(&project, "PostToolUse", &tool));
+    assert!(run.stdout.contains("STATE RESTORED"), "{run:?}");
+    assert!(
+        run.stdout.contains("iteration_requirements.test_iteration"),
+        "{run:?}"
+    );
+    claims_are_taken_back(&project, &state);
+}
+
+#[test]
+fn e4_forged_evidence_of_a_shell_command_is_taken_back() {
+    let (project, state) = with_failed_tests();
+    project.file(".isdlc/state.json", &forged(&state).to_string());
+    assert!(next(&project).stdout.contains("STATE RESTORED"));
+    claims_are_taken_back(&project, &state);
+    next(&project).says_nothing();
+}
+
+#[test]
+fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
+    let (project, state) = with_failed_tests();
+    project.file(".isdlc/state.json", &forged(&state).to_string());
+    let mut command = project.command(&["phase", "complete", "--summary", "done"]);
+    command.env("CLAUDECODE", "1");
+    let run = crate::context::run(command, b"");
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("GATE BLOCKED"), "{run:?}");
+    claims_are_taken_back(&project, &state);
+}
+
+#[test]
+fn e4_what_tollgate_saw_itself_is_evidence() {
+    let (project, _) = with_failed_tests();
+    let tool = json!({
+        "tool_name": "Bash", "tool_use_id": "b", "tool_input": { "command": "cargo test" },
+        "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out", "stderr": "" },
+    });
+    project.hook(&event(&project, "PostToolUse", &tool));
+    next(&project);
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(
+        after.pointer(TESTS).unwrap()["completed"],
+        true,
+        "{after:#}"
+    );
+}
+
+#[test]
+fn e17_a_workflow_of_the_wrong_type_gives_way_to_the_last_good_version() {
+    for wrong in [json!("x"), json!([]), json!(7), json!(true)] {
+        for key in ["active_workflow", "phases"] {
+            let (project, state) = with_failed_tests();
+            let mut broken = state.clone();
+            broken[key] = wrong.clone();
+            project.file(".isdlc/state.json", &broken.to_string());
+            let run = next(&project);
+            assert!(
+                run.stdout.contains(&format!("{key} is ")),
+                "{wrong} {run:?}"
+            );
+            let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+            assert_eq!(after, state);
+        }
+    }
+}
+
 /// Every row of the corpus, really run, with no guard looking at its text. What counts is what
 /// it did, not what its label says.
 #[test]

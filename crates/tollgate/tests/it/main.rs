@@ -48,6 +48,8 @@ mod spec_000;
 #[cfg(test)]
 mod spec_004;
 #[cfg(test)]
+mod status;
+#[cfg(test)]
 mod stops;
 #[cfg(test)]
 mod terminal;

@@ -16,6 +16,7 @@ mod concurrency;
 mod crash;
 mod ground;
 mod hostile;
+mod power;
 mod processes;
 mod protocol;
 mod report;
@@ -32,6 +33,7 @@ type Rig = (&'static str, fn(&Effort, &mut Report));
 const RIGS: &[Rig] = &[
     ("concurrency", concurrency::run),
     ("crash", crash::run),
+    ("power", power::run),
     ("processes", processes::run),
     ("hostile", hostile::run),
     ("clock", clock::run),

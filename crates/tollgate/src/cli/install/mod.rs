@@ -138,6 +138,39 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Offers a person at a terminal to register with the agents that are found here.
+pub(super) fn offer() -> Answer {
+    run(&Arguments {
+        agent: vec![],
+        scope: ScopeName::Project,
+        strict: false,
+        replace_originals: false,
+        command: None,
+        git: false,
+        list: false,
+        json: false,
+        consent: Consent {
+            dry_run: false,
+            yes: false,
+        },
+    })
+}
+
+/// The agents that are found here and run no hook of Tollgate's yet.
+pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
+    let places = places()?;
+    let reading = read::read(&places);
+    let knows = |agent: Agent| {
+        reading
+            .hooks()
+            .any(|found| runs(agent, found.agent, found.scope))
+    };
+    let found = Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.found(&places).is_some());
+    Ok(found.filter(|agent| !knows(*agent)).collect())
+}
+
 /// What would be registered where. Nothing is written before every file could be read.
 fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
     let reading = read::read(places);

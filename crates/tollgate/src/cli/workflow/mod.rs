@@ -6,7 +6,7 @@ mod cancel;
 mod definitions;
 mod finalize;
 mod start;
-mod status;
+pub(super) mod status;
 
 use clap::Subcommand;
 

@@ -20,11 +20,12 @@ pub(in crate::cli) struct Arguments {
 }
 
 /// What the person should do about it.
-struct Outlook<'a> {
-    doing: &'static str,
-    place: Place<'a>,
-    next: &'static str,
-    stale: Option<(u64, u64)>,
+pub(in crate::cli) struct Outlook<'a> {
+    pub(in crate::cli) doing: &'static str,
+    pub(in crate::cli) place: Place<'a>,
+    pub(in crate::cli) next: &'static str,
+    /// For how many minutes a phase has been running, and after how many it is stale.
+    pub(in crate::cli) stale: Option<(u64, u64)>,
     corridor: Option<Corridor>,
 }
 
@@ -75,7 +76,7 @@ fn idle(arguments: &Arguments, document: &Document) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn outlook<'a>(
+pub(in crate::cli) fn outlook<'a>(
     site: &Site,
     document: &Document,
     standing: &Standing<'a>,

@@ -37,7 +37,7 @@ pub(super) fn table(snapshot: &Snapshot, html: &mut Html) {
             .text(older);
         html.raw(" older ones in <code>tollgate log</code>.");
     }
-    html.raw("</p>");
+    html.raw(" <code>tollgate explain N</code> tells more about entry #N.</p>");
     let (newest, more) = past.recent.split_at(past.recent.len().min(NEWEST));
     rows(newest, html);
     if !more.is_empty() {

@@ -123,7 +123,10 @@ fn agents_and_reviewers_are_found() {
     let repository = Repository::with(&[("CLAUDE.md", ""), (".gemini/settings.json", "{}")]);
     repository.tool("codex");
     let proposal = repository.proposal();
-    assert_eq!(proposal["agents"], json!(["claude", "codex", "gemini"]));
+    assert_eq!(
+        proposal["agents"],
+        json!(["claude-code", "codex", "gemini"])
+    );
     assert_eq!(proposal["reviewers"], json!(["codex"]));
     let paths: Vec<_> = proposal["files"]
         .as_array()
@@ -167,4 +170,23 @@ fn the_proposed_workflow_can_be_started() {
         run.stdout.contains("change/REQ-0001-greet-people"),
         "{run:?}"
     );
+}
+
+#[test]
+fn the_next_command_is_said_until_the_agents_know_of_it() {
+    let repository = Repository::with(&[("CLAUDE.md", "")]);
+    let run = repository.init(&[]);
+    assert!(
+        run.stdout
+            .contains("tollgate install registers it with Claude Code."),
+        "{run:?}"
+    );
+    assert!(
+        !repository.project.path(".claude").exists(),
+        "not by itself"
+    );
+    let installed = repository.run(&["install", "--yes"]);
+    assert_eq!(installed.code, 0, "{installed:?}");
+    let run = repository.init(&[]);
+    assert!(!run.stdout.contains("tollgate install"), "{run:?}");
 }

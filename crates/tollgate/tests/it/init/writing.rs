@@ -12,6 +12,7 @@ fn go() -> Repository {
 fn every_file_is_shown_before_it_is_written() {
     let repository = go();
     repository.tool("claude");
+    repository.project.file("CLAUDE.md", "");
     let before = repository.files();
     let run = repository.run(&["init", "--dry-run"]);
     assert_eq!(run.code, 0, "{run:?}");

@@ -184,6 +184,37 @@ fn a_long_journal_goes_in_batches_and_an_interrupted_one_goes_on() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("it answers 400 no"), "{run:?}");
     assert_eq!(collector.received().len(), 3);
+    // What was taken over is not sent again, what was not is.
+    let run = export(&project, &collector);
+    assert_eq!(
+        run.stdout,
+        "traces: 8976 entries sent\nmetrics: 10000 entries sent\n"
+    );
+    let received = collector.received();
+    received.iter().for_each(check);
+    assert_eq!(spans(&received).len(), 8976);
+    // A journal that was begun anew has smaller numbers; it is not taken for the old one.
+    std::fs::remove_file(project.path(".tollgate/local/journal.jsonl")).unwrap();
+    let line = project.run(&["export", "otlp", "--endpoint", &collector.endpoint], b"");
+    assert_eq!(line.code, 0, "{line:?}");
+    let event = json!({ "ts": "2026-02-08T09:00:00.000Z", "verdict": "warn" }).to_string();
+    let link = format!(",\"n\":1,\"chain\":\"{:064x}\"}}\n", 1);
+    let line = format!("{}{link}", event.trim_end_matches('}'));
+    project.file(".tollgate/local/journal.jsonl", &line);
+    let run = export(&project, &collector);
+    assert!(run.stderr.contains("begins anew"), "{run:?}");
+    assert_eq!(spans(&collector.received()).len(), 1);
+}
+
+#[test]
+fn entries_from_before_there_were_numbers_are_sent_again_rather_than_never() {
+    let project = states::busy();
+    let collector = Collector::start(&["400 Bad Request\r\n\r\n"]);
+    assert_eq!(export(&project, &collector).code, 2);
+    collector.received();
+    assert_eq!(export(&project, &collector).code, 0);
+    assert_eq!(spans(&collector.received()).len(), 40);
+    assert!(export(&project, &collector).stdout.contains("traces: 0"));
 }
 
 #[test]

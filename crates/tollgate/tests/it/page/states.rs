@@ -156,8 +156,10 @@ pub(super) fn long() -> Project {
         let mut line = line(n);
         let day = 1 + n * 27 / 10_000;
         line["ts"] = format!("2026-01-{day:02}T{:02}:{:02}:00.000Z", n % 24, n % 60).into();
-        text.push_str(&line.to_string());
-        text.push('\n');
+        let line = line.to_string();
+        let hash = format!("{n:064x}");
+        let link = format!(",\"n\":{},\"chain\":\"{hash}\"}}\n", n + 1);
+        text.extend([line.trim_end_matches('}'), &link]);
     }
     project.file(".tollgate/local/journal.jsonl", &text);
     project

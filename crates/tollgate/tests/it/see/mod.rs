@@ -2,4 +2,6 @@
 
 mod explain;
 mod log;
+mod replay;
+mod state;
 mod verify;

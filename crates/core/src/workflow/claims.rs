@@ -1,0 +1,203 @@
+//! What a change of the state claims to have been seen, although nobody saw it.
+//!
+//! Test runs, menus and delegations are recorded by the hooks that watch them, approvals by a
+//! person. A change by anybody else that adds to these records, or takes a failure out of them,
+//! is a claim and no evidence. Less than was seen may be written: what is reset has to be earned
+//! again. What an agent attests by design, the constitutional validation, stays its own.
+
+use serde_json::{Map, Value};
+
+use crate::state::document::Document;
+use crate::state::edit::Edit;
+
+const REQUIREMENTS: &str = "iteration_requirements";
+const TESTS: &str = "test_iteration";
+const MENU: &str = "interactive_elicitation";
+const CONSTITUTION: &str = "constitutional_validation";
+const LOG: &str = "skill_usage_log";
+const ENFORCEMENT: [&str; 2] = ["iteration_enforcement", "enabled"];
+
+/// The edits that take the claims in `incoming` back to what the last good state says.
+pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut hold = |path: &[&str], claims: &dyn Fn(Option<&Value>, Option<&Value>) -> bool| {
+        let (was, is) = (good.get(path), incoming.get(path));
+        if claims(was, is) {
+            edits.push(match was {
+                Some(was) => Edit::set(path, was.clone()),
+                None => Edit::remove(path),
+            });
+        }
+    };
+    let same_workflow = is_same_workflow(good, incoming);
+    for phase in keys(good).chain(keys(incoming).filter(|key| good.get(&["phases", key]).is_none()))
+    {
+        let tests = ["phases", phase, REQUIREMENTS, TESTS];
+        hold(&tests, &|was, is| {
+            is_promoted(was, is) || (same_workflow && has_failed(was) && !has_failed(is))
+        });
+        hold(&["phases", phase, REQUIREMENTS, MENU], &|was, is| {
+            is_promoted(was, is)
+                || number(is, "menu_interactions") > number(was, "menu_interactions")
+                || (text(is, "final_selection").is_some()
+                    && text(is, "final_selection") != text(was, "final_selection"))
+        });
+        hold(&["phases", phase, CONSTITUTION], &|was, is| {
+            becomes(was, is, "escalation_approved")
+        });
+    }
+    hold(&[LOG], &|was, is| {
+        let known = list(was);
+        list(is).iter().any(|entry| !known.contains(entry))
+    });
+    hold(&ENFORCEMENT, &|was, is| {
+        is == Some(&Value::Bool(false)) && was != Some(&Value::Bool(false))
+    });
+    edits
+}
+
+/// Whether the same workflow runs in both: a new one begins with new records.
+fn is_same_workflow(good: &Document, incoming: &Document) -> bool {
+    let began = |state: &Document| {
+        let workflow = state.object(&["active_workflow"])?;
+        Some(workflow.get("started_at").cloned())
+    };
+    began(good).is_some_and(|at| Some(at) == began(incoming))
+}
+
+fn keys(state: &Document) -> impl Iterator<Item = &str> {
+    let phases = state.object(&["phases"]);
+    phases.into_iter().flat_map(Map::keys).map(String::as_str)
+}
+
+/// Whether a record is completed or approved that was not.
+fn is_promoted(was: Option<&Value>, is: Option<&Value>) -> bool {
+    becomes(was, is, "completed") || becomes(was, is, "escalation_approved")
+}
+
+fn becomes(was: Option<&Value>, is: Option<&Value>, key: &str) -> bool {
+    let holds =
+        |record: Option<&Value>| record.and_then(|r| r.get(key)) == Some(&Value::Bool(true));
+    holds(is) && !holds(was)
+}
+
+fn has_failed(record: Option<&Value>) -> bool {
+    text(record, "last_test_result") == Some("failed")
+}
+
+fn text<'v>(record: Option<&'v Value>, key: &str) -> Option<&'v str> {
+    record?.get(key)?.as_str()
+}
+
+fn number(record: Option<&Value>, key: &str) -> f64 {
+    let number = record.and_then(|record| record.get(key)?.as_f64());
+    number.unwrap_or(0.0)
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document(value: &Value) -> Document {
+        Document::parse(value.to_string().as_bytes()).unwrap()
+    }
+
+    /// The state after the claims are taken back.
+    fn held(good: &Value, incoming: &Value) -> Value {
+        let mut after = document(incoming);
+        let edits = put_back(&document(good), &after);
+        crate::state::edit::apply(&edits, &mut after).unwrap();
+        serde_json::from_str(&after.to_text()).unwrap()
+    }
+
+    fn tests(record: &Value) -> Value {
+        json!({
+            "active_workflow": { "started_at": "2026" },
+            "phases": { "06": { "status": "in_progress", REQUIREMENTS: { TESTS: record } } },
+        })
+    }
+
+    #[test]
+    fn a_test_record_that_says_more_than_was_seen_is_taken_back() {
+        let failed = json!({ "last_test_result": "failed", "current_iteration": 2 });
+        for claim in [
+            json!({ "completed": true, "current_iteration": 1 }),
+            json!({ "last_test_result": "failed", "escalation_approved": true }),
+            json!({ "last_test_result": "passed", "current_iteration": 2 }),
+            json!({}),
+        ] {
+            assert_eq!(
+                held(&tests(&failed), &tests(&claim)),
+                tests(&failed),
+                "{claim}"
+            );
+        }
+        let nothing = json!({ "phases": {} });
+        let after = held(&nothing, &tests(&json!({ "completed": true })));
+        assert_eq!(after["phases"]["06"][REQUIREMENTS], json!({}));
+        assert_eq!(
+            after["phases"]["06"]["status"], "in_progress",
+            "the rest stays"
+        );
+    }
+
+    #[test]
+    fn less_than_was_seen_may_be_written_and_a_new_workflow_begins_anew() {
+        let passed = json!({ "completed": true, "current_iteration": 3 });
+        let reset = tests(&json!({ "completed": false }));
+        assert_eq!(held(&tests(&passed), &reset), reset);
+        let failed = tests(&json!({ "last_test_result": "failed" }));
+        let mut fresh = tests(&json!({}));
+        fresh["active_workflow"]["started_at"] = json!("2027");
+        assert_eq!(held(&failed, &fresh), fresh);
+        let mut noted = tests(&passed);
+        noted["note"] = json!("mine");
+        assert_eq!(held(&tests(&passed), &noted), noted);
+    }
+
+    #[test]
+    fn menus_logs_approvals_and_the_switch_are_held_too() {
+        let good = json!({
+            "iteration_enforcement": { "enabled": true },
+            LOG: [{ "agent": "a" }],
+            "phases": { "01": {
+                REQUIREMENTS: { MENU: { "menu_interactions": 1, "final_selection": "adjust" } },
+                CONSTITUTION: { "status": "escalated" },
+            } },
+        });
+        for (path, claim) in [
+            (
+                "/phases/01/iteration_requirements/interactive_elicitation",
+                json!({ "completed": true, "menu_interactions": 1 }),
+            ),
+            (
+                "/phases/01/iteration_requirements/interactive_elicitation/menu_interactions",
+                json!(3),
+            ),
+            (
+                "/phases/01/iteration_requirements/interactive_elicitation/final_selection",
+                json!("save"),
+            ),
+            (
+                "/phases/01/constitutional_validation/escalation_approved",
+                json!(true),
+            ),
+            ("/skill_usage_log/0/agent", json!("b")),
+            ("/iteration_enforcement/enabled", json!(false)),
+        ] {
+            let mut incoming = good.clone();
+            let (parent, key) = path.rsplit_once('/').unwrap();
+            incoming.pointer_mut(parent).unwrap()[key] = claim;
+            assert_eq!(held(&good, &incoming), good, "{path}");
+        }
+        let mut attested = good.clone();
+        attested["phases"]["01"][CONSTITUTION] =
+            json!({ "status": "compliant", "completed": true, "iterations_used": 1 });
+        assert_eq!(held(&good, &attested), attested);
+    }
+}

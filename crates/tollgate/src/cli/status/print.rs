@@ -1,0 +1,254 @@
+//! The screen: one label per subject, nothing of others obeyed by the terminal.
+
+use anstyle::Style;
+use jiff::Timestamp;
+
+use tollgate_core::state::journal::Decision;
+
+use super::overview::{Gates, Known, Overview, Plan, Tally, Workflow};
+use crate::cli::wrap::{shorten, wrap};
+use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
+use crate::gate::Status;
+use crate::gate::evidence::Pass;
+use crate::plan::rounds::cost;
+use crate::ui::plain::Plain;
+
+/// How wide it is.
+const WIDTH: usize = 80;
+
+/// What is said of what cannot be read; the reason is among what is wrong.
+const UNREADABLE: &str = "cannot be read, see below";
+
+/// Where texts begin.
+const LABEL: usize = 11;
+
+pub(super) fn all(overview: &Overview) {
+    let name = overview.root.file_name().unwrap_or_default();
+    let branch = overview.branch.as_deref();
+    let branch = branch.map(|name| format!(" on {name}")).unwrap_or_default();
+    anstream::println!(
+        "{BOLD}{}{BOLD:#} {DIM}{}{}{DIM:#}",
+        Plain(&name.to_string_lossy()),
+        Plain(&overview.root.to_string_lossy()),
+        Plain(&branch)
+    );
+    match overview.armed.as_slice() {
+        [] => line("armed", ERROR, "✖", "no"),
+        armed => {
+            for (index, (agent, file)) in armed.iter().enumerate() {
+                let label = if index == 0 { "armed" } else { "" };
+                line(label, GOOD, "✔", &format!("{agent} ({file})"));
+            }
+        }
+    }
+    match &overview.workflow {
+        Known::Absent => line("workflow", DIM, "·", "none is running"),
+        Known::Unreadable => line("workflow", ERROR, "?", UNREADABLE),
+        Known::Is(workflow) => print_workflow(workflow),
+    }
+    match &overview.gates {
+        Known::Absent => line("gates", DIM, "·", "none"),
+        Known::Unreadable => line("gates", ERROR, "?", UNREADABLE),
+        Known::Is(gates) => print_gates(gates, overview.now),
+    }
+    match &overview.plan {
+        Known::Absent => line("plan", DIM, "·", "none"),
+        Known::Unreadable => line("plan", ERROR, "?", UNREADABLE),
+        Known::Is(plan) => print_plan(plan),
+    }
+    print_decisions(overview);
+    print_tally(&overview.tally);
+    for (index, wrong) in overview.wrong.iter().enumerate() {
+        let label = if index == 0 { "wrong" } else { "" };
+        let text = Plain(wrong).to_string();
+        for (index, part) in wrap(&text, WIDTH - LABEL - 2).iter().enumerate() {
+            match index {
+                0 => line(label, ERROR, "!", part),
+                _ => more(part),
+            }
+        }
+    }
+}
+
+/// A line with its label. What is in it is shown, not obeyed, and fits.
+fn line(label: &str, style: Style, sign: &str, text: &str) {
+    let text = shorten(&Plain(text).to_string(), WIDTH - LABEL - 2);
+    let width = LABEL;
+    anstream::println!("{DIM}{label:<width$}{DIM:#}{style}{sign}{style:#} {text}");
+}
+
+/// What belongs to the line before.
+fn more(text: &str) {
+    let text = shorten(&Plain(text).to_string(), WIDTH - LABEL - 2);
+    let indent = LABEL + 2;
+    anstream::println!("{:indent$}{DIM}{text}{DIM:#}", "");
+}
+
+fn print_workflow(workflow: &Workflow) {
+    let Workflow {
+        kind,
+        folder,
+        description,
+        done,
+        phases,
+        phase,
+        next,
+    } = workflow;
+    let title = format!("{kind} {folder}: {description}");
+    line("workflow", BOLD, "▶", &title);
+    let bar = "■".repeat(*done) + &"□".repeat(phases.saturating_sub(*done));
+    let doing = match phase {
+        None => "where it stands cannot be told".to_owned(),
+        Some((key, doing, minutes)) => {
+            let minutes = minutes.map(|minutes| format!(" for {minutes} min"));
+            let minutes = minutes.filter(|_| matches!(*doing, "running" | "redoing"));
+            format!(
+                "{key} {}{}",
+                doing.replace('_', " "),
+                minutes.unwrap_or_default()
+            )
+        }
+    };
+    more(&format!("{bar} {done} of {phases}, {doing}"));
+    if let Some(next) = next {
+        more(&format!("next: {next}"));
+    }
+}
+
+fn print_gates(gates: &Gates, now: Timestamp) {
+    let last = gates.evidence.last.as_ref();
+    let failed = last.filter(|last| {
+        matches!(
+            last.status,
+            Status::Failed | Status::RetryLimitExceeded | Status::Error
+        )
+    });
+    let what = format!(
+        "{}, {}",
+        count(gates.checks, "check"),
+        count(gates.reviews, "review")
+    );
+    if let Some(last) = failed {
+        let said = last.status.label().to_lowercase();
+        line(
+            "gates",
+            ERROR,
+            "✖",
+            &format!(
+                "{said} {}, attempt {} of {}",
+                ago(last.completed_at, now),
+                last.attempts,
+                gates.allowed
+            ),
+        );
+        for gate in &last.failed {
+            more(&format!("{}  {}", gate.id, gate.message));
+        }
+        return;
+    }
+    match &gates.evidence.pass {
+        Pass::Never => line("gates", WARN, "?", &format!("never passed ({what})")),
+        Pass::Fresh { at } => line(
+            "gates",
+            GOOD,
+            "✔",
+            &format!("passed {}, nothing changed since ({what})", ago(*at, now)),
+        ),
+        Pass::Stale { at, changed } => {
+            let files = count(*changed, "file");
+            let text = format!("passed {}; {files} changed since", ago(*at, now));
+            line("gates", WARN, "?", &text);
+        }
+        Pass::OtherGates { at } => {
+            let text = format!("passed {}, but the gates were others then", ago(*at, now));
+            line("gates", WARN, "?", &text);
+        }
+        Pass::Unknown { at, why } => {
+            line("gates", WARN, "?", &format!("passed {}", ago(*at, now)));
+            more(&format!("whether it still holds: {why}"));
+        }
+    }
+}
+
+fn print_plan(plan: &Plan) {
+    line("plan", BOLD, "▶", &format!("{}: {}", plan.id, plan.phase));
+    let mut parts = Vec::new();
+    if let Some((made, most, clean)) = plan.round {
+        parts.push(format!(
+            "review round {made} of at most {most}, {} of 2 clean",
+            clean.min(2)
+        ));
+    }
+    let (closed, all) = plan.tasks;
+    if all > 0 {
+        parts.push(format!("{closed} of {all} tasks closed"));
+    }
+    if plan.cost_usd.is_some() {
+        parts.push(cost(plan.cost_usd));
+    }
+    if !parts.is_empty() {
+        more(&parts.join(", "));
+    }
+    if let Some(next) = &plan.next {
+        more(&format!("next: {next}"));
+    }
+}
+
+fn print_decisions(overview: &Overview) {
+    if overview.decisions.is_empty() {
+        line("decisions", DIM, "·", "none yet");
+    }
+    for (index, entry) in overview.decisions.iter().enumerate() {
+        let (sign, style) = match entry.verdict {
+            Decision::Block => ("✖", ERROR),
+            Decision::Warn | Decision::Fault => ("!", WARN),
+            Decision::Change | Decision::Gate | Decision::Review | Decision::Record => ("·", DIM),
+        };
+        let when = entry
+            .ts
+            .map_or_else(|| "?".to_owned(), |ts| ago(ts, overview.now));
+        let code = entry.code.as_deref().unwrap_or_default();
+        let guard = entry.guard.as_deref().or(entry.event.as_deref());
+        let label = if index == 0 { "decisions" } else { "" };
+        line(
+            label,
+            style,
+            sign,
+            &format!("{when}  {code}  {}", guard.unwrap_or_default()),
+        );
+        if let Some(reason) = &entry.reason {
+            more(reason);
+        }
+    }
+}
+
+fn print_tally(tally: &Tally) {
+    let least = if tally.at_least { "at least " } else { "" };
+    let mut text = format!(
+        "{least}{}, {}, {}, {}",
+        count(tally.blocks, "block"),
+        count(tally.warnings, "warning"),
+        count(tally.faults, "fault"),
+        count(tally.reviews, "review")
+    );
+    if tally.cost_usd.is_some() {
+        text = format!("{text}, {}", cost(tally.cost_usd));
+    }
+    line("24 hours", DIM, "·", &text);
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// How long ago, as people say it.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(then).as_secs().max(0);
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}

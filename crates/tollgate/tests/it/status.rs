@@ -1,0 +1,278 @@
+//! One screen, one line: what is said of a project in every condition.
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run, bash, run};
+
+/// What the screen shows, without what differs from machine to machine.
+fn screen(project: &Project) -> String {
+    let run = tollgate(project, &["status"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    for line in run.stdout.lines().skip(1) {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert!(!line.contains('\u{1b}'), "{line:?}");
+    }
+    let root = project.root().display().to_string();
+    let name = project.root().file_name().unwrap().to_str().unwrap();
+    run.stdout.replace(&root, "[root]").replace(name, "[name]")
+}
+
+fn tollgate(project: &Project, args: &[&str]) -> Run {
+    run(project.command(args), b"")
+}
+
+#[track_caller]
+fn must(project: &Project, args: &[&str]) {
+    let run = tollgate(project, args);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+fn line(project: &Project) -> String {
+    let run = tollgate(project, &["statusline"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    run.stdout
+}
+
+/// A repository with a check that fails while there is a file `broken`.
+fn repository() -> Project {
+    let project = Project::empty();
+    project.file(
+        ".tollgate/config.yml",
+        "base_branch: main\nentry_points:\n  - path: src\n    checks: [test]\n",
+    );
+    project.file(".tollgate/checks/test.yml", "command: test ! -e broken\n");
+    let project = project.on_branch("work");
+    project.file("src/a.txt", "a\n");
+    project
+}
+
+/// A workflow, a plan and a registration.
+fn busy() -> Project {
+    let project = repository();
+    let workflows = json!({ "workflows": { "change": { "phases": ["01-requirements", "06-implementation"] } } });
+    project.file(
+        ".tollgate/workflow/config/workflows.json",
+        &workflows.to_string(),
+    );
+    must(&project, &["workflow", "start", "change", "Gift cards"]);
+    must(&project, &["phase", "complete", "--summary", "clear"]);
+    must(&project, &["phase", "begin"]);
+    must(&project, &["plan", "new", "cards"]);
+    let state = json!({
+        "max_reviews": 8, "current_task": null, "phase": "plan-review", "phase_iteration": 2,
+        "next_phase": "post-plan-review", "review_model": "opus", "consecutive_clean": 1, "tdd": false,
+    });
+    project.file(".tollgate/plans/cards/state.json", &state.to_string());
+    project.file(
+        ".tollgate/plans/cards/plan.md",
+        "# Plan\n\n## Overview\nx\n",
+    );
+    let hooks = json!({ "hooks": { "Stop": [{ "hooks": [
+        { "type": "command", "command": "tollgate", "args": ["hook"], "timeout": 900 },
+    ] }] } });
+    project.file(".claude/settings.json", &hooks.to_string());
+    project
+}
+
+#[test]
+fn an_empty_project() {
+    let project = Project::empty();
+    std::fs::create_dir(project.path(".tollgate")).unwrap();
+    insta::assert_snapshot!(screen(&project));
+    assert_eq!(line(&project), "tollgate\n");
+    assert!(
+        !project.path(".tollgate/local").exists(),
+        "nothing is written"
+    );
+}
+
+#[test]
+fn a_busy_project() {
+    let project = busy();
+    must(&project, &["run"]);
+    insta::assert_snapshot!(screen(&project));
+    assert_eq!(
+        line(&project),
+        "tollgate · change 06-implementation 2/2 · gates ✔ now · cards plan-review 2/8\n"
+    );
+}
+
+#[test]
+fn a_pass_is_fresh_until_something_that_is_guarded_changes() {
+    let project = repository();
+    let gates = || {
+        let run = tollgate(&project, &["status", "--json"]);
+        let status: Value = serde_json::from_str(&run.stdout).unwrap();
+        status["gates"]["pass"].clone()
+    };
+    assert_eq!(gates()["evidence"], "never");
+    must(&project, &["run"]);
+    assert_eq!(gates()["evidence"], "fresh");
+    project.file("notes.txt", "nobody guards this\n");
+    assert_eq!(gates()["evidence"], "fresh");
+    project.file("src/a.txt", "b\n");
+    project.file("src/new.txt", "c\n");
+    let stale = gates();
+    assert_eq!(
+        (&stale["evidence"], &stale["changed_since"]),
+        (&json!("stale"), &json!(2))
+    );
+    project.file(".tollgate/checks/test.yml", "command: 'true'\n");
+    assert_eq!(gates()["evidence"], "other_gates");
+}
+
+#[test]
+fn a_project_whose_agent_was_blocked() {
+    let project = busy();
+    let forged = "sed -i s/a/b/ .tollgate/workflow/state.json";
+    project.hook(&bash(forged)).blocks("BASH STATE GUARD");
+    insta::assert_snapshot!(screen(&project));
+    let line = line(&project);
+    assert!(line.ends_with(" · ✖ SFG-001 now\n"), "{line}");
+}
+
+#[test]
+fn a_failing_gate() {
+    let project = repository();
+    project.file("src/broken", "");
+    let run = tollgate(&project, &["run"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    insta::assert_snapshot!(screen(&project));
+    assert_eq!(line(&project), "tollgate · gates ✖ now\n");
+}
+
+#[test]
+fn broken_files_are_named_and_the_rest_is_shown() {
+    let project = busy();
+    project.file(".tollgate/workflow/state.json", "{ \"active_workflow\": ");
+    project.file(".tollgate/plans/cards/state.json", "[]");
+    project.file(".tollgate/config.yml", "entry_points: 7\n");
+    project.file(".claude/settings.json", "{");
+    insta::assert_snapshot!(screen(&project));
+    let line = line(&project);
+    assert!(line.starts_with("tollgate · workflow ?"), "{line}");
+    assert!(line.contains("cards ?"), "{line}");
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_shown_as_text() {
+    let project = Project::empty();
+    let evil = "\u{1b}[2J\u{1b}]0;owned\u{7}\nsecond line\u{202e}";
+    let state = json!({
+        "active_workflow": {
+            "type": format!("feature{evil}"), "description": evil, "artifact_folder": evil,
+            "phases": [evil], "current_phase": evil, "current_phase_index": 0,
+            "phase_status": { evil: "in_progress" },
+        },
+        "phases": { evil: { "status": "in_progress" } },
+    });
+    project.file(".tollgate/workflow/state.json", &state.to_string());
+    let entry = json!({ "ts": "2026-01-01T00:00:00Z", "verdict": "block", "guard": evil, "code": evil, "reason": evil });
+    project.file(".tollgate/local/journal.jsonl", &format!("{entry}\n"));
+    let shown = screen(&project);
+    assert!(shown.contains("\\u{1b}[2J"), "{shown}");
+    let line = line(&project);
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(!line.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{line:?}");
+}
+
+#[test]
+fn status_is_json_for_programs() {
+    let project = busy();
+    let run = tollgate(&project, &["status", "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let status: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(status["branch"], "work");
+    assert_eq!(status["armed"][0]["agent"], "Claude Code");
+    assert_eq!(status["workflow"]["completed"], 1);
+    assert_eq!(status["workflow"]["phase"]["key"], "06-implementation");
+    assert_eq!(status["plan"]["reviews"]["made"], 2);
+    assert_eq!(status["wrong"], json!([]));
+}
+
+#[test]
+fn costs_and_counts_are_those_of_the_last_day() {
+    let project = Project::empty();
+    let now = jiff::Timestamp::now();
+    let old = now - jiff::SignedDuration::from_hours(30);
+    let entry = |ts: jiff::Timestamp, verdict: &str, cost: Option<f64>| {
+        format!(
+            "{}\n",
+            json!({ "ts": ts.to_string(), "verdict": verdict, "cost_usd": cost })
+        )
+    };
+    let lines = [
+        entry(old, "review", Some(7.0)),
+        entry(old, "block", None),
+        entry(now, "review", Some(0.25)),
+        entry(now, "review", Some(0.5)),
+        entry(now, "block", None),
+        "torn {\n".to_owned(),
+    ];
+    project.file(".tollgate/local/journal.jsonl", &lines.concat());
+    let run = tollgate(&project, &["status", "--json"]);
+    let status: Value = serde_json::from_str(&run.stdout).unwrap();
+    let day = &status["last_24_hours"];
+    assert_eq!(day["reviews"], 2, "{day}");
+    assert_eq!(day["blocks"], 1, "{day}");
+    assert_eq!(day["cost_usd"], 0.75, "{day}");
+    assert_eq!(day["at_least"], false, "{day}");
+}
+
+#[test]
+fn a_long_journal_is_not_read_whole() {
+    let project = Project::empty();
+    let now = jiff::Timestamp::now().to_string();
+    let entry = json!({ "ts": now, "verdict": "warn", "reason": "x".repeat(200) }).to_string();
+    project.file(
+        ".tollgate/local/journal.jsonl",
+        &format!("{entry}\n").repeat(10_000),
+    );
+    let run = tollgate(&project, &["status", "--json"]);
+    let status: Value = serde_json::from_str(&run.stdout).unwrap();
+    let day = &status["last_24_hours"];
+    assert_eq!(day["at_least"], true, "{day}");
+    assert!(day["warnings"].as_u64().unwrap() > 100, "{day}");
+}
+
+#[test]
+fn the_line_is_of_the_project_that_the_agent_says() {
+    let project = repository();
+    must(&project, &["run"]);
+    let place = project.root().to_str().unwrap();
+    for told in [
+        json!({ "cwd": place, "model": { "display_name": "x" } }),
+        json!({ "cwd": "/", "workspace": { "current_dir": place, "project_dir": place } }),
+    ] {
+        let mut command = project.command(&["statusline"]);
+        command.current_dir("/");
+        let run = run(command, told.to_string().as_bytes());
+        assert_eq!(run.stdout, "tollgate · gates ✔ now\n", "{run:?}");
+    }
+}
+
+#[test]
+fn the_line_never_fails() {
+    let outside = Project::empty();
+    for told in ["", "{", "[]", "{\"cwd\":7}", "\u{0}"] {
+        let run = run(outside.command(&["statusline"]), told.as_bytes());
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (0, ""),
+            "{told:?}: {run:?}"
+        );
+    }
+    let run = tollgate(&outside, &["status"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("tollgate init"), "{run:?}");
+}
+
+#[test]
+fn the_line_starts_no_process() {
+    let project = busy();
+    must(&project, &["run"]);
+    let mut command = project.command(&["statusline"]);
+    command.env("PATH", "/nowhere");
+    let run = run(command, b"");
+    assert!(run.stdout.contains("gates ✔"), "{run:?}");
+}

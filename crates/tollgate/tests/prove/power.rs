@@ -1,0 +1,187 @@
+//! Power loss, as a model: what was synced is there, what was not may be old, new, empty or half.
+//!
+//! Two things are shown. First, by the system calls of the real commands, that no state takes its
+//! name before its content was synced, and that its directory is synced after (where `strace` can
+//! be had). Second, that whatever mixture of files such a crash leaves behind, the next hooks and
+//! commands work, and the state is one of the two that were ever written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::ground::{Ground, program};
+use crate::report::{Chance, Effort, Report};
+
+/// Transitions, whose states are synced.
+const COMMANDS: &[&[&str]] = &[
+    &["workflow", "start", "feature", "again", "--no-branch"],
+    &["phase", "begin"],
+    &["workflow", "cancel", "--reason", "no longer wanted"],
+];
+
+pub(crate) fn run(effort: &Effort, report: &mut Report) {
+    order(report);
+    images(effort, report);
+}
+
+fn prepared(args: &[&str]) -> Ground {
+    if args[1] == "start" {
+        Ground::bare()
+    } else {
+        Ground::new()
+    }
+}
+
+/// The order of writing, syncing and renaming.
+fn order(report: &mut Report) {
+    for args in COMMANDS {
+        let ground = prepared(args);
+        let log = ground.outside().join("calls");
+        let mut command = ground.foreign("strace");
+        command
+            .args(["-f", "-y", "-o"])
+            .arg(&log)
+            .args([
+                "-e",
+                "trace=write,writev,pwrite64,fsync,fdatasync,rename,renameat,renameat2",
+            ])
+            .arg(program())
+            .args(*args);
+        if command.output().is_err() {
+            report.note("SKIPPED the order of calls: no strace".to_owned());
+            return;
+        }
+        let calls = std::fs::read_to_string(&log).unwrap_or_default();
+        let mut unsynced: BTreeSet<String> = BTreeSet::new();
+        let (mut renamed, mut open) = (0, false);
+        for call in calls.lines() {
+            let file = || call.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
+            if call.contains("write") {
+                unsynced.insert(file());
+            } else if call.contains("sync(") {
+                open &= file() != ground.path(".isdlc").display().to_string();
+                unsynced.remove(&file());
+            } else if call.contains("rename") && call.contains("/.isdlc/state.json\"") {
+                let from = call.split('"').nth(1).unwrap_or_default();
+                report.check(!unsynced.contains(from), || {
+                    format!("{args:?}: renamed before it was synced: {call}")
+                });
+                renamed += 1;
+                open = true;
+            }
+        }
+        report.count("states renamed", renamed);
+        report.check(!open, || {
+            format!("{args:?}: the directory was not synced after the rename")
+        });
+    }
+}
+
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+fn files(root: &Path, below: &Path, found: &mut Files) {
+    for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(root, &path, found);
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            found.insert(path.strip_prefix(root).unwrap().to_owned(), bytes);
+        }
+    }
+}
+
+fn snapshot(ground: &Ground) -> Files {
+    let mut found = Files::new();
+    for home in [".isdlc", ".tollgate"] {
+        files(&ground.root(), &ground.path(home), &mut found);
+    }
+    found
+}
+
+/// What the disk holds after the power came back.
+fn images(effort: &Effort, report: &mut Report) {
+    let mut chance = Chance::new(effort.seed);
+    let state = Path::new(".isdlc/state.json");
+    let mut round = 0;
+    while effort.goes_on(round, 3) {
+        let args = COMMANDS[usize::try_from(round).unwrap_or(0) % COMMANDS.len()];
+        round += 1;
+        let ground = prepared(args);
+        let _known = ground.hook(&ground.event("SessionStart", &json!({"source": "startup"})));
+        let before = snapshot(&ground);
+        let _done = ground.tollgate(args);
+        let after = snapshot(&ground);
+        report.check(before.get(state) != after.get(state), || {
+            format!("{args:?} changed nothing")
+        });
+        for _ in 0..4 {
+            let mut image = Vec::new();
+            for path in snapshot(&ground)
+                .keys()
+                .filter(|path| !after.contains_key(*path))
+            {
+                std::fs::remove_file(ground.root().join(path)).unwrap_or(());
+            }
+            for (path, bytes) in &after {
+                ground.write(&path.to_string_lossy(), bytes);
+            }
+            for (path, new) in &after {
+                let old = before.get(path);
+                if old == Some(new) {
+                    continue;
+                }
+                // The state was synced before it got its name: it is the old or the new one.
+                let choice = if path == state {
+                    chance.below(2)
+                } else {
+                    chance.below(4)
+                };
+                match (choice, old) {
+                    (0, None) => {
+                        std::fs::remove_file(ground.path(&path.to_string_lossy())).unwrap_or(());
+                    }
+                    (0, Some(old)) => ground.write(&path.to_string_lossy(), old),
+                    (1, _) => ground.write(&path.to_string_lossy(), new),
+                    (2, _) => ground.write(&path.to_string_lossy(), b""),
+                    _ => ground.write(&path.to_string_lossy(), &new[..new.len() / 2]),
+                }
+                image.push(format!(
+                    "{}: {}",
+                    path.display(),
+                    ["old", "new", "empty", "half"][usize::try_from(choice).unwrap_or(0)]
+                ));
+            }
+            report.count("images", 1);
+            let read = json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}});
+            for event in [
+                ground.event("SessionStart", &json!({"source": "startup"})),
+                ground.event("PreToolUse", &read),
+                ground.event("PostToolUse", &read),
+            ] {
+                let run = ground.hook(&event);
+                let answer = run.is_an_answer();
+                report.check(answer.is_ok(), || {
+                    format!("{args:?}, {image:?}: {answer:?}")
+                });
+            }
+            let status = ground.tollgate(&["workflow", "status"]);
+            report.check(matches!(status.code, Some(0 | 1)), || {
+                format!("{args:?}, {image:?}: {status:?}")
+            });
+            let now = std::fs::read(ground.path(".isdlc/state.json")).unwrap_or_default();
+            let known = Some(&now) == before.get(state) || Some(&now) == after.get(state);
+            report.check(known, || {
+                format!(
+                    "{args:?}, {image:?}: a third state: {}",
+                    String::from_utf8_lossy(&now)
+                )
+            });
+            let next = ground.hook(&ground.delegated(&format!("after-{round}")));
+            report.check(
+                next.is_an_answer().is_ok() && ground.state().is_ok(),
+                || format!("{args:?}, {image:?}: {next:?}"),
+            );
+        }
+    }
+}

@@ -84,8 +84,8 @@ enum Command {
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
-    /// Show every guard an event that it must stop, and name those that let it pass
-    Doctor,
+    /// Look whether everything works here, from the agents' settings to the state, and mend it
+    Doctor(doctor::Arguments),
     /// Register Tollgate with the agents used here, after showing what would change
     Install(install::Arguments),
     /// Take Tollgate out of the agents' settings again
@@ -196,7 +196,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
-        Command::Doctor => Ok(doctor::run()),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Workflow(command) => workflow::run(&command),

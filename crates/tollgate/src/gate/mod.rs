@@ -54,6 +54,23 @@ pub(crate) enum Event<'e> {
 /// Who is told. Gates run side by side, so it may be called by several threads at once.
 pub(crate) type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 
+/// How many files of a directory git keeps.
+pub(crate) fn tracked(root: &std::path::Path, directory: &std::path::Path) -> usize {
+    let Ok(git) = git::Git::at(root) else {
+        return 0;
+    };
+    // No program of the repository's configuration is to run for a mere look.
+    let asked = [
+        "-c".as_ref(),
+        "core.fsmonitor=false".as_ref(),
+        "ls-files".as_ref(),
+        "-z".as_ref(),
+        "--".as_ref(),
+        directory.as_os_str(),
+    ];
+    git.ask(asked).paths().map_or(0, |paths| paths.len())
+}
+
 /// What changed, without writing anything.
 pub(crate) fn detect(
     config: &config::Config,

@@ -13,6 +13,7 @@ use tollgate_core::git::Repository;
 
 use super::{COMMAND, PREPARED};
 use crate::agent::command::quoted;
+use crate::agent::places::is_executable;
 use crate::gate::git::Git;
 
 /// The hook's name.
@@ -164,6 +165,51 @@ printf %s "$input" | "$before" "$@"
         fs::replace(&self.file(), script.as_bytes(), Durability::Synced)
             .map_err(io::Error::other)?;
         std::fs::set_permissions(self.file(), std::fs::Permissions::from_mode(0o755))
+    }
+
+    /// Why our hook would not do its work; nothing where it would, or where there is none of ours.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let file = self.file();
+        match self.standing() {
+            Standing::Absent if self.before().exists() => Some(format!(
+                "{} is gone, and what it replaced is still aside",
+                file.display()
+            )),
+            Standing::Other if self.before().exists() => {
+                Some(format!("{} was replaced by another hook", file.display()))
+            }
+            Standing::Absent | Standing::Other => None,
+            Standing::Ours => {
+                let text = self.text();
+                let program = text.split("[ ! -x ").nth(1)?.split(" ]; then").next()?;
+                let program = program.trim_matches('\'').replace(r"'\''", "'");
+                if !is_executable(&file) {
+                    Some(format!(
+                        "{} cannot be executed, so git skips it",
+                        file.display()
+                    ))
+                } else if !is_executable(Path::new(&program)) {
+                    Some(format!(
+                        "{} runs {program}, which is not there",
+                        file.display()
+                    ))
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// Our hook in the repository's own directory, where git does not look any more.
+    pub(crate) fn bypassed(&self, root: &Path) -> Option<PathBuf> {
+        let own = Self {
+            directory: Repository::discover(root)?.common_dir.join("hooks"),
+            reach: Reach::Repository,
+        };
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let elsewhere = real(&own.directory) != real(&self.directory);
+        (elsewhere && own.standing() == Standing::Ours && self.standing() != Standing::Ours)
+            .then_some(self.directory.clone())
     }
 
     /// Takes the hook out and gives the one from before its name back.

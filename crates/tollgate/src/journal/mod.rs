@@ -2,7 +2,7 @@
 //!
 //! Everything that shows the past is built on this: it streams, passes over what cannot be read
 //! (a line torn by a killed writer is no reason to show nothing), creates and changes nothing.
-//! [`verify`] checks the chain of the lines, [`Follower`] waits for new ones.
+//! [`verify()`] checks the chain of the lines, [`Follower`] waits for new ones.
 
 mod entry;
 mod follow;

@@ -258,7 +258,7 @@ fn found(
 /// A file that is part of the repository is read on other machines, so it gets the bare name;
 /// what is a person's own gets the full path, because agents are started with other search
 /// paths. A link on the path is kept: it still leads to the program after an upgrade.
-fn program(
+pub(super) fn program(
     wanted: Option<&str>,
     scope: Scope,
     places: &Places,
@@ -367,13 +367,13 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
 
 /// Whether `agent` runs what is registered in `whose` settings: Copilot CLI also reads the
 /// project's files of Claude Code.
-fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
+pub(super) fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
     agent == whose
         || (agent == Agent::Copilot && whose == Agent::ClaudeCode && scope != Scope::User)
 }
 
 /// Where settings are looked for from here.
-fn places() -> Result<Places, Trouble> {
+pub(super) fn places() -> Result<Places, Trouble> {
     let env = crate::hook::environment();
     Places::find(&env, crate::hook::variable)
         .ok_or_else(|| Trouble::new("the current directory cannot be found"))

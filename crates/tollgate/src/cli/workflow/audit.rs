@@ -69,6 +69,25 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::from(u8::from(!findings.is_empty())))
 }
 
+/// What is wrong with a project's state, held against its journal.
+pub(in crate::cli) fn look(site: &Site) -> Result<Vec<Finding>, Trouble> {
+    let document = site.document()?;
+    let journal = own_lines(site);
+    site.with_rules(|rules| {
+        audit::audit(&Evidence {
+            document: &document,
+            rules,
+            journal: &journal,
+            now: site.now,
+        })
+    })
+}
+
+/// Mends what can be mended of a project's state; how many findings that were.
+pub(in crate::cli) fn repair(site: &Site) -> Result<usize, Trouble> {
+    mended(site, &own_lines(site)).map(|done| done.findings.len())
+}
+
 /// The journal's lines about this project's state.
 fn own_lines(site: &Site) -> Vec<Value> {
     let id = site
@@ -81,6 +100,12 @@ fn own_lines(site: &Site) -> Vec<Value> {
 }
 
 fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
+    let Mended { findings, left } = mended(site, journal)?;
+    print(&findings, &left, json);
+    Ok(ExitCode::from(u8::from(!left.is_empty())))
+}
+
+fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
     let mut mended = None;
     let updated = site.with_rules(|rules| {
         site.store().update(site.now, |document| {
@@ -119,8 +144,7 @@ fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
             ));
         }
     }
-    print(&findings, &left, json);
-    Ok(ExitCode::from(u8::from(!left.is_empty())))
+    Ok(Mended { findings, left })
 }
 
 fn print(mended: &[Finding], findings: &[Finding], json: bool) {

@@ -1,6 +1,6 @@
 //! `tollgate workflow …`: a workflow as a whole.
 
-mod audit;
+pub(super) mod audit;
 mod branch;
 mod cancel;
 mod definitions;

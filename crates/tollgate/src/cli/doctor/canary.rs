@@ -1,0 +1,230 @@
+//! Fires an event that must be blocked through the very command that is registered.
+
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tollgate_core::protocol::EventKind;
+
+use super::{Finding, Patient};
+use crate::agent::Agent;
+use crate::agent::read::Registered;
+
+/// A hook answers in milliseconds; this is for a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// No answer is longer.
+const ANSWER: u64 = 1 << 20;
+
+/// What a registered program says it is.
+pub(super) enum Version {
+    Same,
+    Other(String),
+    /// It is the project's own program, which is not started.
+    NotAsked,
+}
+
+/// What came of starting a program.
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+}
+
+/// The version of a program that settings name.
+pub(super) fn version(patient: &Patient, program: &Path) -> Version {
+    let myself = std::env::current_exe().and_then(|path| path.canonicalize());
+    if myself.ok() == program.canonicalize().ok() {
+        return Version::Same;
+    }
+    if is_of_project(patient, program) {
+        return Version::NotAsked;
+    }
+    let mut command = Command::new(program);
+    command.arg("--version");
+    match run(command, "") {
+        Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("CARGO_PKG_VERSION")) => {
+            Version::Same
+        }
+        Ok(ran) => {
+            let said = ran.stdout.lines().next().unwrap_or_default().trim();
+            Version::Other(if said.is_empty() {
+                "a program that does not say its version".to_owned()
+            } else {
+                said.to_owned()
+            })
+        }
+        Err(why) => Version::Other(why),
+    }
+}
+
+/// Whether a project could have put it there.
+fn is_of_project(patient: &Patient, program: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(program).starts_with(real(&patient.places.root))
+}
+
+/// Fires one canary for each command line that guards tools.
+pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
+    let mut findings = Vec::new();
+    let mut tried: Vec<(Agent, String)> = Vec::new();
+    for found in patient.reading.hooks().filter(|found| found.effective) {
+        let line = found.command.for_shell();
+        if found.agent.event(EventKind::PreTool) != Some(found.event.as_str())
+            || tried.contains(&(found.agent, line.clone()))
+        {
+            continue;
+        }
+        tried.push((found.agent, line));
+        findings.extend(fire(patient, found));
+    }
+    findings
+}
+
+fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
+    let file = patient.places.shown(&found.file);
+    // One that is not there is a finding of its own.
+    let program = found.command.located(&patient.places)?;
+    if is_of_project(patient, &program) {
+        return Some(Finding::new(
+            "program-in-project",
+            format!(
+                "{file} runs {}, which belongs to the project",
+                program.display()
+            ),
+            "it was not tried, because a project's programs are not started here; register one outside of it",
+        ));
+    }
+    let silent = |why: String| {
+        Some(Finding::new(
+            "canary",
+            format!(
+                "{} would not be stopped: `{}` ({file}) {why}",
+                found.agent,
+                found.command.for_shell()
+            ),
+            "start the command by hand with the event of `tollgate simulate`; `tollgate install` registers it anew",
+        ))
+    };
+    let place = match tempfile::Builder::new()
+        .prefix("tollgate-canary-")
+        .tempdir()
+    {
+        Ok(place) => place,
+        Err(error) => return silent(format!("could not be tried: {error}")),
+    };
+    if let Err(error) = std::fs::create_dir(place.path().join(".isdlc")) {
+        return silent(format!("could not be tried: {error}"));
+    }
+    // As the agent starts it: Claude Code the program itself, the others through a shell.
+    let mut command = if found.agent == Agent::ClaudeCode {
+        let mut command = Command::new(&program);
+        command.args(&found.command.args);
+        command
+    } else {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(found.command.for_shell());
+        command
+    };
+    command
+        .current_dir(place.path())
+        .env("CLAUDE_PROJECT_DIR", place.path());
+    let event = event(found.agent, place.path()).to_string();
+    match run(command, &event) {
+        Ok(ran) if is_block(&ran) => None,
+        Ok(ran) => silent(match ran.code {
+            Some(0) => "let a known-bad event pass".to_owned(),
+            Some(code) => format!("failed with code {code}"),
+            None => "was killed".to_owned(),
+        }),
+        Err(why) => silent(why),
+    }
+}
+
+/// A shell command that would change the state, as each agent tells it.
+fn event(agent: Agent, place: &Path) -> Value {
+    let command = "rm .isdlc/state.json";
+    let name = agent.event(EventKind::PreTool);
+    match agent {
+        Agent::ClaudeCode => json!({
+            "session_id": "doctor", "transcript_path": "/dev/null", "cwd": place,
+            "permission_mode": "default", "hook_event_name": name, "tool_name": "Bash",
+            "tool_input": { "command": command }, "tool_use_id": "doctor",
+        }),
+        Agent::Codex => json!({
+            "session_id": "doctor", "turn_id": "doctor", "transcript_path": null, "cwd": place,
+            "model": "doctor", "permission_mode": "default", "hook_event_name": name,
+            "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "doctor",
+        }),
+        Agent::Gemini => json!({
+            "session_id": "doctor", "transcript_path": "/dev/null", "cwd": place,
+            "hook_event_name": name, "timestamp": "2026-01-01T00:00:00.000Z",
+            "tool_name": "run_shell_command", "tool_input": { "command": command },
+        }),
+        Agent::Copilot => json!({
+            "hook_event_name": name, "session_id": "doctor",
+            "timestamp": "2026-01-01T00:00:00.000Z", "cwd": place, "tool_name": "bash",
+            "tool_input": { "command": command },
+        }),
+        Agent::Cursor => json!({
+            "conversation_id": "doctor", "cursor_version": "1", "workspace_roots": [place],
+            "session_id": "doctor", "hook_event_name": name, "tool_name": "Shell",
+            "tool_input": { "command": command }, "cwd": place,
+        }),
+    }
+}
+
+/// Whether an answer stops the agent, in whatever dialect.
+fn is_block(ran: &Ran) -> bool {
+    let denies = |value: &Value| {
+        let says = |value: Option<&Value>| {
+            let word = value.and_then(Value::as_str);
+            matches!(word, Some("deny" | "block"))
+        };
+        let inner = value.get("hookSpecificOutput");
+        says(value.get("decision"))
+            || says(value.get("permission"))
+            || says(value.get("permissionDecision"))
+            || says(inner.and_then(|inner| inner.get("permissionDecision")))
+            || value.get("continue") == Some(&Value::Bool(false))
+    };
+    ran.code == Some(2)
+        || serde_json::from_str::<Value>(&ran.stdout).is_ok_and(|value| denies(&value))
+}
+
+/// Runs a program to its end, within its time.
+fn run(mut command: Command, input: &str) -> Result<Ran, String> {
+    let told = |error: std::io::Error| format!("cannot be started: {error}");
+    // A file, not a pipe: it cannot fill up, and nobody can hold it open.
+    let mut printed = tempfile::tempfile().map_err(told)?;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(printed.try_clone().map_err(told)?)
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(told)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read its input has answered already.
+        let _closed = stdin.write_all(input.as_bytes());
+    }
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(told)? {
+            Some(status) => break status,
+            None if begun.elapsed() > PATIENCE => {
+                let _gone = child.kill();
+                let _reaped = child.wait();
+                return Err(format!("did not answer within {} s", PATIENCE.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let mut bytes = Vec::new();
+    printed.rewind().map_err(told)?;
+    printed.take(ANSWER).read_to_end(&mut bytes).map_err(told)?;
+    Ok(Ran {
+        code: status.code(),
+        stdout: String::from_utf8_lossy(&bytes).into_owned(),
+    })
+}

@@ -1,0 +1,189 @@
+//! `tollgate doctor`: does it work here, and if not, what is to be done?
+//!
+//! Every finding has a name that stays the same, what is wrong, and what to do; some can be
+//! mended (`--fix`). Nothing that a project chose is started: what a project's settings register
+//! is run only if it leads to a program outside of the project.
+
+mod canary;
+mod project;
+mod registrations;
+mod reviewers;
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tollgate_core::env::Env;
+use tollgate_core::life;
+use tollgate_core::project::Layout;
+
+use super::{Answer, BOLD, DIM, ERROR, GOOD};
+use crate::agent::Places;
+use crate::agent::read::{self, Reading};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Mend what can be mended
+    #[arg(long)]
+    fix: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that is wrong.
+pub(super) struct Finding<'p> {
+    /// Its name, for those who look for it.
+    name: &'static str,
+    what: String,
+    /// What to do about it.
+    next: String,
+    mend: Option<Mend<'p>>,
+}
+
+/// What puts it right, and says what was done.
+type Mend<'p> = Box<dyn FnOnce() -> Result<String, String> + 'p>;
+
+/// What is looked at.
+pub(super) struct Patient {
+    env: Env,
+    places: Places,
+    layout: Option<Layout>,
+    reading: Reading,
+    now: Timestamp,
+}
+
+/// Something that was put right, or could not be.
+struct Treated {
+    name: &'static str,
+    what: String,
+    done: Result<String, String>,
+}
+
+impl<'p> Finding<'p> {
+    fn new(name: &'static str, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            name,
+            what: what.into(),
+            next: next.into(),
+            mend: None,
+        }
+    }
+
+    fn mended_by(mut self, mend: impl FnOnce() -> Result<String, String> + 'p) -> Self {
+        self.mend = Some(Box::new(mend));
+        self
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Answer {
+    let mut treated = Vec::new();
+    if arguments.fix {
+        let patient = Patient::here()?;
+        for finding in patient.examine() {
+            if let Some(mend) = finding.mend {
+                treated.push(Treated {
+                    name: finding.name,
+                    what: finding.what,
+                    done: mend(),
+                });
+            }
+        }
+    }
+    // Also after mending: what counts is how it is now.
+    let patient = Patient::here()?;
+    let findings = patient.examine();
+    if arguments.json {
+        anstream::println!("{:#}", value(&findings, &treated));
+    } else {
+        print(&findings, &treated);
+    }
+    Ok(ExitCode::from(u8::from(!findings.is_empty())))
+}
+
+impl Patient {
+    fn here() -> Result<Self, super::Trouble> {
+        let env = crate::hook::environment();
+        let places = super::install::places()?;
+        Ok(Self {
+            layout: Layout::find(&env, None),
+            reading: read::read(&places),
+            now: Timestamp::now(),
+            places,
+            env,
+        })
+    }
+
+    fn examine(&self) -> Vec<Finding<'_>> {
+        let mut findings = dead_guards();
+        findings.extend(registrations::examine(self));
+        findings.extend(canary::examine(self));
+        if let Some(layout) = &self.layout {
+            findings.extend(project::examine(self, layout));
+            findings.extend(reviewers::examine(self, layout));
+        }
+        findings
+    }
+}
+
+/// Shows every guard its known-bad event in a temporary place.
+fn dead_guards<'p>() -> Vec<Finding<'p>> {
+    let place = std::env::temp_dir().join(format!("tollgate-life-{}", std::process::id()));
+    let faults = life::prove(&place).into_iter();
+    faults
+        .map(|fault| {
+            Finding::new(
+                "guard-dead",
+                fault.text,
+                "this is a defect of the program: install it anew, and report it",
+            )
+        })
+        .collect()
+}
+
+fn print(findings: &[Finding<'_>], treated: &[Treated]) {
+    for Treated { name, what, done } in treated {
+        match done {
+            Ok(done) => anstream::println!("{GOOD}mended{GOOD:#}  {BOLD}{name}{BOLD:#}  {done}"),
+            Err(why) => anstream::println!(
+                "{ERROR}not mended{ERROR:#}  {BOLD}{name}{BOLD:#}  {what}\n  {DIM}{why}{DIM:#}"
+            ),
+        }
+    }
+    for finding in findings {
+        anstream::println!("{ERROR}{}{ERROR:#}  {}", finding.name, finding.what);
+        anstream::println!("  {DIM}{}{DIM:#}", finding.next);
+    }
+    let dead = findings.iter().filter(|one| one.name == "guard-dead");
+    anstream::println!(
+        "{GOOD}alive{GOOD:#}  {} of {} guards stop what they must",
+        life::count() - dead.count(),
+        life::count()
+    );
+    let mendable = findings.iter().filter(|one| one.mend.is_some()).count();
+    match (findings.len(), mendable) {
+        (0, _) => anstream::println!("{GOOD}healthy{GOOD:#}"),
+        (1, 0) => anstream::println!("1 finding"),
+        (many, 0) => anstream::println!("{many} findings"),
+        (many, mendable) => anstream::println!(
+            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} mends {mendable} of them"
+        ),
+    }
+}
+
+fn value(findings: &[Finding<'_>], treated: &[Treated]) -> Value {
+    let dead = findings.iter().filter(|one| one.name == "guard-dead");
+    let alive = life::count() - dead.count();
+    let rows = findings.iter().map(|one| {
+        json!({ "name": one.name, "what": one.what, "next": one.next, "mendable": one.mend.is_some() })
+    });
+    let mended = treated.iter().map(|one| {
+        json!({ "name": one.name, "what": one.what, "mended": one.done.is_ok(),
+            "done": match &one.done { Ok(text) | Err(text) => text } })
+    });
+    json!({
+        "healthy": findings.is_empty(),
+        "guards": { "alive": alive, "count": life::count() },
+        "findings": rows.collect::<Vec<_>>(), "treated": mended.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,358 @@
+//! The project: its gates, its trust, its state and what Tollgate keeps in it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use tollgate_core::fs::{self, Durability, TEMPORARY};
+use tollgate_core::json::Object;
+use tollgate_core::project::Layout;
+use tollgate_core::scene::MAX_FILE;
+use tollgate_core::state::journal::Journal;
+use tollgate_core::state::lock::{self, Acquired};
+use tollgate_core::state::store::Store;
+
+use super::{Finding, Patient};
+use crate::agent::Scope;
+use crate::cli::install::program;
+use crate::cli::site::Site;
+use crate::cli::workflow::audit;
+use crate::gate::config::{Config, ConfigError};
+use crate::git_guard::script::{Hooks, Standing};
+use crate::trust::{self, Commands};
+
+/// How far back the journal is looked at.
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Whoever holds a lock longer than this is stuck.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Finding<'p>> {
+    let mut findings = Vec::new();
+    gates(patient, layout, &mut findings);
+    state(patient, layout, &mut findings);
+    own_directory(layout, &mut findings);
+    leftovers(layout, &mut findings);
+    git_hook(patient, layout, &mut findings);
+    faults(patient, layout, &mut findings);
+    findings
+}
+
+/// The guard on git's side, where it was installed.
+fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
+    let Ok(hooks) = Hooks::of(layout.root()) else {
+        return; // Without a repository there is no such guard.
+    };
+    if let Some(directory) = hooks.bypassed(layout.root()) {
+        findings.push(Finding::new(
+            "git-hook-bypassed",
+            format!(
+                "git looks for hooks in {} and does not find the guard there (core.hooksPath)",
+                directory.display()
+            ),
+            "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
+        ));
+    }
+    if let Some(why) = hooks.broken() {
+        let finding = Finding::new(
+            "git-hook-broken",
+            why,
+            "`tollgate install --git` puts it right, `tollgate uninstall --git` takes it out",
+        );
+        findings.push(if hooks.standing() == Standing::Ours {
+            finding.mended_by(move || {
+                let mut remarks = Vec::new();
+                let program = program(None, Scope::User, &patient.places, &mut remarks)
+                    .map_err(|trouble| trouble.what)?;
+                hooks.install(&program).map_err(|error| error.to_string())?;
+                Ok(format!("{} runs {program}", hooks.file().display()))
+            })
+        } else {
+            finding
+        });
+    }
+}
+
+/// The gates' files, and whether their commands may run.
+fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
+    let gates = match Config::load(layout, &patient.env) {
+        Ok(config) => Some(config),
+        Err(ConfigError::Missing(_)) => None,
+        Err(error @ ConfigError::Wrong(_)) => {
+            let told = error.to_string();
+            let first = told.lines().next().unwrap_or_default().to_owned();
+            findings.push(Finding::new(
+                "gates-invalid",
+                first,
+                "`tollgate validate` says all; until then no gate runs",
+            ));
+            None
+        }
+    };
+    // Only a registration for all projects asks for trust.
+    let asks = |found: &crate::agent::read::Registered| {
+        found.scope == Scope::User && found.command.has("--require-trust")
+    };
+    if patient.reading.hooks().any(asks) {
+        let commands = Commands::of(layout, gates.as_ref());
+        let standing = trust::standing(layout, &patient.env, &commands);
+        if !standing.is_consent() {
+            findings.push(Finding::new(
+                "not-trusted",
+                standing.words(&commands),
+                "`tollgate trust` shows them and asks; until then stops are not verified",
+            ));
+        }
+    }
+}
+
+/// The workflow's state: readable, by the rules, and nothing waiting for it.
+fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
+    let site = match Site::here() {
+        Ok(site) => site,
+        Err(trouble) => {
+            findings.push(Finding::new(
+                "workflow-config",
+                trouble.what,
+                "mend the file that is named; guards that need it are off until then",
+            ));
+            return;
+        }
+    };
+    let store = site.store();
+    let path = store.path().to_owned();
+    let shown = patient.places.shown(&path);
+    let lock = store.home().join("lock");
+    if lock.exists() && matches!(lock::acquire(&lock, PATIENCE), Ok(Acquired::Busy)) {
+        findings.push(Finding::new(
+            "lock-held",
+            format!("somebody holds the lock of {shown} all the time"),
+            format!(
+                "end the process that does (`fuser {}` names it); changes wait meanwhile",
+                lock.display()
+            ),
+        ));
+        return;
+    }
+    match fs::read_regular(&path, MAX_FILE) {
+        Ok(None) => {}
+        Ok(Some(contents)) => match Object::parse(&String::from_utf8_lossy(&contents.bytes)) {
+            Ok(_) => audited(&site, &shown, findings),
+            Err(error) => findings.push(Finding::new(
+                "state-corrupt",
+                format!("{shown} is no JSON object: {error}"),
+                "the next event of an agent puts the last good version back; without one, mend it by hand or restore it with git",
+            )),
+        },
+        Err(fault) => findings.push(Finding::new(
+            "state-unreadable",
+            format!("{shown}: {fault}"),
+            "it must be a regular file that you may read",
+        )),
+    }
+    waiting(patient, store, &shown, findings);
+    asides(patient, layout, &path, findings);
+}
+
+fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
+    let Ok(found) = audit::look(site) else {
+        return; // Told as a trouble of the configuration.
+    };
+    if let Some(first) = found.first() {
+        let what = format!(
+            "{shown} breaks {} rule(s) of the workflow; the first: {} {}: {}",
+            found.len(),
+            first.id,
+            first.place,
+            first.what
+        );
+        let next = "`tollgate workflow audit` says all, `--repair` mends what it can";
+        let finding = Finding::new("state-rules", what, next);
+        let repairable = found.iter().any(|one| one.repair.is_some());
+        findings.push(if repairable {
+            finding.mended_by(|| {
+                let site = Site::here().map_err(|trouble| trouble.what)?;
+                let mended = audit::repair(&site).map_err(|trouble| trouble.what)?;
+                Ok(format!("{mended} repaired; nothing was thrown away"))
+            })
+        } else {
+            finding
+        });
+    }
+}
+
+fn waiting<'p>(patient: &'p Patient, store: Store, shown: &str, findings: &mut Vec<Finding<'p>>) {
+    let count = store.waiting();
+    if count > 0 {
+        let finding = Finding::new(
+            "changes-waiting",
+            format!("{count} change(s) of {shown} wait in the spool"),
+            "the next event that changes the state makes them first",
+        );
+        let now = patient.now;
+        findings.push(finding.mended_by(move || {
+            let done = store.settle(now).map_err(|error| error.to_string())?;
+            Ok(format!(
+                "{count} made; the state's version is {}",
+                done.version
+            ))
+        }));
+    }
+}
+
+/// Versions of the state that were set aside because they were broken.
+fn asides<'p>(
+    patient: &'p Patient,
+    layout: &Layout,
+    state: &Path,
+    findings: &mut Vec<Finding<'p>>,
+) {
+    let beside = state.parent().map(Path::to_owned);
+    let places = beside.into_iter().chain([layout.local().join("state")]);
+    let is_aside = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains(".corrupt-") || name.starts_with("rejected-")
+    };
+    let files: Vec<String> = places
+        .flat_map(|place| entries(&place))
+        .filter(is_aside)
+        .map(|path| patient.places.shown(&path))
+        .collect();
+    if let Some(first) = files.first() {
+        findings.push(Finding::new(
+            "state-set-aside",
+            format!(
+                "{} broken version(s) of the state lie aside: {first}",
+                files.len()
+            ),
+            "look whether something in them is missed, then remove them",
+        ));
+    }
+}
+
+/// `.tollgate/local`: the person's alone, and hidden from git.
+fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
+    let local = layout.local();
+    let Ok(meta) = local.metadata() else {
+        return;
+    };
+    if meta.permissions().mode() & 0o077 != 0 {
+        let place = local.clone();
+        let finding = Finding::new(
+            "local-mode",
+            format!("others can read {}", local.display()),
+            format!("`chmod 700 {}`", local.display()),
+        );
+        findings.push(finding.mended_by(move || {
+            std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o700))
+                .map_err(|error| error.to_string())?;
+            Ok(format!("{} is yours alone", place.display()))
+        }));
+    }
+    let ignore = local.join(".gitignore");
+    let text = std::fs::read_to_string(&ignore).unwrap_or_default();
+    if !text.lines().any(|line| line.trim() == "*") {
+        let finding = Finding::new(
+            "local-not-ignored",
+            format!("git can see {}", local.display()),
+            format!("`echo '*' > {}`", ignore.display()),
+        );
+        findings.push(finding.mended_by(move || {
+            fs::replace(&ignore, b"*\n", Durability::Lazy).map_err(|fault| fault.to_string())?;
+            Ok(format!("{} hides it", ignore.display()))
+        }));
+    }
+    let tracked = crate::gate::tracked(layout.root(), &local);
+    if tracked > 0 {
+        findings.push(Finding::new(
+            "local-tracked",
+            format!(
+                "{tracked} file(s) of {} are committed to git",
+                local.display()
+            ),
+            "`git rm -r --cached .tollgate/local`: a journal belongs to one machine",
+        ));
+    }
+}
+
+/// What somebody who was killed left behind.
+fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
+    let mut places = vec![layout.local(), layout.local().join("state")];
+    places.extend(layout.state_file(None).parent().map(Path::to_owned));
+    let is_left = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+    };
+    let count = places
+        .iter()
+        .flat_map(|place| entries(place))
+        .filter(is_left)
+        .count();
+    if count > 0 {
+        let finding = Finding::new(
+            "left-behind",
+            format!("{count} temporary file(s) of a process that was killed"),
+            "the next write sweeps them",
+        );
+        findings.push(finding.mended_by(move || {
+            let swept = places.iter().map(|place| fs::sweep(place));
+            let swept: std::io::Result<Vec<usize>> = swept.collect();
+            let swept: usize = swept.map_err(|error| error.to_string())?.iter().sum();
+            Ok(format!("{swept} removed"))
+        }));
+    }
+    let plans = entries(&layout.plans_local());
+    let reviews = plans
+        .into_iter()
+        .filter(|plan| plan.join("review.json").is_file());
+    for plan in reviews {
+        let lock = plan.join("review.lock");
+        let is_running =
+            lock.exists() && matches!(lock::acquire(&lock, Duration::ZERO), Ok(Acquired::Busy));
+        if !is_running {
+            let id = plan.file_name().unwrap_or_default().to_string_lossy();
+            findings.push(Finding::new(
+                "review-left-behind",
+                format!("a review of plan '{id}' was begun and its end not written down"),
+                "the next stop takes its verdict over, or makes the review again",
+            ));
+        }
+    }
+}
+
+/// What kept Tollgate from deciding in the last day.
+fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<'p>>) {
+    let mut kinds: Vec<(String, usize, String)> = Vec::new();
+    for line in Journal::new(layout.local()).lines() {
+        let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+        let recent = text("ts")
+            .parse::<Timestamp>()
+            .is_ok_and(|then| patient.now.duration_since(then) < DAY);
+        if text("verdict") != "fault" || !recent {
+            continue;
+        }
+        match kinds.iter_mut().find(|(code, ..)| code == text("code")) {
+            Some((_, count, last)) => {
+                *count += 1;
+                text("reason").clone_into(last);
+            }
+            None => kinds.push((text("code").to_owned(), 1, text("reason").to_owned())),
+        }
+    }
+    for (code, count, last) in kinds {
+        findings.push(Finding::new(
+            "journal-faults",
+            format!("{code}, {count} time(s) in the last day: {last}"),
+            "mend what it names; it is reported for a day",
+        ));
+    }
+}
+
+fn entries(place: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,340 @@
+//! What the agents' settings register: is it there, does it lead to this program, only once?
+
+use std::path::Path;
+
+use crate::agent::change::{self, Wish};
+use crate::agent::read::{Kind, Registered};
+use crate::agent::registration::REGISTRATIONS;
+use crate::agent::{Agent, Scope, Strictness};
+use crate::cli::install::{program, runs};
+use tollgate_core::protocol::EventKind;
+
+use super::{Finding, Patient, canary};
+
+/// More seconds than an hour were meant as milliseconds; fewer milliseconds than a second as
+/// seconds.
+const TOO_LONG: u64 = 3600;
+const TOO_SHORT: u64 = 1000;
+
+/// Variables that make every hook approve at once.
+const SILENCING: &[&str] = &[
+    "TOLLGATE_DEPTH",
+    "TASKIE_HOOK_SKIP",
+    "GAUNTLET_STOP_HOOK_ACTIVE",
+];
+
+pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
+    let mut findings = Vec::new();
+    files(patient, &mut findings);
+    absent(patient, &mut findings);
+    for agent in Agent::ALL {
+        for scope in Scope::ALL {
+            whole(patient, agent, scope, &mut findings);
+        }
+        doubled(patient, agent, &mut findings);
+    }
+    for registered in effective(patient) {
+        timeouts(patient, registered, &mut findings);
+    }
+    elsewhere(patient, &mut findings);
+    silenced(patient, &mut findings);
+    findings
+}
+
+/// The registrations that an agent takes notice of.
+fn effective(patient: &Patient) -> impl Iterator<Item = &Registered> {
+    patient.reading.hooks().filter(|found| found.effective)
+}
+
+/// What is wrong with whole files.
+fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
+    let places = &patient.places;
+    for (agent, file, flaw) in &patient.reading.flaws {
+        findings.push(Finding::new(
+            "settings-unreadable",
+            format!("{agent} reads {}: {flaw}", places.shown(file)),
+            "mend the file at that place; until then the agent may run no hook of it",
+        ));
+    }
+    for off in &patient.reading.switched_off {
+        findings.push(Finding::new(
+            "hooks-off",
+            format!(
+                "{} runs no hooks at all: `{}` in {}",
+                off.agent,
+                off.key,
+                places.shown(&off.file)
+            ),
+            "remove it if that was not meant; nothing is guarded until then",
+        ));
+    }
+    for registered in &patient.reading.registered {
+        let file = places.shown(&registered.file);
+        let event = &registered.event;
+        if !registered.effective {
+            findings.push(Finding::new(
+                "registration-hidden",
+                format!("{file} has {event} twice, and the agent reads only the last one"),
+                "put both lists into one",
+            ));
+        }
+        if let Kind::Original(original) = &registered.kind {
+            findings.push(Finding::new(
+                "original-registered",
+                format!("{file} still runs {} at {event}", original.title()),
+                "`tollgate install --replace-originals` takes it out",
+            ));
+        }
+    }
+}
+
+/// Agents that are used here and know nothing of Tollgate.
+fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
+    let is_told = |agent: Agent| {
+        let plugin = agent == Agent::ClaudeCode && !patient.reading.plugin.is_empty();
+        plugin || effective(patient).any(|found| runs(agent, found.agent, found.scope))
+    };
+    let nobody = !Agent::ALL.into_iter().any(is_told);
+    for agent in Agent::ALL.into_iter().filter(|agent| !is_told(*agent)) {
+        // An agent that merely is on the machine may be used elsewhere.
+        let why = agent.found(&patient.places);
+        if let Some(why) = why.filter(|why| nobody || why.starts_with("the project has")) {
+            findings.push(Finding::new(
+                "not-installed",
+                format!("{agent} is used here ({why}) and not told about Tollgate"),
+                format!("`tollgate install --agent {}`", agent.name()),
+            ));
+        }
+    }
+    if nobody && findings.iter().all(|one| one.name != "not-installed") {
+        findings.push(Finding::new(
+            "not-installed",
+            "no agent was found that is told about Tollgate",
+            "`tollgate install --agent NAME`",
+        ));
+    }
+}
+
+/// The registrations of one file: all events, a program that exists and is this one, trust.
+fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Vec<Finding<'p>>) {
+    let mut own = effective(patient).filter(|found| found.agent == agent && found.scope == scope);
+    let Some(first) = own.next() else {
+        return;
+    };
+    let places = &patient.places;
+    let file = places.shown(&first.file);
+    let has = |event: &str| {
+        effective(patient)
+            .any(|found| found.agent == agent && found.scope == scope && found.event == event)
+    };
+    let missing: Vec<&str> = REGISTRATIONS
+        .iter()
+        .filter_map(|registration| agent.event(registration.event))
+        .filter(|event| !has(event))
+        .collect();
+    if !missing.is_empty() {
+        let finding = Finding::new(
+            "event-missing",
+            format!("{file} does not register {}", missing.join(", ")),
+            "`tollgate install` adds what is missing",
+        );
+        findings.push(mended(patient, first, finding));
+    }
+    let line = &first.command;
+    match line.located(places) {
+        None => {
+            let finding = Finding::new(
+                "program-missing",
+                format!("{file} runs {}, which is not there", line.program),
+                "`tollgate install` registers this program instead",
+            );
+            findings.push(mended(patient, first, finding));
+        }
+        Some(found) => match canary::version(patient, &found) {
+            canary::Version::Same | canary::Version::NotAsked => {}
+            canary::Version::Other(other) => {
+                let finding = Finding::new(
+                    "program-version",
+                    format!(
+                        "{file} runs {}, which is {other}; this is {}",
+                        places.shown(&found),
+                        env!("CARGO_PKG_VERSION")
+                    ),
+                    "upgrade it, or `tollgate install` from the one you want",
+                );
+                findings.push(mended(patient, first, finding));
+            }
+        },
+    }
+    let open = |found: &Registered| !found.command.has("--require-trust");
+    if scope == Scope::User && (open(first) || own.any(open)) {
+        let finding = Finding::new(
+            "trust-not-required",
+            format!("{file} runs every repository's commands: --require-trust is missing"),
+            format!("`tollgate install --agent {} --scope user`", agent.name()),
+        );
+        findings.push(mended(patient, first, finding));
+    }
+}
+
+/// How much a new install keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// What a person set besides the command.
+    Settings,
+    /// Nothing: what they set is what is wrong.
+    Nothing,
+}
+
+/// The finding with the cure that a new install is.
+fn mended<'p>(patient: &'p Patient, found: &Registered, finding: Finding<'p>) -> Finding<'p> {
+    cured(patient, found, finding, Keep::Settings)
+}
+
+fn cured<'p>(
+    patient: &'p Patient,
+    found: &Registered,
+    finding: Finding<'p>,
+    keep: Keep,
+) -> Finding<'p> {
+    let (agent, scope) = (found.agent, found.scope);
+    let places = &patient.places;
+    // What stands in another file than ours was written by somebody.
+    if agent.settings(scope, places).as_ref() != Some(&found.file) {
+        return finding;
+    }
+    finding.mended_by(move || {
+        let mut remarks = Vec::new();
+        let program = program(None, scope, places, &mut remarks).map_err(|trouble| trouble.what)?;
+        let wish = Wish {
+            agent,
+            scope,
+            program: &program,
+            strictness: Strictness::Lenient,
+            replace_originals: false,
+        };
+        if keep == Keep::Nothing
+            && let Some(file) = agent.settings(scope, places)
+            && let Some(change) =
+                change::uninstall(agent, scope, &file, places).map_err(|refusal| refusal.what)?
+        {
+            change::make(&change, places).map_err(|refusal| refusal.what)?;
+        }
+        let change = change::install(&wish, places).map_err(|refusal| refusal.what)?;
+        change::make(&change, places).map_err(|refusal| refusal.what)?;
+        Ok(format!(
+            "registered {program} in {}",
+            places.shown(&change.file)
+        ))
+    })
+}
+
+/// One agent that runs Tollgate more than once for an event.
+fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p>>) {
+    let places = &patient.places;
+    for registration in &REGISTRATIONS {
+        let Some(event) = agent.event(registration.event) else {
+            continue;
+        };
+        let mut files: Vec<String> = effective(patient)
+            .filter(|found| runs(agent, found.agent, found.scope) && found.event == event)
+            .map(|found| places.shown(&found.file))
+            .collect();
+        // The plugin registers the end of a turn only.
+        if agent == Agent::ClaudeCode && registration.event == EventKind::Stop {
+            let plugin = patient.reading.plugin.iter();
+            files.extend(plugin.map(|(_, file)| format!("the plugin ({})", places.shown(file))));
+        }
+        if files.len() > 1 {
+            findings.push(Finding::new(
+                "registered-twice",
+                format!("{agent} runs Tollgate {} times at {event}: {}", files.len(), files.join(", ")),
+                format!(
+                    "each event then takes twice the time; take one out, with `tollgate uninstall --agent {}` and its --scope, or by disabling the plugin",
+                    agent.name()
+                ),
+            ));
+            return;
+        }
+    }
+}
+
+/// A timeout that was written in another unit than the agent's.
+fn timeouts<'p>(patient: &'p Patient, found: &Registered, findings: &mut Vec<Finding<'p>>) {
+    let Some(timeout) = found.timeout else {
+        return;
+    };
+    let wrong = if found.agent == Agent::Gemini {
+        timeout < TOO_SHORT
+    } else {
+        timeout > TOO_LONG
+    };
+    if wrong {
+        let unit = if found.agent == Agent::Gemini {
+            "milliseconds"
+        } else {
+            "seconds"
+        };
+        let finding = Finding::new(
+            "timeout-unit",
+            format!(
+                "{} gives {} a timeout of {timeout}, which {} takes for {unit}",
+                patient.places.shown(&found.file),
+                found.event,
+                found.agent
+            ),
+            "`tollgate uninstall` and `tollgate install` write it in the agent's unit",
+        );
+        findings.push(cured(patient, found, finding, Keep::Nothing));
+    }
+}
+
+/// Settings of a project that an agent started here would not read.
+fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
+    let root = &patient.places.root;
+    let here = patient.env.cwd.as_deref().unwrap_or(Path::new("/"));
+    let real = |path: &Path| path.canonicalize().ok();
+    let only_in_project = effective(patient)
+        .filter(|found| found.agent == Agent::ClaudeCode)
+        .all(|found| found.scope != Scope::User)
+        && effective(patient).any(|found| found.agent == Agent::ClaudeCode);
+    if only_in_project && real(root) != real(here) {
+        findings.push(Finding::new(
+            "other-directory",
+            format!(
+                "Claude Code is told in {}, and reads only the settings of the directory it starts in; this is {}",
+                root.display(),
+                here.display()
+            ),
+            format!("start the agent in {}", root.display()),
+        ));
+    }
+}
+
+/// Variables that make every hook approve: in this environment, or in a project's settings.
+fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
+    let next = "remove it: with it every hook approves before it looks";
+    if patient.env.is_nested() {
+        findings.push(Finding::new(
+            "hooks-silenced",
+            format!("one of {} is set here", SILENCING.join(", ")),
+            next,
+        ));
+    }
+    for scope in Scope::ALL {
+        for file in Agent::ClaudeCode.reads(scope, &patient.places) {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            let name = SILENCING
+                .iter()
+                .find(|name| text.contains(&format!("\"{name}\"")));
+            if let Some(name) = name {
+                let file = patient.places.shown(&file);
+                findings.push(Finding::new(
+                    "hooks-silenced",
+                    format!("{file} sets {name} for every hook"),
+                    next,
+                ));
+            }
+        }
+    }
+}

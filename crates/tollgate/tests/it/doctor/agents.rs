@@ -1,0 +1,222 @@
+//! Faults in what the agents are told.
+
+use serde_json::json;
+
+use super::Ward;
+
+#[test]
+fn not_installed() {
+    let ward = Ward::empty();
+    ward.file("CLAUDE.md", "");
+    ward.has("not-installed");
+    assert_eq!(ward.tollgate(&["install", "--yes"]).code, 0);
+    ward.is_healthy();
+}
+
+#[test]
+fn another_agent_of_the_project_is_not_told() {
+    let ward = Ward::new();
+    ward.file("GEMINI.md", "");
+    ward.has("not-installed");
+}
+
+#[test]
+fn an_agent_that_only_is_on_the_machine_is_no_finding() {
+    let ward = Ward::new();
+    ward.program("codex", "#!/bin/sh\n");
+    ward.is_healthy();
+}
+
+#[test]
+fn an_event_is_missing() {
+    let ward = Ward::new();
+    ward.tamper(|text| text.replace("\"Stop\"", "\"Notification\""));
+    ward.has_and_mends("event-missing");
+}
+
+#[test]
+fn the_program_is_gone() {
+    let ward = Ward::new();
+    ward.tamper(|text| text.replace("\"tollgate\"", "\"/nowhere/tollgate\""));
+    ward.has_and_mends("program-missing");
+}
+
+#[test]
+fn the_program_is_of_another_version() {
+    let ward = Ward::new();
+    let other = ward.program("tollgate-old", "#!/bin/sh\n[ \"$1\" = --version ] && { echo tollgate 0.0.1; exit; }\nexec tollgate \"$@\"\n");
+    ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", other.to_str().unwrap())));
+    ward.has_and_mends("program-version");
+}
+
+#[test]
+fn a_timeout_in_milliseconds() {
+    let ward = Ward::new();
+    ward.tamper(|text| text.replace("\"timeout\": 900", "\"timeout\": 900000"));
+    ward.has_and_mends("timeout-unit");
+}
+
+#[test]
+fn a_timeout_in_seconds_where_milliseconds_are_meant() {
+    let ward = Ward::empty();
+    assert_eq!(
+        ward.tollgate(&["install", "--agent", "gemini", "--yes"])
+            .code,
+        0
+    );
+    ward.is_healthy();
+    let file = ward.project().join(".gemini/settings.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    ward.file(".gemini/settings.json", &text.replace("900000", "900"));
+    ward.has_and_mends("timeout-unit");
+}
+
+#[test]
+fn registered_in_the_project_and_for_the_user() {
+    let ward = Ward::new();
+    let run = ward.tollgate(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--scope",
+        "user",
+        "--yes",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    ward.has("registered-twice");
+}
+
+#[test]
+fn registered_by_the_plugin_and_in_settings() {
+    let ward = Ward::new();
+    ward.at_home(
+        ".claude/settings.json",
+        r#"{"enabledPlugins":{"taskie@somewhere":true}}"#,
+    );
+    ward.has("registered-twice");
+}
+
+#[test]
+fn all_hooks_are_switched_off() {
+    let ward = Ward::new();
+    ward.at_home(".claude/settings.json", r#"{"disableAllHooks":true}"#);
+    ward.has("hooks-off");
+}
+
+#[test]
+fn settings_that_cannot_be_read() {
+    let ward = Ward::new();
+    ward.file(".claude/settings.local.json", "{ \"hooks\": ");
+    ward.has("settings-unreadable");
+}
+
+#[test]
+fn a_variable_that_silences_every_hook() {
+    let ward = Ward::new();
+    ward.file(
+        ".claude/settings.local.json",
+        r#"{"env":{"TASKIE_HOOK_SKIP":"true"}}"#,
+    );
+    ward.has("hooks-silenced");
+}
+
+#[test]
+fn the_same_variable_in_the_environment() {
+    let ward = Ward::new().env("TOLLGATE_DEPTH", "1");
+    let names = ward.names();
+    assert!(names.contains(&"hooks-silenced".to_owned()), "{names:?}");
+    // And the canary notices what it does.
+    assert!(names.contains(&"canary".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_registration_for_all_projects_without_trust() {
+    let ward = Ward::empty();
+    let run = ward.tollgate(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--scope",
+        "user",
+        "--yes",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    ward.is_healthy();
+    let file = ward.home().join(".claude/settings.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut settings = settings.to_string();
+    settings = settings.replace(r#","--require-trust""#, "");
+    ward.at_home(".claude/settings.json", &settings);
+    ward.has_and_mends("trust-not-required");
+}
+
+#[test]
+fn the_agent_starts_in_another_directory() {
+    let ward = Ward::new();
+    ward.file("deep/er/a.txt", "");
+    let mut command = ward.command(&["doctor", "--json"]);
+    command.current_dir(ward.project().join("deep/er"));
+    let run = crate::context::run(command, b"");
+    assert!(run.stdout.contains("other-directory"), "{run:?}");
+    assert_eq!(run.code, 1);
+}
+
+#[test]
+fn an_original_is_still_registered() {
+    let ward = Ward::new();
+    ward.file(
+        ".claude/settings.local.json",
+        &json!({ "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [
+            { "type": "command", "command": "node $CLAUDE_PROJECT_DIR/.claude/hooks/branch-guard.cjs" } ] } ] } })
+        .to_string(),
+    );
+    ward.has("original-registered");
+}
+
+#[test]
+fn a_canary_is_fired_for_every_agent() {
+    for agent in ["claude-code", "codex", "gemini", "copilot", "cursor"] {
+        let ward = Ward::empty();
+        let run = ward.tollgate(&["install", "--agent", agent, "--yes"]);
+        assert_eq!(run.code, 0, "{agent} {run:?}");
+        ward.is_healthy();
+    }
+}
+
+#[test]
+fn a_program_that_stops_nothing_is_found_by_the_canary() {
+    for agent in ["claude-code", "codex", "gemini", "copilot", "cursor"] {
+        let ward = Ward::empty();
+        let lame = ward.program(
+            "tollgate-lame",
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo tollgate 0.1.0\nexit 0\n",
+        );
+        let run = ward.tollgate(&[
+            "install",
+            "--agent",
+            agent,
+            "--yes",
+            "--command",
+            lame.to_str().unwrap(),
+        ]);
+        assert_eq!(run.code, 0, "{agent} {run:?}");
+        let (report, _) = ward.report(&[]);
+        assert_eq!(super::names(&report), ["canary"], "{agent} {report:#}");
+        let what = report["findings"][0]["what"].as_str().unwrap();
+        assert!(what.contains("let a known-bad event pass"), "{what}");
+    }
+}
+
+#[test]
+fn a_program_of_the_project_is_not_started() {
+    let ward = Ward::new();
+    let program = ward.file("tools/tollgate", "#!/bin/sh\ntouch \"$0.ran\"\n");
+    std::os::unix::fs::symlink(&program, ward.project().join("t")).unwrap();
+    let mut permissions = program.metadata().unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(&program, permissions).unwrap();
+    ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", program.to_str().unwrap())));
+    ward.has("program-in-project");
+    assert!(!ward.project().join("tools/tollgate.ran").exists());
+}

@@ -1,0 +1,226 @@
+//! `tollgate doctor`: every planted fault is found by its name, and what can be mended is.
+
+mod agents;
+mod project;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::context::{Run, TOLLGATE, git, run};
+
+/// A project in a repository that Claude Code works on with Tollgate, all of it healthy.
+pub(super) struct Ward {
+    dir: tempfile::TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Ward {
+    pub(super) fn new() -> Self {
+        let ward = Self::empty();
+        let run = ward.tollgate(&["install", "--agent", "claude-code", "--yes"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        ward
+    }
+
+    /// Nothing is registered.
+    pub(super) fn empty() -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("tollgate-ward-")
+            .tempdir()
+            .unwrap();
+        for name in ["project/.tollgate/workflow", "home", "bin"] {
+            std::fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(TOLLGATE, dir.path().join("bin/tollgate")).unwrap();
+        let ward = Self { dir, env: vec![] };
+        git(&ward.project(), &["init", "-q", "-b", "main"]);
+        git(
+            &ward.project(),
+            &["commit", "-q", "--allow-empty", "-m", "first"],
+        );
+        ward
+    }
+
+    pub(super) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub(super) fn file(&self, relative: &str, text: &str) -> PathBuf {
+        put(&self.project().join(relative), text)
+    }
+
+    pub(super) fn at_home(&self, relative: &str, text: &str) -> PathBuf {
+        put(&self.home().join(relative), text)
+    }
+
+    /// A program on the path.
+    pub(super) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = put(&self.dir.path().join("bin").join(name), script);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(super) fn settings(&self) -> String {
+        std::fs::read_to_string(self.project().join(".claude/settings.json")).unwrap()
+    }
+
+    /// Changes the settings that Claude Code reads.
+    pub(super) fn tamper(&self, edit: impl Fn(String) -> String) {
+        let before = self.settings();
+        let after = edit(before.clone());
+        assert_ne!(before, after);
+        self.file(".claude/settings.json", &after);
+    }
+
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(self.dir.path().join("bin/tollgate"));
+        let path = format!("{}/bin:/usr/bin:/bin", self.dir.path().display());
+        command
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", path)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    pub(super) fn tollgate(&self, args: &[&str]) -> Run {
+        run(self.command(args), b"")
+    }
+
+    pub(super) fn report(&self, args: &[&str]) -> (Value, i32) {
+        let mut all = vec!["doctor", "--json"];
+        all.extend(args);
+        let run = self.tollgate(&all);
+        let report = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        (report, run.code)
+    }
+
+    /// The names of all findings.
+    pub(super) fn names(&self) -> Vec<String> {
+        names(&self.report(&[]).0)
+    }
+
+    /// Exactly this is found, and it says what to do.
+    #[track_caller]
+    pub(super) fn has(&self, name: &str) {
+        let (report, code) = self.report(&[]);
+        assert_eq!(names(&report), [name], "{report:#}");
+        assert_eq!(code, 1, "{report:#}");
+        for finding in report["findings"].as_array().unwrap() {
+            assert!(finding["next"].as_str().unwrap().len() > 10, "{report:#}");
+        }
+    }
+
+    /// The same, and `--fix` mends it.
+    #[track_caller]
+    pub(super) fn has_and_mends(&self, name: &str) {
+        self.has(name);
+        let (report, code) = self.report(&["--fix"]);
+        assert_eq!(code, 0, "{report:#}");
+        let treated = report["treated"].as_array().unwrap();
+        let done = |one: &Value| one["name"] == name && one["mended"] == true;
+        assert!(treated.iter().any(done), "{report:#}");
+        self.is_healthy();
+    }
+
+    #[track_caller]
+    pub(super) fn is_healthy(&self) {
+        let (report, code) = self.report(&[]);
+        assert_eq!(names(&report), Vec::<String>::new(), "{report:#}");
+        assert_eq!(code, 0, "{report:#}");
+    }
+}
+
+fn names(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap();
+    let name = |finding: &Value| finding["name"].as_str().unwrap().to_owned();
+    findings.iter().map(name).collect()
+}
+
+fn put(path: &Path, text: &str) -> PathBuf {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = std::fs::File::create(path).unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    path.to_owned()
+}
+
+#[test]
+fn a_healthy_project_is_healthy() {
+    let ward = Ward::new();
+    ward.is_healthy();
+    let run = ward.tollgate(&["doctor"]);
+    assert!(run.stdout.contains("guards stop what they must"), "{run:?}");
+    assert!(run.stdout.contains("healthy"), "{run:?}");
+}
+
+#[test]
+fn doctor_leaves_no_trace() {
+    let ward = Ward::new();
+    let status = || {
+        git(
+            &ward.project(),
+            &["status", "--porcelain", "--ignored", "-uall"],
+        )
+    };
+    let before = status();
+    ward.report(&[]);
+    assert_eq!(status(), before);
+    assert!(std::fs::read_dir(ward.home()).unwrap().next().is_none());
+}
+
+#[test]
+fn findings_are_told_in_words() {
+    let ward = Ward::new();
+    ward.tamper(|text| text.replace("\"timeout\": 900", "\"timeout\": 900000"));
+    let run = ward.tollgate(&["doctor"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let first = "timeout-unit  .claude/settings.json gives Stop a timeout of 900000";
+    assert!(run.stdout.starts_with(first), "{run:?}");
+    assert!(run.stdout.contains("`tollgate install`"), "{run:?}");
+    assert!(run.stdout.contains("--fix mends 1 of them"), "{run:?}");
+    let run = ward.tollgate(&["doctor", "--fix"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.starts_with("mended  timeout-unit"), "{run:?}");
+    assert!(run.stdout.ends_with("healthy\n"), "{run:?}");
+}
+
+/// The page lists every finding there is.
+#[test]
+fn every_finding_is_documented() {
+    let page = include_str!("../../../../../docs/doctor.md");
+    let sources = [
+        include_str!("../../../src/cli/doctor/mod.rs"),
+        include_str!("../../../src/cli/doctor/canary.rs"),
+        include_str!("../../../src/cli/doctor/project.rs"),
+        include_str!("../../../src/cli/doctor/registrations.rs"),
+        include_str!("../../../src/cli/doctor/reviewers.rs"),
+    ];
+    let mut count = 0;
+    for source in sources {
+        for part in source.split("Finding::new(").skip(1) {
+            let Some(name) = part.trim_start().strip_prefix('"') else {
+                continue;
+            };
+            let name = name.split('"').next().unwrap();
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count >= 25, "{count}");
+}

@@ -1,0 +1,231 @@
+//! Faults in a project.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::Ward;
+use crate::context::git;
+
+#[test]
+fn the_gates_configuration_is_wrong() {
+    let ward = Ward::new();
+    ward.file(".tollgate/config.yml", "entry_points: [\n");
+    ward.has("gates-invalid");
+}
+
+#[test]
+fn the_commands_are_not_trusted() {
+    let ward = Ward::empty();
+    let run = ward.tollgate(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--scope",
+        "user",
+        "--yes",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    ward.file(
+        ".tollgate/config.yml",
+        "entry_points:\n  - path: .\n    checks: [a]\n",
+    );
+    ward.file(".tollgate/checks/a.yml", "command: touch ran\n");
+    ward.has("not-trusted");
+    assert!(!ward.project().join("ran").exists());
+}
+
+fn with_reviewer(ward: &Ward) {
+    ward.file(
+        ".tollgate/config.yml",
+        "cli: { default_preference: [codex] }\nentry_points:\n  - path: .\n    reviews: [a]\n",
+    );
+    ward.file(".tollgate/reviews/a.md", "Look.\n");
+}
+
+#[test]
+fn a_reviewer_is_missing() {
+    let ward = Ward::new();
+    with_reviewer(&ward);
+    ward.has("reviewer-missing");
+}
+
+#[test]
+fn a_reviewer_is_not_logged_in() {
+    let ward = Ward::new();
+    with_reviewer(&ward);
+    ward.program("codex", "#!/bin/sh\ntouch \"$0.ran\"\n");
+    ward.has("reviewer-logged-out");
+    assert!(
+        !ward.home().join("../bin/codex.ran").exists(),
+        "asking costs"
+    );
+    ward.at_home(".codex/auth.json", "{}");
+    ward.is_healthy();
+}
+
+#[test]
+fn the_state_is_no_json() {
+    let ward = Ward::new();
+    ward.file(".tollgate/workflow/state.json", "{ broken");
+    ward.has("state-corrupt");
+}
+
+#[test]
+fn the_state_breaks_the_rules() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    ward.is_healthy();
+    let file = ward.project().join(".tollgate/workflow/state.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+    state["current_phase"] = json!("16-quality-loop");
+    ward.file(".tollgate/workflow/state.json", &state.to_string());
+    ward.has_and_mends("state-rules");
+}
+
+#[test]
+fn a_broken_state_lies_aside() {
+    let ward = Ward::new();
+    ward.file(
+        ".tollgate/workflow/state.json.corrupt-20261116T010203Z",
+        "{",
+    );
+    ward.has("state-set-aside");
+}
+
+#[test]
+fn changes_wait_in_the_spool() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    let lock = ward.project().join(".tollgate/local/state/lock");
+    let held = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&lock)
+        .unwrap();
+    held.lock().unwrap();
+    // An event whose change has to wait, because somebody holds the lock.
+    let event = json!({
+        "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/t",
+        "permission_mode": "default", "tool_name": "Task", "tool_use_id": "1",
+        "tool_input": { "subagent_type": "requirements-analyst", "prompt": "go" },
+        "tool_response": { "content": "done" },
+    });
+    let mut hook = ward.command(&["hook"]);
+    hook.env("CLAUDE_PROJECT_DIR", ward.project());
+    crate::context::run(hook, event.to_string().as_bytes());
+    let names = ward.names();
+    assert_eq!(names, ["lock-held"], "{names:?}");
+    held.unlock().unwrap();
+    ward.has_and_mends("changes-waiting");
+}
+
+#[test]
+fn others_can_read_the_journal() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    let local = ward.project().join(".tollgate/local");
+    std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o755)).unwrap();
+    ward.has_and_mends("local-mode");
+}
+
+#[test]
+fn git_can_see_what_is_local() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    std::fs::remove_file(ward.project().join(".tollgate/local/.gitignore")).unwrap();
+    ward.has_and_mends("local-not-ignored");
+}
+
+#[test]
+fn what_is_local_is_committed() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    git(
+        &ward.project(),
+        &["add", "-f", ".tollgate/local/journal.jsonl"],
+    );
+    ward.has("local-tracked");
+}
+
+#[test]
+fn somebody_was_killed_while_writing() {
+    let ward = Ward::new();
+    ward.file(".tollgate/workflow/.tollgate-tmp-1234-1", "half");
+    ward.has_and_mends("left-behind");
+}
+
+#[test]
+fn a_review_was_begun_and_not_ended() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    ward.file(".tollgate/local/plans/cart/review.json", "{}");
+    ward.has("review-left-behind");
+}
+
+#[test]
+fn faults_of_the_last_day_are_told_and_older_ones_are_not() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    let line = |ts: String| json!({ "ts": ts, "verdict": "fault", "code": "state-corrupt", "reason": "no JSON" });
+    let now = jiff::Timestamp::now();
+    let journal = ward.project().join(".tollgate/local/journal.jsonl");
+    let before = std::fs::read_to_string(&journal).unwrap();
+    let old = line((now - jiff::SignedDuration::from_hours(25)).to_string());
+    ward.file(".tollgate/local/journal.jsonl", &format!("{before}{old}\n"));
+    ward.is_healthy();
+    let new = line((now - jiff::SignedDuration::from_hours(1)).to_string());
+    ward.file(
+        ".tollgate/local/journal.jsonl",
+        &format!("{before}{old}\n{new}\n"),
+    );
+    ward.has("journal-faults");
+}
+
+#[test]
+fn the_guard_on_gits_side_is_broken() {
+    let ward = Ward::new();
+    let run = ward.tollgate(&["install", "--git", "--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    ward.is_healthy();
+    let hook = ward.project().join(".git/hooks/reference-transaction");
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o644)).unwrap();
+    ward.has_and_mends("git-hook-broken");
+}
+
+#[test]
+fn the_guard_on_gits_side_is_bypassed() {
+    let ward = Ward::new();
+    assert_eq!(ward.tollgate(&["install", "--git", "--yes"]).code, 0);
+    git(&ward.project(), &["config", "core.hooksPath", ".husky"]);
+    ward.has("git-hook-bypassed");
+}

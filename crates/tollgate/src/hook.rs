@@ -24,7 +24,7 @@ use tollgate_core::state::edit::Edit;
 use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::once;
 use tollgate_core::state::patch;
-use tollgate_core::state::store::{Submitted, Updated, Written};
+use tollgate_core::state::store::{StoreError, Submitted, Updated, Written};
 use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::overrides::Overrides;
@@ -121,7 +121,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             sources = sources_of(layout);
         }
     }
+    let late = settle(event, &sources, now);
     let mut outcome = judge(event, &sources, options.guards, env, now);
+    outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
     outcome.warnings.splice(0..0, reconciled.told);
@@ -146,20 +148,10 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .extend(integrity::remember(sources.layout(), &sources.store()));
     }
     let mut own_words = None;
-    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart)
-        && outcome.block.is_none()
-        && matches!(options.guards, Guards::All)
-        && let Some(answer) = crate::stop::decide(
-            event,
-            sources.layout(),
-            env,
-            now,
-            &mut outcome,
-            options.registration,
-        )
-    {
-        own_words = (event.wire == Wire::Gauntlet).then(|| answer.in_its_own_words());
-        crate::stop::add(answer, &mut outcome);
+    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
+        let whole = matches!(options.guards, Guards::All).then_some(options.registration);
+        own_words = crate::stop::decide(event, sources.layout(), env, now, whole, &mut outcome)
+            .filter(|_| event.wire == Wire::Gauntlet);
     }
     if !outcome.is_silent() {
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
@@ -191,6 +183,25 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
         }
         _ => false,
     }
+}
+
+/// Makes changes that wait because the lock was busy when they came, so that none outlasts its
+/// turn: of tools that an agent runs at once, the last has nobody after it.
+fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Option<Fault> {
+    let is_rest = matches!(
+        event.kind,
+        EventKind::Stop | EventKind::SessionStart | EventKind::SessionEnd | EventKind::Prompt
+    );
+    let store = sources.store();
+    if !is_rest || store.waiting() == 0 {
+        return None;
+    }
+    let settled = store.settle(now);
+    // Still busy: it goes on waiting, and is not lost.
+    let failed = settled
+        .err()
+        .filter(|error| !matches!(error, StoreError::Busy { .. }));
+    failed.map(|error| Fault::new("state-unwritten", error.to_string()))
 }
 
 /// The verdict of the guards that the registration asks for.

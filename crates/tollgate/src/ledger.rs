@@ -1,8 +1,8 @@
 //! What Tollgate itself decided in a session, and what it saw first: the loop guard's memory.
 //!
 //! One small file per session, in Tollgate's own directory. A turn is what follows one prompt of
-//! the person; with the next one the counting of blocks starts again. General: gates and the
-//! plan loop write their own blocks, told apart by [`Block::by`].
+//! the person; with the next one the counting of blocks starts again. Whoever blocks a stop asks here
+//! first: the plan loop, the gates and the delegation gate, told apart by [`Block::by`].
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
+use tollgate_core::protocol::Event;
 
 const CAP: u64 = 1 << 20;
 
@@ -32,16 +33,24 @@ pub(crate) const MAX_SAME: u64 = 2;
 #[derive(Debug)]
 pub(crate) struct Ledger {
     path: PathBuf,
-    prompt: Option<String>,
-    content: Map<String, Value>,
+    turn: Turn,
+    kept: Map<String, Value>,
     /// What the file says, if it is fresh enough to be left as it is.
     written: Option<Map<String, Value>>,
+}
+
+/// What was blocked since the person's last prompt. Everything that bounds blocks is here, and
+/// pure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    prompt: Option<String>,
+    blocks: Vec<Block>,
 }
 
 /// A stop that Tollgate blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Who blocked: `gates`, `plan`.
+    /// Who blocked: `gates`, `plan`, `delegation`.
     pub(crate) by: String,
     /// Tells the fault from others.
     pub(crate) fault: String,
@@ -51,9 +60,99 @@ pub(crate) struct Block {
     pub(crate) times: u64,
 }
 
+impl Turn {
+    /// The turn that a stop belongs to: this one, or a new one. An agent that names its prompts
+    /// is believed, whatever its flag says: Gemini's is down again after every tool. Of the
+    /// others, a stop without the flag is a turn's first.
+    pub(crate) fn at_stop(self, prompt: Option<&str>, is_flagged: bool) -> Self {
+        let is_same = self.prompt.as_deref() == prompt && (prompt.is_some() || is_flagged);
+        if is_same {
+            self
+        } else {
+            Self {
+                prompt: prompt.map(str::to_owned),
+                blocks: Vec::new(),
+            }
+        }
+    }
+
+    /// The last block of this turn by anybody.
+    pub(crate) fn last(&self) -> Option<&Block> {
+        self.blocks.last()
+    }
+
+    /// How many blocks of this turn are by `by`.
+    pub(crate) fn count(&self, by: &str) -> u64 {
+        self.blocks.iter().filter(|block| block.by == by).count() as u64
+    }
+
+    /// How many blocks there were in this turn.
+    pub(crate) fn total(&self) -> u64 {
+        self.blocks.len() as u64
+    }
+
+    /// The last block of this turn by `by`.
+    pub(crate) fn last_by(&self, by: &str) -> Option<&Block> {
+        self.blocks.iter().rfind(|block| block.by == by)
+    }
+
+    /// Asks for one more block in this turn. False if the fault, or the turn, had its share; then
+    /// the stop must be let through, and loudly.
+    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
+        let before = self.blocks.iter().rfind(|block| block.fault == fault);
+        let times = 1 + before.map_or(0, |block| block.times);
+        if times > MAX_SAME || self.total() >= MAX_BLOCKS {
+            return false;
+        }
+        self.blocks.push(Block {
+            by: by.to_owned(),
+            fault: fault.to_owned(),
+            mark: mark.to_owned(),
+            times,
+        });
+        true
+    }
+
+    /// Takes a turn out of what a ledger says. What is damaged counts as a block all the same.
+    fn take(content: &mut Map<String, Value>) -> Self {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let prompt = text(content.shift_remove("prompt").as_ref());
+        let blocks = content.shift_remove("blocks");
+        let blocks = blocks.iter().filter_map(Value::as_array).flatten();
+        let blocks = blocks.map(|block| {
+            let text = |key| text(block.get(key)).unwrap_or_default();
+            Block {
+                by: text("by"),
+                fault: text("fault"),
+                mark: text("mark"),
+                times: block.get("times").and_then(Value::as_u64).unwrap_or(1),
+            }
+        });
+        Self {
+            prompt,
+            blocks: blocks.collect(),
+        }
+    }
+
+    fn put(&self, content: &mut Map<String, Value>) {
+        let blocks = self.blocks.iter().map(|block| {
+            let Block {
+                by,
+                fault,
+                mark,
+                times,
+            } = block;
+            json!({ "by": by, "fault": fault, "mark": mark, "times": times })
+        });
+        let blocks: Value = blocks.collect();
+        content.insert("prompt".to_owned(), json!(self.prompt));
+        content.insert("blocks".to_owned(), blocks);
+    }
+}
+
 impl Ledger {
     /// The ledger of a session. A damaged one is as good as none.
-    pub(crate) fn open(layout: &Layout, session: &str, prompt: Option<&str>) -> Self {
+    pub(crate) fn open(layout: &Layout, session: &str) -> Self {
         let path = file(&layout.local(), session);
         let file = fs::read_own(&path, CAP).ok().flatten();
         let content: Option<Map<String, Value>> = file
@@ -63,93 +162,50 @@ impl Ledger {
             let written = Timestamp::from_second(contents.identity.modified);
             written.is_ok_and(|at| Timestamp::now().duration_since(at) < REFRESH)
         });
-        let mut ledger = Self {
+        let written = content.clone().filter(|_| is_fresh);
+        let mut kept = content.unwrap_or_default();
+        Self {
             path,
-            prompt: prompt.map(str::to_owned),
-            written: content.clone().filter(|_| is_fresh),
-            content: content.unwrap_or_default(),
-        };
-        if ledger.content.get("prompt") != Some(&json!(ledger.prompt)) {
-            ledger.begin_turn();
+            turn: Turn::take(&mut kept),
+            kept,
+            written,
         }
-        ledger
     }
 
-    /// Forgets the blocks of the turn before.
-    pub(crate) fn begin_turn(&mut self) {
-        self.content.insert("prompt".to_owned(), json!(self.prompt));
-        self.content.insert("blocks".to_owned(), json!([]));
+    /// The ledger at a stop. Without a session nothing can be remembered.
+    pub(crate) fn at_stop(layout: &Layout, event: &Event<'_>) -> Option<Self> {
+        let mut ledger = Self::open(layout, event.session.as_deref()?);
+        let turn = std::mem::take(&mut ledger.turn);
+        ledger.turn = turn.at_stop(event.prompt_id.as_deref(), event.stop_hook_active);
+        Some(ledger)
     }
 
-    /// The blocks of this turn.
-    fn blocks(&self) -> impl Iterator<Item = Block> {
-        let blocks = self.content.get("blocks").and_then(Value::as_array);
-        let text = |block: &Value, key: &str| {
-            let text = block.get(key).and_then(Value::as_str);
-            text.unwrap_or_default().to_owned()
-        };
-        blocks.into_iter().flatten().map(move |block| Block {
-            by: text(block, "by"),
-            fault: text(block, "fault"),
-            mark: text(block, "mark"),
-            times: block.get("times").and_then(Value::as_u64).unwrap_or(1),
-        })
+    /// The turn that the session is in.
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.turn
     }
 
-    /// The last block of this turn by anybody.
-    pub(crate) fn last(&self) -> Option<Block> {
-        self.blocks().last()
-    }
-
-    /// How many blocks of this turn are by `by`.
-    pub(crate) fn count(&self, by: &str) -> u64 {
-        self.blocks().filter(|block| block.by == by).count() as u64
-    }
-
-    /// How many blocks there were in this turn.
-    pub(crate) fn total(&self) -> u64 {
-        self.blocks().count() as u64
-    }
-
-    /// The last block of this turn by `by`.
-    pub(crate) fn last_block(&self, by: &str) -> Option<Block> {
-        self.blocks().filter(|block| block.by == by).last()
-    }
-
-    /// Asks for one more block in this turn. None if the fault, or the turn, had its share; then
-    /// the stop must be let through, and loudly.
-    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> Option<Block> {
-        let before = self.blocks().filter(|block| block.fault == fault).last();
-        let block = Block {
-            by: by.to_owned(),
-            fault: fault.to_owned(),
-            mark: mark.to_owned(),
-            times: 1 + before.map_or(0, |block| block.times),
-        };
-        if block.times > MAX_SAME || self.blocks().count() as u64 >= MAX_BLOCKS {
-            return None;
-        }
-        let value = json!({ "by": by, "fault": fault, "mark": mark, "times": block.times });
-        if let Some(blocks) = self.content.get_mut("blocks").and_then(Value::as_array_mut) {
-            blocks.push(value);
-        }
-        Some(block)
+    /// Asks for one more block, as [`Turn::block`] does.
+    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
+        self.turn.block(by, fault, mark)
     }
 
     /// Something kept for the whole session.
     pub(crate) fn recall(&self, key: &str) -> Option<&Value> {
-        self.content.get(key)
+        self.kept.get(key)
     }
 
     /// Keeps something for the whole session.
     pub(crate) fn keep(&mut self, key: &str, value: Value) {
-        self.content.insert(key.to_owned(), value);
+        self.kept.insert(key.to_owned(), value);
     }
 
     /// Writes the ledger, if it says something new: making a file costs more than all the rest of
     /// a stop with nothing to do.
     pub(crate) fn save(&self) -> io::Result<()> {
-        if self.written.as_ref() == Some(&self.content) {
+        let mut content = self.kept.clone();
+        self.turn.put(&mut content);
+        if self.written.as_ref() == Some(&content) {
             return Ok(());
         }
         if let Some(directory) = self.path.parent() {
@@ -158,7 +214,7 @@ impl Ledger {
                 forget_old(directory);
             }
         }
-        let text = Value::Object(self.content.clone()).to_string();
+        let text = Value::Object(content).to_string();
         fs::replace(&self.path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)
     }
 }
@@ -183,3 +239,7 @@ fn file(local: &Path, session: &str) -> PathBuf {
         .join("sessions")
         .join(format!("{:016x}.json", hasher.finish()))
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
-//! What is asked when an agent wants to stop, in order: the plan loop, then the gates. (The
-//! delegation gate joins them here.)
+//! What is asked when an agent wants to stop, in order: the plan loop, the gates, the delegation
+//! gate. The first that blocks ends it, and whatever else there is to say is reported. Nobody
+//! blocks without asking the [`Ledger`], and all of them share one deadline.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,17 +8,18 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{Event, EventKind, Wire};
+use tollgate_core::protocol::{self, Event, EventKind, Wire};
 use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
+use crate::ledger::Ledger;
 use crate::overrides::Overrides;
 use crate::plan::drive::{self, Asked};
 use crate::trust::{self, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(870);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(870);
 
 /// The name that reports carry.
 const GATES: &str = "gates";
@@ -25,9 +27,37 @@ const GATES: &str = "gates";
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
 
-/// Decides a stop, and notes at a session's start what its gates are. What the plan has to say is
-/// in the outcome; the gates' answer, if they were asked, is given back.
+/// Under this name the delegation gate is in the ledger.
+const DELEGATION: &str = "delegation";
+
+/// Decides a stop, and notes at a session's start what its gates are. The outcome has what the
+/// guards said; the delegation gate is the one among them that blocks stops. `whole` unless the
+/// registration is for one guard alone. Gives the gates' own words, if they were asked.
 pub(crate) fn decide(
+    event: &Event<'_>,
+    layout: &Layout,
+    env: &Env,
+    now: Timestamp,
+    whole: Option<Registration>,
+    outcome: &mut Outcome,
+) -> Option<protocol::Answer> {
+    let owed = outcome.block.take_if(|_| event.kind == EventKind::Stop);
+    let answer =
+        whole.and_then(|registration| journey(event, layout, env, now, outcome, registration));
+    let own_words = answer.as_ref().map(Answer::in_its_own_words);
+    if let Some(answer) = answer {
+        add(answer, outcome);
+    }
+    let is_free = outcome.block.is_none();
+    if let Some(owed) = owed.filter(|_| is_gated(event)) {
+        delegate(event, layout, owed, outcome);
+    }
+    // Gates that hold do not speak for the delegation gate.
+    own_words.filter(|_| !is_free || outcome.block.is_none())
+}
+
+/// The plan loop, then the gates.
+fn journey(
     event: &Event<'_>,
     layout: &Layout,
     env: &Env,
@@ -67,10 +97,13 @@ pub(crate) fn decide(
             // Work that a reviewer wants changed is not checked yet.
             let is_free = outcome.block.is_none();
             // The host's patience is one, whoever used it up.
-            let left = Deadline(DEADLINE.saturating_sub(begun.elapsed()));
+            let deadline = Deadline {
+                begun,
+                patience: PATIENCE,
+            };
             match consent {
                 Ok(consent) if is_free => {
-                    let mut answer = stop::decide(layout, env, event, left, &consent);
+                    let mut answer = stop::decide(layout, env, event, deadline, &consent);
                     if answer.reason.is_some()
                         && let Some(allowed) = overrides.allowed(event, FAILED, &mut outcome.faults)
                     {
@@ -92,6 +125,27 @@ pub(crate) fn decide(
     }
 }
 
+/// The delegation gate blocks if nobody else did, and as often as the ledger lets it. It has no
+/// look at the work: what it wants is done or not.
+fn delegate(event: &Event<'_>, layout: &Layout, owed: Report, outcome: &mut Outcome) {
+    if outcome.block.is_some() {
+        return outcome.warnings.push(owed);
+    }
+    let Some(mut ledger) = Ledger::at_stop(layout, event) else {
+        outcome.block = Some(owed);
+        return;
+    };
+    let fault = format!("{}: {}", owed.finding.code, owed.finding.reason);
+    if !ledger.block(DELEGATION, &fault, &fault) {
+        return outcome.warnings.push(owed);
+    }
+    if let Err(error) = ledger.save() {
+        let text = format!("the session's ledger cannot be written: {error}");
+        outcome.faults.push(Fault::new("ledger-unwritten", text));
+    }
+    outcome.block = Some(owed);
+}
+
 /// A stop that only asks the person something, waits for tasks in the background, or ends
 /// planning, is not gated.
 fn is_gated(event: &Event<'_>) -> bool {
@@ -102,7 +156,7 @@ fn is_gated(event: &Event<'_>) -> bool {
 }
 
 /// Adds an answer to what else was decided.
-pub(crate) fn add(answer: Answer, outcome: &mut Outcome) {
+fn add(answer: Answer, outcome: &mut Outcome) {
     let Answer {
         status,
         message,

@@ -2,8 +2,11 @@
 //!
 //! It runs what `.claude/settings.json` registers, too, and then sends Claude Code's event names
 //! with its own inputs. A top-level `decision` is ignored before a tool, the exit code at a stop,
-//! and any exit but 0 is a block whose reason nobody sees. It has no channel for warnings, so
-//! those go to stderr, which its log keeps.
+//! and any exit but 0 is a block whose reason nobody sees.
+//!
+//! The model reads `additionalContext`: nested before a tool, at the top after one, with a prompt
+//! and when a session begins (measured with 1.0.102). There is no channel to the person, so what is
+//! for him goes to stderr, which its log keeps.
 
 use serde_json::Map;
 
@@ -38,6 +41,20 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         } else {
             say::block(&mut object, "block", report);
         }
+    }
+    match event.kind {
+        EventKind::PreTool if outcome.block.is_none() => {
+            say::nest(&mut object, event.kind.as_str(), outcome);
+        }
+        EventKind::PostTool | EventKind::Prompt | EventKind::SessionStart => {
+            say::put(&mut object, "additionalContext", say::context(outcome));
+        }
+        EventKind::PreTool
+        | EventKind::PostToolFailure
+        | EventKind::Stop
+        | EventKind::SubagentStop
+        | EventKind::SessionEnd
+        | EventKind::Other => {}
     }
     let mut answer = say::print(&object);
     answer.stderr = say::log(outcome);

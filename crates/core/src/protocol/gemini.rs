@@ -2,6 +2,12 @@
 //!
 //! Claude Code's nested decision is ignored here and the tool runs; a top-level `decision` is
 //! what counts. Nothing goes to stderr: with an empty stdout it would be taken for the answer.
+//!
+//! At a stop its flag is up only if no tool ran since the block, so the flag does not tell a turn's
+//! first stop from others; the prompt, which stays that of the person, does (measured with 0.61.0).
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Map;
 
@@ -26,8 +32,21 @@ pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
         || (asker.has("timestamp") && asker.hints.gemini_env)
 }
 
-/// A tool that failed has no event of its own here.
+/// Events whose answer may carry `additionalContext`, which the model reads.
+const TAKE_CONTEXT: &[EventKind] = &[
+    EventKind::PostTool,
+    EventKind::PostToolFailure,
+    EventKind::Prompt,
+    EventKind::SessionStart,
+];
+
+/// A tool that failed has no event of its own here, and a prompt no name: its text is it.
 pub(super) fn finish(event: &mut Event<'_>) {
+    if let (EventKind::Stop, Some(prompt)) = (event.kind, &event.prompt) {
+        let mut hasher = DefaultHasher::new();
+        prompt.hash(&mut hasher);
+        event.prompt_id = Some(Cow::Owned(format!("{:016x}", hasher.finish())));
+    }
     let result = event.tool.as_ref().and_then(|tool| tool.result);
     let error = result.and_then(|result| result.get("error"));
     if event.kind == EventKind::PostTool && error.is_some_and(|error| !error.is_null()) {
@@ -41,6 +60,10 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
         say::block(&mut object, if is_stop { "block" } else { "deny" }, report);
     }
-    say::put(&mut object, "systemMessage", say::only_channel(outcome));
+    if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
+        say::tell(&mut object, &event.name, outcome);
+    } else {
+        say::put(&mut object, "systemMessage", say::only_channel(outcome));
+    }
     say::print(&object)
 }

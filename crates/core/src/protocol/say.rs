@@ -148,6 +148,22 @@ pub(super) fn block(object: &mut Map<String, Value>, word: &str, report: &Report
     put(object, "reason", Some(reason(report)));
 }
 
+/// Tells the person the notices, and the model all that the guards say.
+pub(super) fn tell(object: &mut Map<String, Value>, event: &str, outcome: &Outcome) {
+    put(object, "systemMessage", notices(outcome));
+    nest(object, event, outcome);
+}
+
+/// What the model reads, in the shape that names the event.
+pub(super) fn nest(object: &mut Map<String, Value>, event: &str, outcome: &Outcome) {
+    if let Some(context) = context(outcome) {
+        let mut nested = Map::new();
+        put(&mut nested, "hookEventName", Some(event));
+        put(&mut nested, "additionalContext", Some(context));
+        object.insert("hookSpecificOutput".to_owned(), Value::Object(nested));
+    }
+}
+
 /// The answer that says `object`; an empty one says nothing.
 pub(super) fn print(object: &Map<String, Value>) -> Answer {
     let mut answer = Answer::default();

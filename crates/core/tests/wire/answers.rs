@@ -135,6 +135,38 @@ fn an_allow_is_silence() {
     });
 }
 
+/// Where each agent's model was seen to read what a hook tells it (`tests/agents` of the program).
+#[test]
+fn a_warning_reaches_the_model_where_the_agent_has_a_way() {
+    let nested = "/hookSpecificOutput/additionalContext";
+    let before = [
+        (Wire::Claude, nested),
+        (Wire::Codex, nested),
+        (Wire::Copilot, nested),
+    ];
+    let later = [
+        (Wire::Claude, nested),
+        (Wire::Codex, nested),
+        (Wire::Gemini, nested),
+        (Wire::Copilot, "/additionalContext"),
+    ];
+    let all = [
+        (EventKind::PreTool, &before[..]),
+        (EventKind::PostTool, &later),
+        (EventKind::Prompt, &later),
+        (EventKind::SessionStart, &later),
+    ];
+    for (kind, channels) in all {
+        for (wire, pointer) in channels {
+            let answer = answer(&Event::new(*wire, kind), &warned());
+            let said: Value = serde_json::from_str(&answer.stdout).unwrap();
+            let told = said.pointer(pointer).and_then(Value::as_str);
+            let told = told.unwrap_or_else(|| panic!("{wire} {kind:?}: {said}"));
+            assert_eq!(told, warning().finding.text, "{wire} {kind:?}");
+        }
+    }
+}
+
 #[test]
 fn a_warning_lets_it_pass_and_is_heard_somewhere() {
     decisions(|event, moment| {

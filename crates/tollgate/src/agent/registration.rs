@@ -54,7 +54,7 @@ mod tests {
     fn tollgate_answers_before_every_agents_timeout_and_lets_go_before_their_cap() {
         for registration in REGISTRATIONS {
             let ours = if registration.event == EventKind::Stop {
-                crate::stop::DEADLINE
+                crate::stop::PATIENCE
             } else {
                 crate::stdin::PATIENCE + tollgate_core::state::lock::HOOK_PATIENCE
             };

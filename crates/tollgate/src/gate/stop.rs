@@ -22,11 +22,11 @@ use super::record::{Failure, Record};
 use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::status::Status;
 use super::{Observer, Scope};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Turn};
 use crate::trust::{self, Consent};
 
 /// Under this name gates write to the ledger.
-const BY: &str = "gates";
+pub(crate) const BY: &str = "gates";
 
 /// Where the ledger keeps what the gates were when the session began.
 const MET: &str = "gates";
@@ -53,9 +53,13 @@ pub(crate) struct Answer {
     pub(crate) is_untrusted: bool,
 }
 
-/// When a stop must be answered, unless the configuration says otherwise.
+/// When a stop must be answered: so long after it came, unless the configuration says otherwise.
+/// Who was asked before used up a part of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline(pub(crate) Duration);
+pub(crate) struct Deadline {
+    pub(crate) begun: Instant,
+    pub(crate) patience: Duration,
+}
 
 impl Answer {
     pub(crate) fn of(status: Status, message: impl Into<String>) -> Self {
@@ -115,14 +119,7 @@ pub(crate) fn decide(
     deadline: Deadline,
     consent: &Consent,
 ) -> Answer {
-    let begun = Instant::now();
-    let mut ledger = event
-        .session
-        .as_deref()
-        .map(|session| Ledger::open(layout, session, event.prompt_id.as_deref()));
-    if let Some(ledger) = ledger.as_mut().filter(|_| !event.stop_hook_active) {
-        ledger.begin_turn();
-    }
+    let mut ledger = Ledger::at_stop(layout, event);
     let config = match Config::load(layout, env) {
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
@@ -138,7 +135,8 @@ pub(crate) fn decide(
     if let Some(ledger) = &mut ledger {
         stand(ledger, &config, env);
     }
-    let cut_off = begun + config.stop_hook.deadline.unwrap_or(deadline.0);
+    let Deadline { begun, patience } = deadline;
+    let cut_off = begun + config.stop_hook.deadline.unwrap_or(patience);
     let mut case = Case {
         layout,
         env,
@@ -178,7 +176,7 @@ pub(crate) fn decide(
 /// Remembers what the gates are when a session begins.
 pub(crate) fn meet(layout: &Layout, env: &Env, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
-        let mut ledger = Ledger::open(layout, session, None);
+        let mut ledger = Ledger::open(layout, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);
@@ -375,26 +373,29 @@ impl Case<'_> {
     /// was done since our own last block.
     fn guard_loop(&self, record: &Record) -> Option<Answer> {
         let plain = || Answer::plain(Status::StopHookActive);
-        let Some(ledger) = &self.ledger else {
+        let Some(turn) = self.ledger.as_ref().map(Ledger::turn) else {
             return Some(plain());
         };
         if self.config.stop_hook.loop_guard == LoopGuard::Strict {
             return Some(plain());
         }
-        let Some(last) = ledger.last_block(BY) else {
-            // The plan loop goes before the gates: in a turn that it blocked, nobody asked them.
-            return ledger.last().is_none().then(plain);
+        let mark = || {
+            let failed = record.last.as_ref().map(|last| last.failed.as_slice());
+            let git = Git::at(&self.config.root);
+            let tree = git.and_then(|git| changes::snapshot(&git, self.config));
+            mark(tree.ok().as_deref(), failed.unwrap_or_default())
         };
-        let failed = record.last.as_ref().map(|last| last.failed.as_slice());
-        let tree = Git::at(&self.config.root).and_then(|git| changes::snapshot(&git, self.config));
-        let mark = mark(tree.ok().as_deref(), failed.unwrap_or_default());
-        (mark == last.mark).then(|| {
-            let message = format!(
-                "{} NOT verified: nothing changed since the gates failed.",
-                Status::StopHookActive.message()
-            );
-            Answer::of(Status::StopHookActive, message).news()
-        })
+        match passage(turn, mark) {
+            Passage::Judged => None,
+            Passage::Letter => Some(plain()),
+            Passage::NoProgress => {
+                let message = format!(
+                    "{} NOT verified: nothing changed since the gates failed.",
+                    Status::StopHookActive.message()
+                );
+                Some(Answer::of(Status::StopHookActive, message).news())
+            }
+        }
     }
 
     /// After a pass the gates rest for a while. A time in the future is no time.
@@ -441,7 +442,7 @@ impl Case<'_> {
         let fault = fault_of(&result.failures);
         let mark = mark(result.tree.as_deref(), &result.failures);
         if let Some(ledger) = &mut self.ledger
-            && ledger.block(BY, &fault, &mark).is_none()
+            && !ledger.block(BY, &fault, &mark)
         {
             let message = format!(
                 "⚠ Released, NOT verified: {} The same failure was reported before and is still there; a person must decide.",
@@ -454,6 +455,28 @@ impl Case<'_> {
             reason: Some(reason),
             ..Answer::of(Status::Failed, result.message)
         }
+    }
+}
+
+/// What a stop that follows a block means to the gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// They run.
+    Judged,
+    /// It is let through: none of the blocks in this turn is ours.
+    Letter,
+    /// It is let through: nothing was done since the gates failed.
+    NoProgress,
+}
+
+/// Decides it by the state of the work, which is looked at only if that matters.
+pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
+    match turn.last_by(BY) {
+        Some(last) if last.mark == mark() => Passage::NoProgress,
+        Some(_) => Passage::Judged,
+        // The plan loop goes before the gates: in a turn that it blocked, nobody asked them.
+        None if turn.last().is_some() => Passage::Judged,
+        None => Passage::Letter,
     }
 }
 

@@ -95,14 +95,7 @@ fn judge(
     outcome
         .faults
         .extend(problems.map(|problem| Fault::new("plan-config", problem)));
-    let ledger = event.session.as_deref().map(|session| {
-        let mut ledger = Ledger::open(layout, session, event.prompt_id.as_deref());
-        // Where the agent does not name its prompts, an unflagged stop is a turn's first.
-        if !event.stop_hook_active && event.prompt_id.is_none() {
-            ledger.begin_turn();
-        }
-        ledger
-    });
+    let ledger = Ledger::at_stop(layout, event);
     let mut case = Case {
         event,
         layout,
@@ -147,10 +140,10 @@ impl Case<'_> {
         };
         self.seen = view.text.take();
         let marks = marks(self.plan, &view);
-        let last = self.ledger.as_ref().and_then(Ledger::last);
+        let last = self.ledger.as_ref().and_then(|ledger| ledger.turn().last());
         let is_due = matches!(step, Step::Review { .. } | Step::Answered(_));
         let guard = self.config.loop_guard;
-        match step::passage(is_flagged, guard, last.as_ref(), &marks, is_due) {
+        match step::passage(is_flagged, guard, last, &marks, is_due) {
             Passage::LetThrough(Why::Letter) => {
                 if is_due {
                     let id = self.plan.id();
@@ -344,7 +337,7 @@ impl Case<'_> {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if ledger.block(BY, fault, mark).is_none() {
+        if !ledger.block(BY, fault, mark) {
             return false;
         }
         if let Err(error) = ledger.save() {

@@ -28,12 +28,12 @@ impl Case<'_> {
         let Some(limit) = view.state().map(|state| state.max_reviews) else {
             return;
         };
-        if let Some(ledger) = &self.ledger
-            && (ledger.count(BY) >= limit || ledger.total() >= MAX_BLOCKS)
+        if let Some(turn) = self.ledger.as_ref().map(Ledger::turn)
+            && (turn.count(BY) >= limit || turn.total() >= MAX_BLOCKS)
         {
             return self.tell(
                 "PLAN-RELEASED",
-                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", ledger.count(BY)),
+                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", turn.count(BY)),
             );
         }
         let consent = match self.consent {
@@ -234,7 +234,10 @@ impl Case<'_> {
             text = format!("{text}\n\n{part}");
         }
         let mark = marks(self.plan, &View::of(self.plan)).step;
-        let number = self.ledger.as_ref().map_or(0, Ledger::total);
+        let number = self
+            .ledger
+            .as_ref()
+            .map_or(0, |ledger| ledger.turn().total());
         // Every review is news, also when a counter was set back; how many there may be was
         // decided before it was paid for.
         if self.may_block(&format!("{mark}-{number}"), &mark) {

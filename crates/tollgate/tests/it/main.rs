@@ -57,6 +57,8 @@ mod spec_004;
 #[cfg(test)]
 mod status;
 #[cfg(test)]
+mod stops;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod trust;

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Wire};
@@ -13,7 +13,7 @@ use crate::gate::stop::{self, Answer, Deadline};
 use crate::trust::Registration;
 
 /// The original's registration gives it 300 s.
-const DEADLINE: Deadline = Deadline(Duration::from_secs(285));
+const PATIENCE: Duration = Duration::from_secs(285);
 
 pub(super) fn run() -> ExitCode {
     let said = answer().in_its_own_words();
@@ -23,6 +23,7 @@ pub(super) fn run() -> ExitCode {
 }
 
 fn answer() -> Answer {
+    let begun = Instant::now();
     let env = crate::hook::environment();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
@@ -49,9 +50,13 @@ fn answer() -> Answer {
     let cwd = event.cwd.as_deref().map(Path::new);
     match Layout::find(&env, cwd) {
         Some(layout) => {
+            let deadline = Deadline {
+                begun,
+                patience: PATIENCE,
+            };
             // The original's registration is in the project, and so covered by the agent's trust.
             match Registration::OneProject.consent(&layout, &env) {
-                Ok(consent) => stop::decide(&layout, &env, &event, DEADLINE, &consent),
+                Ok(consent) => stop::decide(&layout, &env, &event, deadline, &consent),
                 Err(untrusted) => untrusted.answer(),
             }
         }

@@ -1,0 +1,128 @@
+//! The agents' packages, and a network that ends at this machine.
+//!
+//! A test whose agent is not there says so where it cannot be overlooked. One whose agent is there
+//! runs once more in a process of its own, in a network namespace that has nothing but loopback:
+//! neither the agent nor anything it starts can reach anybody.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::agent::Agent;
+
+/// Agent, npm package, version, program.
+const PACKAGES: &str = include_str!("../../../../scripts/agents/packages");
+
+/// Set in the process that runs the test itself.
+const INSIDE: &str = "TOLLGATE_AGENTS_INSIDE";
+
+/// Ways into a namespace, the first that works; then loopback is switched on.
+const DOORS: [&[&str]; 2] = [&["unshare", "-n"], &["unshare", "-r", "-n"]];
+const LOOPBACK: &str = "ip link set lo up";
+
+/// Runs `body` where the agent can be had, shut off from the network.
+pub(crate) fn run(agent: Agent, test: &str, body: impl FnOnce()) {
+    if variable(INSIDE).is_some() {
+        return body();
+    }
+    if let Err(why) = available(agent) {
+        return say(&format!("SKIPPED: {test}: {why}"));
+    }
+    let _seat = seat();
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new("env");
+    if let Some(door) = door() {
+        let script = format!("{LOOPBACK} && exec \"$0\" \"$@\"");
+        command.args(door).args(["sh", "-c", &script]);
+    } else {
+        say(&format!(
+            "{test}: no network namespace can be had; the agent is kept offline by its settings alone"
+        ));
+    }
+    command.arg(program);
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
+    let output = command.env(INSIDE, "1").output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let told = text(&output.stdout);
+    assert!(
+        output.status.success() && told.contains("1 passed"),
+        "{told}\n{}",
+        text(&output.stderr)
+    );
+}
+
+/// An agent takes half a gigabyte: two at a time, however many tests run at once.
+fn seat() -> MutexGuard<'static, ()> {
+    static SEATS: [Mutex<()>; 2] = [Mutex::new(()), Mutex::new(())];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed) % SEATS.len();
+    // A test that failed in its seat has left it all the same.
+    SEATS[next].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The agent's program, if its package is there.
+pub(crate) fn program(agent: Agent) -> PathBuf {
+    let [_, _, version, program] = package(agent);
+    let name = format!("{}-{version}", agent.name());
+    cache().join(name).join("package").join(program)
+}
+
+/// The version that is tested.
+pub(crate) fn version(agent: Agent) -> &'static str {
+    let [_, _, version, _] = package(agent);
+    version.strip_suffix("-linux-x64").unwrap_or(version)
+}
+
+/// The interpreter of those that are no programs of their own.
+pub(crate) fn node() -> Option<PathBuf> {
+    let path = variable("PATH")?;
+    let mut found = std::env::split_paths(&path).map(|dir| dir.join("node"));
+    found.find(|node| node.is_file())
+}
+
+fn available(agent: Agent) -> Result<(), String> {
+    if agent == Agent::Gemini && node().is_none() {
+        return Err("node is not on PATH".to_owned());
+    }
+    if program(agent).is_file() {
+        return Ok(());
+    }
+    let [name, package, version, _] = package(agent);
+    Err(format!(
+        "{name} is not in {}: scripts/agents/fetch gets {package}@{version}",
+        cache().display()
+    ))
+}
+
+fn package(agent: Agent) -> [&'static str; 4] {
+    let mut rows = PACKAGES.lines().map(|line| line.split_whitespace());
+    let row = rows.find(|row| row.clone().next() == Some(agent.name()));
+    row.unwrap().collect::<Vec<_>>().try_into().unwrap()
+}
+
+fn cache() -> PathBuf {
+    let home = || Path::new(&variable("HOME").unwrap_or_default()).join(".cache");
+    let cache = variable("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
+    cache.join("tollgate/agents")
+}
+
+fn door() -> Option<&'static [&'static str]> {
+    DOORS.into_iter().find(|door| {
+        let mut command = Command::new("env");
+        command.args(*door).args(["sh", "-c", LOOPBACK]);
+        command.output().is_ok_and(|output| output.status.success())
+    })
+}
+
+/// Past the test harness, which keeps what a passing test prints to itself.
+fn say(text: &str) {
+    let _gone = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+#[expect(clippy::disallowed_methods, reason = "the rim of this test")]
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,416 @@
+//! What is tried with every agent. Each scenario asserts what must hold, and returns what was
+//! measured, in the words of the page.
+
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::context::{Project, run, running, with_branch};
+use crate::model::{Conversation, Turn};
+use crate::scene::{Scene, Session, TASK};
+
+/// The same fault blocks so often, and no more.
+const PATIENCE: usize = 2;
+
+/// A reviewer that takes its verdicts from a list.
+const REVIEWER: &str = include_str!("../it/plans/reviewer.sh");
+
+const STATE: &str = ".isdlc/state.json";
+
+pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
+    let scene = Scene::new(agent, workflow("main"));
+    let session = scene.play(vec![call(agent, COMMIT), done()]);
+    session.ends_well();
+    assert_eq!(commits(&scene), 1, "{}", session.story());
+    assert_eq!(
+        session.codes(),
+        [coded(agent, "BG-001")],
+        "{}",
+        session.story()
+    );
+    assert!(
+        session.reached_the_model("COMMIT TO MAIN BLOCKED"),
+        "{}",
+        session.story()
+    );
+    "the tool does not run; the model reads why".to_owned()
+}
+
+pub(crate) fn a_commit_to_the_workflows_branch_runs(agent: Agent) -> String {
+    let scene = Scene::new(agent, workflow("feature/x"));
+    let session = scene.play(vec![call(agent, COMMIT), done()]);
+    session.ends_well();
+    assert_eq!(commits(&scene), 2, "{}", session.story());
+    assert!(session.codes().is_empty(), "{}", session.story());
+    "runs; nothing is said".to_owned()
+}
+
+pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> String {
+    let mut state = running("06-implementation", "in_progress");
+    state["state_version"] = json!(9);
+    let scene = Scene::new(agent, Project::new().state(&state));
+    let before = scene.project.read(STATE);
+    state["state_version"] = json!(2);
+    let write = agent.write(&scene.project.path(STATE), &state.to_string());
+    let session = scene.play(vec![Turn::Call(vec![write]), done()]);
+    session.ends_well();
+    assert_eq!(scene.project.read(STATE), before, "{}", session.story());
+    assert!(
+        session.reached_the_model("state_version"),
+        "{}",
+        session.story()
+    );
+    "the tool does not run; the model reads why".to_owned()
+}
+
+pub(crate) fn a_state_that_a_script_forged_is_put_back(agent: Agent) -> String {
+    let mut state = running("06-implementation", "in_progress");
+    state["state_version"] = json!(9);
+    let scene = Scene::new(agent, Project::new().state(&state));
+    let before = scene.project.read(STATE);
+    // Nobody sees through a program that does it.
+    let script =
+        "#!/bin/sh\nsed -i 's/\"state_version\": 9/\"state_version\": 2/' .isdlc/state.json\n";
+    let forge = scene.program("forge", script).display().to_string();
+    let session = scene.play(vec![call(agent, &forge), call(agent, "true"), done()]);
+    session.ends_well();
+    assert!(
+        session.codes().contains(&coded(agent, "SW-001")),
+        "{}",
+        session.story()
+    );
+    assert_eq!(scene.project.read(STATE), before, "{}", session.story());
+    format!("put back; {}", heard(&session, UNDONE))
+}
+
+pub(crate) fn what_a_guard_tells_about_a_test_run(agent: Agent) -> String {
+    let (scene, pytest) = tests_to_run(agent);
+    let session = scene.play(vec![call(agent, &pytest), done()]);
+    session.ends_well();
+    assert_eq!(iterations(&scene), 1, "{}", session.story());
+    format!("recorded; {}", heard(&session, "TESTS PASSED"))
+}
+
+pub(crate) fn eight_calls_at_once_are_all_recorded(agent: Agent) -> String {
+    let (scene, pytest) = tests_to_run(agent);
+    let calls = (0..8).map(|n| agent.shell(&format!("{pytest} tests/unit_{n}")));
+    let session = scene.play(vec![Turn::Call(calls.collect()), done()]);
+    session.ends_well();
+    assert_eq!(iterations(&scene), 8, "{}", session.story());
+    let state: Value = serde_json::from_str(&scene.project.read(STATE)).unwrap();
+    let runs = &state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
+    let mut seen: Vec<_> = runs["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["command"].to_string())
+        .collect();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 8, "{}", session.story());
+    "all eight are in the state".to_owned()
+}
+
+pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String {
+    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let turns = vec![done(), call(agent, "touch src/fixed"), done()];
+    let session = scene.play(turns);
+    session.ends_well();
+    assert_eq!(session.model.count(TASK), 3, "{}", session.story());
+    assert_eq!(
+        session.codes(),
+        [coded(agent, "GATE-FAILED")],
+        "{}",
+        session.story()
+    );
+    let news = session.news();
+    assert!(news[1].contains("fixed"), "{}", session.story());
+    assert!(!news[2].contains("GATE"), "{}", session.story());
+    "the turn goes on; the model reads why; it ends when the check is green".to_owned()
+}
+
+pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
+    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    // It does something each time, and never the right thing.
+    let mut turns = vec![done()];
+    for n in 0..12 {
+        turns.extend([call(agent, &format!("echo {n} > src/other")), done()]);
+    }
+    let session = scene.play(turns);
+    session.ends_well();
+    let blocks = session
+        .codes()
+        .iter()
+        .filter(|code| code.ends_with("GATE-FAILED"))
+        .count();
+    assert_eq!(blocks, PATIENCE, "{}", session.story());
+    assert_eq!(
+        session.model.count(TASK),
+        1 + 2 * PATIENCE,
+        "{}",
+        session.story()
+    );
+    format!("released, not verified, after {blocks} blocks")
+}
+
+pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
+    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let session = scene.play(vec![]);
+    session.ends_well();
+    let blocks = session
+        .codes()
+        .iter()
+        .filter(|code| code.ends_with("GATE-FAILED"))
+        .count();
+    assert!((1..=PATIENCE).contains(&blocks), "{}", session.story());
+    assert_eq!(session.model.count(TASK), 1 + blocks, "{}", session.story());
+    format!(
+        "released, not verified, after {blocks} block{}",
+        if blocks == 1 { "" } else { "s" }
+    )
+}
+
+pub(crate) fn a_question_to_the_person_is_not_gated(agent: Agent) -> String {
+    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let session = scene.play(vec![Turn::Say("Shall I go on?".to_owned())]);
+    session.ends_well();
+    let is_gated = session.codes().contains(&coded(agent, "GATE-FAILED"));
+    let words = session
+        .events
+        .iter()
+        .any(|seen| seen.event.to_string().contains("Shall I go on?"));
+    // An agent that does not say what its last words were cannot be understood.
+    assert_eq!(is_gated, !words, "{}", session.story());
+    if words {
+        "not gated"
+    } else {
+        "gated: the agent does not tell its last words"
+    }
+    .to_owned()
+}
+
+pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
+    let scene = Scene::new(agent, planned());
+    let control = scene.home().join("control");
+    crate::scene::write(&control.join("verdicts"), "FAIL\nFAIL\nPASS\nPASS\n");
+    scene.program(
+        "claude",
+        &REVIEWER.replace("@CONTROL@", control.to_str().unwrap()),
+    );
+    let answer = |n: u32| {
+        call(
+            agent,
+            &format!("echo '# Fixed' > .taskie/plans/p/task-1-post-review-{n}.md"),
+        )
+    };
+    let session = scene.play(vec![
+        done(),
+        answer(1),
+        done(),
+        answer(2),
+        done(),
+        answer(3),
+        done(),
+    ]);
+    session.ends_well();
+    let calls = std::fs::read_to_string(control.join("calls")).unwrap_or_default();
+    assert_eq!(calls.lines().count(), 4, "{}", session.story());
+    let state: Value =
+        serde_json::from_str(&scene.project.read(".taskie/plans/p/state.json")).unwrap();
+    assert_eq!(state["next_phase"], "complete-task", "{}", session.story());
+    assert_eq!(state["phase_iteration"], 4, "{}", session.story());
+    for n in 1..=3 {
+        assert!(
+            session.reached_the_model(&format!("task-1-review-{n}.md")),
+            "{}",
+            session.story()
+        );
+    }
+    "four rounds in one turn, then it may stop".to_owned()
+}
+
+pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> String {
+    let config = format!(
+        "    reviews: [q]\ncli: {{ default_preference: [{}] }}",
+        agent.reviewer()
+    );
+    let project = gates(&config);
+    project.file(
+        ".gauntlet/reviews/q.md",
+        "---\nnum_reviews: 1\n---\nLook for bugs.\n",
+    );
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-q", "-m", "a review", "--", ".gauntlet"]);
+    let scene = Scene::new(agent, project);
+    scene.program(agent.name(), &agent.launcher(scene.home()));
+    let pass = json!({ "status": "pass", "message": null, "violations": [] });
+    let session = scene.play_all(vec![
+        Conversation {
+            sign: TASK.to_owned(),
+            turns: vec![done()],
+        },
+        Conversation {
+            sign: REVIEW.to_owned(),
+            turns: vec![Turn::Object(pass)],
+        },
+    ]);
+    session.ends_well();
+    assert!(
+        (1..=2).contains(&session.model.count(REVIEW)),
+        "{}",
+        session.story()
+    );
+    assert_eq!(session.model.count(TASK), 1, "{}", session.story());
+    assert!(session.codes().is_empty(), "{}", session.story());
+    let reviews = scene.project.read("gauntlet_logs/.execution_state");
+    assert!(reviews.contains("passed"), "{reviews}\n{}", session.story());
+    let nested = session.events.iter().filter(|seen| seen.is_nested).count();
+    let nested = match nested {
+        0 => "runs no hook",
+        _ => "runs hooks, which let it go on at once",
+    };
+    format!("the reviewer {nested}")
+}
+
+pub(crate) fn which_events_arrive(agent: Agent) -> String {
+    let scene = Scene::new(agent, Project::new().on_branch("main"));
+    let turns = vec![call(agent, "true"), call(agent, "false"), done()];
+    let session = scene.play(turns);
+    session.ends_well();
+    let wire = agent.name();
+    for seen in &session.events {
+        let mut simulate = scene.project.command(&["simulate", "-", "--json"]);
+        if agent == Agent::Gemini {
+            simulate.env("GEMINI_SESSION_ID", "set for every hook of Gemini's");
+        }
+        let parsed = run(simulate, seen.event.to_string().as_bytes());
+        let parsed: Value = serde_json::from_str(&parsed.stdout).unwrap_or_default();
+        assert_eq!(parsed["wire"], wire, "{parsed} of {}", seen.event);
+    }
+    arrived(&session)
+}
+
+/// The events of a session, each once, in the order of their arrival.
+fn arrived(session: &Session) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for seen in &session.events {
+        let name = seen.event["hook_event_name"]
+            .as_str()
+            .unwrap_or("(nameless)")
+            .to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+/// In what the agent is told about a state that was put back.
+const UNDONE: &str = "STATE RESTORED";
+
+const COMMIT: &str = "git commit --allow-empty -m work";
+
+/// In every review's question.
+const REVIEW: &str = "Look for bugs.";
+
+fn done() -> Turn {
+    Turn::Say("Done.".to_owned())
+}
+
+fn call(agent: Agent, command: &str) -> Turn {
+    Turn::Call(vec![agent.shell(command)])
+}
+
+fn coded(agent: Agent, code: &str) -> String {
+    format!("{} {code}", agent.name())
+}
+
+/// Who was told this. The person's screen is what the agent prints without one.
+fn heard(session: &Session, text: &str) -> &'static str {
+    match (session.reached_the_model(text), session.printed(text)) {
+        (true, true) => "the model and the person read it",
+        (true, false) => "the model reads it",
+        (false, true) => "the person reads it, the model does not",
+        (false, false) => "it is in the journal, nobody reads it",
+    }
+}
+
+fn commits(scene: &Scene) -> usize {
+    let count = scene.project.git(&["rev-list", "--count", "HEAD"]);
+    count.parse().unwrap()
+}
+
+/// A workflow with its own branch, while `branch` is checked out.
+fn workflow(branch: &str) -> Project {
+    Project::new()
+        .state(&with_branch("active"))
+        .on_branch(branch)
+}
+
+/// A workflow in which tests must pass, and a test runner whose tests do.
+fn tests_to_run(agent: Agent) -> (Scene, String) {
+    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let wanted = json!({ "enabled": true, "max_iterations": 20 });
+    let wanted =
+        json!({ "phase_requirements": { "06-implementation": { "test_iteration": wanted } } });
+    project.file(
+        ".claude/hooks/config/iteration-requirements.json",
+        &wanted.to_string(),
+    );
+    let scene = Scene::new(agent, project);
+    let passed = include_str!("../../../core/tests/summaries/pytest-pass.txt");
+    // By its whole name: Codex's shell is a login shell with a `PATH` of its own.
+    let pytest = scene.program(
+        "pytest",
+        &format!("#!/bin/sh\ncat <<'END'\n{passed}\nEND\n"),
+    );
+    let pytest = format!("{} -q", pytest.display());
+    (scene, pytest)
+}
+
+fn iterations(scene: &Scene) -> u64 {
+    let state: Value = serde_json::from_str(&scene.project.read(STATE)).unwrap();
+    let phase = &state["phases"]["06-implementation"]["iteration_requirements"];
+    phase["test_iteration"]["current_iteration"]
+        .as_u64()
+        .unwrap_or(0)
+}
+
+/// Gates over `src`, where something changed; `fixed` is green once `src/fixed` exists.
+fn gates(more: &str) -> Project {
+    let project = Project::empty();
+    project.file(
+        ".gauntlet/checks/fixed.yml",
+        "command: test -e fixed || { echo not fixed; exit 1; }\n",
+    );
+    let config = format!(
+        "base_branch: main\nstop_hook: {{ run_interval_minutes: 0 }}\nentry_points:\n  - path: src\n{more}\n"
+    );
+    project.file(".gauntlet/config.yml", &config);
+    project.file(".gitignore", ".claude\n.github\n");
+    project.file("src/a.txt", "a\n");
+    project.git(&["init", "-q", "-b", "main"]);
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-q", "-m", "first"]);
+    project.git(&["checkout", "-q", "-b", "work"]);
+    project.file("src/b.txt", "b\n");
+    project
+}
+
+/// A plan whose first task is done and not reviewed.
+fn planned() -> Project {
+    let project = Project::empty();
+    let file = |name: &str, text: &str| project.file(&format!(".taskie/plans/p/{name}"), text);
+    file("plan.md", "# Plan\n\n## Overview\nText.\n");
+    file(
+        "tasks.md",
+        "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | done | high | one |\n| 2 | pending | high | two |\n",
+    );
+    file("task-1.md", "# Task\n");
+    file("task-2.md", "# Task\n");
+    let state = json!({
+        "max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
+        "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false,
+    });
+    file("state.json", &state.to_string());
+    project.on_branch("main")
+}

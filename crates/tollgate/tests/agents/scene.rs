@@ -1,0 +1,185 @@
+//! A project, a home, and a whole session of an agent in them.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::context::Project;
+use crate::model::{Conversation, Model, Turn};
+
+/// What the agent is asked; also the sign of its conversation.
+pub(crate) const TASK: &str = "Do what has to be done in this project.";
+
+/// Hooks leave their events here: whether Tollgate started the agent that sent it, and the event.
+const PROBE: &str = r#"#!/bin/sh
+at=$(mktemp '@EVENTS@/XXXXXXXX')
+{ printf '%s\n' "${TOLLGATE_DEPTH:-0}"; cat; } > "$at.part"
+mv "$at.part" "$at"
+"#;
+
+pub(crate) struct Scene {
+    pub(crate) agent: Agent,
+    pub(crate) project: Project,
+    home: tempfile::TempDir,
+}
+
+/// A session that is over.
+pub(crate) struct Session {
+    pub(crate) model: Model,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    stderr: String,
+    /// Everything that hooks were told.
+    pub(crate) events: Vec<Seen>,
+    journal: Vec<Value>,
+}
+
+/// An event as the agent sent it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// The agent was started by Tollgate.
+    pub(crate) is_nested: bool,
+    pub(crate) event: Value,
+}
+
+impl Scene {
+    pub(crate) fn new(agent: Agent, project: Project) -> Self {
+        let home = tempfile::Builder::new()
+            .prefix("tollgate-home-")
+            .tempdir()
+            .unwrap();
+        let scene = Self {
+            agent,
+            project,
+            home,
+        };
+        let home = scene.home.path();
+        std::fs::create_dir_all(home.join("events")).unwrap();
+        // In the repository: Gemini's shell does not read the user's.
+        if scene.project.path(".git").exists() {
+            scene.project.git(&["config", "user.name", "Agent"]);
+            scene
+                .project
+                .git(&["config", "user.email", "agent@example.org"]);
+        }
+        let script = PROBE.replace("@EVENTS@", home.join("events").to_str().unwrap());
+        let probe = scene.program("probe", &script);
+        agent.register(&scene.project, home, &probe);
+        scene
+    }
+
+    /// Puts a program on the agent's `PATH`.
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = self.home.path().join("bin").join(name);
+        write(&path, script);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// A session in which the model says this.
+    pub(crate) fn play(&self, turns: Vec<Turn>) -> Session {
+        let sign = TASK.to_owned();
+        self.play_all(vec![Conversation { sign, turns }])
+    }
+
+    /// A session with further conversations, of those that the agent or Tollgate starts.
+    pub(crate) fn play_all(&self, conversations: Vec<Conversation>) -> Session {
+        let model = Model::play(conversations);
+        let mut command = self.agent.command(self.home(), model.port, TASK);
+        command
+            .current_dir(self.project.root())
+            .stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Session {
+            model,
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            events: self.events(),
+            journal: self.project.journal(),
+        }
+    }
+
+    fn events(&self) -> Vec<Seen> {
+        let entries = self.home.path().join("events").read_dir().unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort_by_key(|path| path.metadata().and_then(|meta| meta.modified()).unwrap());
+        let texts = paths
+            .iter()
+            .filter_map(|path| std::fs::read_to_string(path).ok());
+        texts
+            .filter_map(|text| {
+                let (depth, event) = text.split_once('\n')?;
+                Some(Seen {
+                    is_nested: depth != "0",
+                    event: serde_json::from_str(event).ok()?,
+                })
+            })
+            .collect()
+    }
+}
+
+impl Session {
+    /// The agent came to its end by itself.
+    #[track_caller]
+    pub(crate) fn ends_well(&self) {
+        assert_eq!(self.code, Some(0), "{}", self.story());
+    }
+
+    /// What the model was told that it did not know before, request by request.
+    pub(crate) fn news(&self) -> Vec<String> {
+        self.model.news(TASK)
+    }
+
+    /// Whether the model was told this after its first turn.
+    pub(crate) fn reached_the_model(&self, text: &str) -> bool {
+        self.news().iter().skip(1).any(|news| news.contains(text))
+    }
+
+    /// Whether the agent showed this to the person.
+    pub(crate) fn printed(&self, text: &str) -> bool {
+        self.stdout.contains(text) || self.stderr.contains(text)
+    }
+
+    /// The codes in the journal, and whose dialect was spoken.
+    pub(crate) fn codes(&self) -> Vec<String> {
+        let field = |line: &Value, key: &str| line[key].as_str().unwrap_or("-").to_owned();
+        let lines = self.journal.iter();
+        lines
+            .map(|line| format!("{} {}", field(line, "wire"), field(line, "code")))
+            .collect()
+    }
+
+    /// Everything, for whoever must find out what went wrong.
+    pub(crate) fn story(&self) -> String {
+        let short = |at: usize, text: &str| -> String {
+            text.chars().take(if at == 0 { 80 } else { 1500 }).collect()
+        };
+        let news = self.news().into_iter().enumerate();
+        let news = news.map(|(at, text)| format!("-- request {at}: {}", short(at, &text)));
+        let news = news.collect::<Vec<_>>().join("\n");
+        let events = self.events.iter();
+        let events = events.map(|seen| format!("{} {}", seen.is_nested, seen.event));
+        let events = events.collect::<Vec<_>>().join("\n");
+        let journal = self.journal.iter().map(Value::to_string);
+        let journal = journal.collect::<Vec<_>>().join("\n");
+        format!(
+            "exit {:?}\n{}\n{}\n{news}\nevents\n{events}\njournal\n{journal}",
+            self.code, self.stdout, self.stderr
+        )
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "fixtures are not state")]
+pub(crate) fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}

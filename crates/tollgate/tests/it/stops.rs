@@ -1,0 +1,259 @@
+//! One stop asks the plan loop, the gates and the delegation gate, in this order, and whatever an
+//! agent does, it is not held for ever.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use serde_json::{Value, json};
+
+use crate::context::{Project, Run};
+
+/// Sequences through the real program: most are short, some long enough for every bound.
+const SEQUENCES: u64 = 200;
+const SHORT: usize = 5;
+const LONG: usize = 14;
+
+/// A plan, gates over `src`, and a workflow's state, all in one repository.
+struct World {
+    project: Project,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self {
+            project: Project::new().on_branch("main"),
+        };
+        let file = |path: &str, text: &str| world.project.file(path, text);
+        file(".gitignore", ".tollgate\n.isdlc\n.taskie\n");
+        file(
+            ".gauntlet/config.yml",
+            "base_branch: main\nmax_retries: 100000\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: src\n    checks: [fault]\n",
+        );
+        file(
+            ".gauntlet/checks/fault.yml",
+            "command: \"! cat fault 2>/dev/null\"\n",
+        );
+        file("src/a.txt", "a\n");
+        world.project.git(&["add", "-A"]);
+        world.project.git(&["commit", "-q", "-m", "gates"]);
+        world.project.git(&["checkout", "-q", "-b", "work"]);
+        file("src/b.txt", "b\n");
+        world.rules(0);
+        world.plan_file("tasks.md", "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | pending | high | one |\n");
+        world.plan_file("task-1.md", "# Task\n");
+        world.owe(false);
+        world
+    }
+
+    fn plan_file(&self, name: &str, text: &str) {
+        self.project.file(&format!(".taskie/plans/p/{name}"), text);
+    }
+
+    fn rules(&self, fault: u64) {
+        let plan = self.project.path(".taskie/plans/p/plan.md");
+        let odd = self.project.path(".taskie/plans/p/odd.txt");
+        let _gone = std::fs::remove_file(&odd);
+        match fault {
+            0 => self.plan_file("plan.md", "# Plan\n\n## Overview\nText.\n"),
+            1 => {
+                let _gone = std::fs::remove_file(plan);
+            }
+            _ => self.plan_file("odd.txt", "What is this?\n"),
+        }
+    }
+
+    fn fault(&self, fault: u64) {
+        if fault == 0 {
+            let _gone = std::fs::remove_file(self.project.path("src/fault"));
+        } else {
+            self.project.file("src/fault", &format!("fault {fault}\n"));
+        }
+    }
+
+    fn owe(&self, is_owed: bool) {
+        let marker = json!({
+            "skill": "isdlc", "required_agent": "sdlc-orchestrator", "args": "feature x",
+            "invoked_at": now(),
+        });
+        let state = json!({
+            "state_version": 1, "pending_delegation": if is_owed { marker } else { Value::Null },
+        });
+        self.project.file(".isdlc/state.json", &state.to_string());
+    }
+
+    fn stop(&self, session: &str, prompt: Option<u64>, is_flagged: bool, more: &Value) -> Run {
+        let mut event = json!({
+            "hook_event_name": "Stop", "session_id": session, "cwd": self.project.root(),
+            "stop_hook_active": is_flagged, "last_assistant_message": "Done.",
+        });
+        if let Some(prompt) = prompt {
+            event["prompt_id"] = json!(format!("p{prompt}"));
+        }
+        for (key, value) in more.as_object().into_iter().flatten() {
+            event[key] = value.clone();
+        }
+        self.project.hook(&event)
+    }
+}
+
+fn now() -> String {
+    let date = std::process::Command::new("date")
+        .args(["-u", "+%Y-%m-%dT%H:%M:%SZ"])
+        .output()
+        .unwrap();
+    String::from_utf8(date.stdout).unwrap().trim().to_owned()
+}
+
+/// Who blocked.
+fn blocker(run: &Run) -> Option<&'static str> {
+    assert_eq!(run.code, 0, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+    let reason = answer["reason"].as_str()?;
+    assert_eq!(answer["decision"], "block", "{run:?}");
+    Some(if reason.starts_with("Plan 'p'") {
+        "plan"
+    } else if reason.contains("GAUNTLET FAILED") {
+        "gates"
+    } else {
+        assert!(reason.starts_with("You loaded /isdlc"), "{reason}");
+        "delegation"
+    })
+}
+
+fn told(run: &Run) -> String {
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+    answer["systemMessage"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[test]
+fn the_first_block_wins_and_the_rest_is_reported() {
+    let world = World::new();
+    world.owe(true);
+    world.fault(1);
+    world.rules(1);
+    let run = world.stop("s", Some(1), false, &json!({}));
+    assert_eq!(blocker(&run), Some("plan"), "{run:?}");
+    assert!(told(&run).contains("delegation-gate"), "{run:?}");
+    world.rules(0);
+    let run = world.stop("s", Some(1), false, &json!({}));
+    assert_eq!(blocker(&run), Some("gates"), "{run:?}");
+    assert!(told(&run).contains("delegation-gate"), "{run:?}");
+    world.fault(0);
+    let run = world.stop("s", Some(1), false, &json!({}));
+    assert_eq!(blocker(&run), Some("delegation"), "{run:?}");
+    world.owe(false);
+    let run = world.stop("s", Some(1), false, &json!({}));
+    assert_eq!(blocker(&run), None, "{run:?}");
+}
+
+#[test]
+fn stops_that_are_none_are_not_gated() {
+    let world = World::new();
+    world.owe(true);
+    world.fault(1);
+    world.rules(1);
+    for more in [
+        json!({ "last_assistant_message": "Shall I go on?" }),
+        json!({ "permission_mode": "plan" }),
+        json!({ "background_tasks": [{ "id": "b1" }] }),
+        json!({ "hook_event_name": "SubagentStop", "agent_id": "a" }),
+    ] {
+        let run = world.stop("s", Some(1), false, &more);
+        assert_eq!(blocker(&run), None, "{more} {run:?}");
+    }
+    assert!(blocker(&world.stop("s", Some(1), false, &json!({}))).is_some());
+}
+
+#[test]
+fn the_delegation_gate_asks_twice_at_most_where_the_flag_says_nothing() {
+    // Gemini's flag is down again after every tool.
+    let world = World::new();
+    world.owe(true);
+    let blocked: Vec<_> = (0..4)
+        .map(|_| blocker(&world.stop("s", Some(1), false, &json!({}))).is_some())
+        .collect();
+    assert_eq!(blocked, [true, true, false, false]);
+    let codes = world.project.codes();
+    assert_eq!(
+        codes.iter().filter(|code| *code == "DG-001").count(),
+        4,
+        "{codes:?}"
+    );
+}
+
+/// Small, and the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+#[test]
+fn whatever_an_agent_does_blocks_are_bounded() {
+    play(1..=SEQUENCES / 2);
+}
+
+#[test]
+fn whatever_another_agent_does_blocks_are_bounded() {
+    play(SEQUENCES / 2 + 1..=SEQUENCES);
+}
+
+fn play(seeds: RangeInclusive<u64>) {
+    let world = World::new();
+    let (mut most, mut same_most) = (0, 0);
+    for seed in seeds {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let session = format!("s{seed}");
+        let mut prompt = (dice.roll(2) == 0).then_some(1);
+        let (mut fault, mut rules) = (1, 0);
+        world.fault(fault);
+        world.rules(rules);
+        world.owe(dice.roll(3) == 0);
+        let (mut last, mut blocks, mut same) = (None, 0_u32, HashMap::new());
+        let mut story = Vec::new();
+        let length = if seed % 20 == 0 { LONG } else { SHORT };
+        for at in 0..length {
+            // Mostly an agent that edits and stops, and never mends anything.
+            match dice.roll(12) {
+                0 => prompt = prompt.map(|prompt| prompt + 1),
+                1 => fault = dice.roll(3),
+                2 => rules = dice.roll(3),
+                _ => {}
+            }
+            world.fault(fault);
+            world.rules(rules);
+            if dice.roll(4) > 0 {
+                world.project.file("src/edit", &format!("{seed} {at}\n"));
+            }
+            let is_flagged = blocks > 0 && dice.roll(4) > 0;
+            let is_same = last == Some(prompt) && (prompt.is_some() || is_flagged);
+            last = Some(prompt);
+            if !is_same {
+                (blocks, same) = (0, HashMap::new());
+            }
+            let run = world.stop(&session, prompt, is_flagged, &json!({}));
+            let by = blocker(&run);
+            story.push((prompt, is_flagged, fault, rules, by));
+            let Some(by) = by else { continue };
+            blocks += 1;
+            let what = match by {
+                "plan" => rules,
+                "gates" => fault,
+                _ => 0,
+            };
+            let times = same.entry((by, what)).or_insert(0);
+            *times += 1;
+            assert!(blocks <= 8 && *times <= 2, "seed {seed}: {story:?}");
+            (most, same_most) = (most.max(blocks), same_most.max(*times));
+        }
+    }
+    assert!(most >= 3 && same_most == 2, "{most} {same_most}");
+}

@@ -149,11 +149,16 @@ impl Session {
         self.stdout.contains(text) || self.stderr.contains(text)
     }
 
-    /// The codes in the journal, and whose dialect was spoken.
+    /// The codes of what was decided, and whose dialect was spoken. That a gate or a review ended,
+    /// and what was recorded, is in the journal, too, and no decision.
     pub(crate) fn codes(&self) -> Vec<String> {
         let field = |line: &Value, key: &str| line[key].as_str().unwrap_or("-").to_owned();
         let lines = self.journal.iter();
         lines
+            .filter(|line| {
+                let verdict = line["verdict"].as_str();
+                !matches!(verdict, Some("gate" | "review" | "record"))
+            })
             .map(|line| format!("{} {}", field(line, "wire"), field(line, "code")))
             .collect()
     }

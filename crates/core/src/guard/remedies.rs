@@ -144,6 +144,10 @@ const REMEDIES: &[(&str, &str)] = &[
     ),
     ("SW-002", "nothing; it is in the journal"),
     ("SW-003", "nothing, if it was you"),
+    (
+        "SW-004",
+        "let it be seen: run the tests, show the menu, delegate; a person approves escalations",
+    ),
 ];
 
 /// What to do about a finding.

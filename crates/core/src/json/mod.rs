@@ -91,6 +91,11 @@ impl<'a> Node<'a> {
         value.map(Self).map_err(|flaw| Malformed::of(text, flaw))
     }
 
+    /// A text taken for one value, unread: whoever looks into it finds out whether it is one.
+    pub(crate) fn unread(text: &'a str) -> Self {
+        Self(text.trim_matches([' ', '\n', '\r', '\t']))
+    }
+
     /// The text of the value as it stands in the document.
     pub fn text(self) -> &'a str {
         self.0

@@ -93,7 +93,8 @@ fn one(text: &str, edit: &Edit) -> Option<Step> {
 }
 
 fn find<'t>(text: &'t str, path: &[&str]) -> Option<Place<'t>> {
-    let mut node = Node::parse(text).ok()?;
+    // Cutting it into members reads it; once is enough.
+    let mut node = Node::unread(text);
     for (depth, key) in path.iter().enumerate() {
         match node.kind() {
             Kind::Object => {}

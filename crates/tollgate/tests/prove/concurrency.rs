@@ -166,7 +166,7 @@ fn among_us(effort: &Effort, report: &mut Report) {
                     if worker < TWINS {
                         // Both deliveries of a pair of workers carry the same id.
                         crowd.delegates(&format!("twin-{}-{round}", worker / 2));
-                        if round % 4 == 0 {
+                        if round.is_multiple_of(4) {
                             crowd.looks_on(&mut chance);
                         }
                     } else if worker < TWINS + KILLED {
@@ -242,7 +242,7 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
             let crowd = &crowd;
             scope.spawn(move || {
                 let mut chance = Chance::new(effort.seed ^ worker);
-                let mut round = 0;
+                let mut round = 0_u64;
                 while Instant::now() < until {
                     round += 1;
                     let event = crowd.ground.delegated(&format!("{worker}-{round}"));
@@ -251,7 +251,7 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
                     if let Err(error) = run.is_an_answer() {
                         crowd.say(format!("beside strangers: {error}"));
                     }
-                    if round % 5 == 0 {
+                    if round.is_multiple_of(5) {
                         crowd.commands(&mut chance);
                     }
                 }

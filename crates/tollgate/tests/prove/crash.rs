@@ -49,11 +49,11 @@ const ROUNDS: u64 = 250;
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let mut chance = Chance::new(effort.seed);
     let mut usual: BTreeMap<&[&str], Duration> = BTreeMap::new();
-    let (mut round, mut killed) = (0, 0);
+    let (mut round, mut killed) = (0_u64, 0);
     let mut ground = Ground::whole();
     while effort.goes_on_to(effort.counts.kills, killed, 60) {
         round += 1;
-        if round % ROUNDS == 0 {
+        if round.is_multiple_of(ROUNDS) {
             verify(&ground, report);
             ground = Ground::whole();
         }
@@ -93,7 +93,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
         report.check(answer.is_ok() && run.stderr.is_empty(), || {
             format!("after {args:?}: {answer:?} {}", run.stderr)
         });
-        if round % 8 == 0 {
+        if round.is_multiple_of(8) {
             let status = ground.tollgate(&["status"]);
             report.check(matches!(status.code, Some(0 | 1)), || {
                 format!("after {args:?}: {status:?}")

@@ -91,8 +91,8 @@ impl History {
         let inode = |number: usize| std::fs::metadata(name(number)).map_or(0, |meta| meta.ino());
         if followed.inode != 0 && inode(0) != followed.inode {
             // Renamed meanwhile: the old one to its end, then whatever came between.
-            let old = (1..JOURNALS.len()).rev();
-            let Some(at) = old.clone().find(|at| inode(*at) == followed.inode) else {
+            let mut old = (1..JOURNALS.len()).rev();
+            let Some(at) = old.find(|at| inode(*at) == followed.inode) else {
                 return;
             };
             for at in (1..=at).rev() {

@@ -50,7 +50,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     // The short form takes every so many.
     let mut chosen = |every: u64| {
         turn += 1;
-        effort.is_long() || turn % every == 0
+        effort.is_long() || turn.is_multiple_of(every)
     };
     for args in COMMANDS {
         let Some(calls) = count(args) else {

@@ -23,6 +23,7 @@ mod power;
 mod processes;
 mod protocol;
 mod report;
+mod secrets;
 mod soak;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ const RIGS: &[Rig] = &[
     ("power", power::run),
     ("processes", processes::run),
     ("hostile", hostile::run),
+    ("secrets", secrets::run),
     ("clock", clock::run),
     ("protocol", protocol::run),
     ("soak", soak::run),

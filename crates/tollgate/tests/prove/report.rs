@@ -97,7 +97,9 @@ impl Report {
             self.count(&what, count);
         }
         self.notes.extend(notes);
-        defects.into_iter().for_each(|defect| self.defect(defect));
+        for defect in defects {
+            self.defect(defect);
+        }
         true
     }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tollgate_core::state::journal::NAMES;
 
 use crate::ground::Ground;
 use crate::report::{Chance, Effort, Report};
@@ -72,7 +73,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
                     }
                     let event = event(ground, &mut chance, at);
                     let command = match scales {
-                        Some((scales, log)) if at % WEIGHED == 0 => {
+                        Some((scales, log)) if at.is_multiple_of(WEIGHED) => {
                             let mut command = ground.foreign(scales);
                             command.arg(log).arg(crate::ground::program()).arg("hook");
                             command
@@ -80,7 +81,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
                         _ => ground.command(&["hook"]),
                     };
                     let run = crate::ground::run(command, event.to_string().as_bytes());
-                    if at % WEIGHED != 0 {
+                    if !at.is_multiple_of(WEIGHED) {
                         mine.push(Sample {
                             number: at,
                             took: run.took,
@@ -95,12 +96,11 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
             });
         }
     });
-    let seconds = began.elapsed().as_secs_f64();
     let mut samples = samples.into_inner().unwrap();
     samples.sort_by_key(|sample| sample.number);
     report.count("events", number.load(Ordering::Relaxed) - WORKERS);
-    let rate = samples.len() as f64 / seconds;
-    report.note(format!("{rate:.0} a second, {WORKERS} at a time"));
+    let rate = samples.len() as u128 * 1000 / began.elapsed().as_millis().max(1);
+    report.note(format!("{rate} a second, {WORKERS} at a time"));
     for defect in defects.into_inner().unwrap() {
         report.defect(defect);
     }
@@ -181,8 +181,8 @@ fn journal(ground: &Ground, report: &mut Report) {
     let entries = || std::fs::read_dir(&local).into_iter().flatten().flatten();
     let journals: Vec<u64> = entries()
         .filter(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            name.starts_with("journal") && name.ends_with(".jsonl")
+            let name = entry.file_name();
+            NAMES.iter().any(|journal| name == *journal)
         })
         .filter_map(|entry| Some(entry.metadata().ok()?.len()))
         .collect();
@@ -237,8 +237,10 @@ fn event(ground: &Ground, chance: &mut Chance, number: u64) -> Value {
             &tool("Bash", json!({"command": "rm .isdlc/state.json"})),
         ),
         // An agent stops, begins and is told something far less often than it uses a tool.
-        4 if number % 25 == 0 => ground.event("Stop", &json!({"stop_hook_active": false})),
-        5 if number % 25 == 0 => ground.event("SessionStart", &json!({"source": "resume"})),
+        4 if number.is_multiple_of(25) => ground.event("Stop", &json!({"stop_hook_active": false})),
+        5 if number.is_multiple_of(25) => {
+            ground.event("SessionStart", &json!({"source": "resume"}))
+        }
         4..=6 => ground.event("UserPromptSubmit", &json!({"prompt": "go on"})),
         7..=10 => ground.event("PreToolUse", &tool("Read", json!({"file_path": "/x"}))),
         11..=13 => ground.event(

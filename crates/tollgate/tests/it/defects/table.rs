@@ -299,6 +299,7 @@ const DEFECTS: &[(&str, &[&str])] = &[
         "BUG-0057, GH-209",
         &[
             "bug_0057_saying_completed_is_no_evidence",
+            "bug_0057_gh_209_a_pass_that_shows_no_coverage_says_so",
             "d7_gh_209_completed_by_word_alone_is_no_evidence",
         ],
     ),

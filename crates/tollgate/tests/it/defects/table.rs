@@ -9,7 +9,6 @@ const DEFECTS: &[(&str, &[&str])] = &[
         "D1",
         &[
             "d1_an_edit_is_applied_in_memory_before_the_write",
-            "d1_after_a_real_agents_write_nothing_is_blocked",
             "bug_0011_a_subagent_does_not_overwrite_index_or_status",
         ],
     ),

@@ -138,6 +138,8 @@ pub struct Entry<'a> {
     pub project: Option<&'a str>,
     /// What a change did to the state, field by field ([`super::patch`]).
     pub patch: Option<&'a Value>,
+    /// What somebody else's change of the state had done before it was undone.
+    pub undone: Option<&'a Value>,
     /// The event, as far as it is kept ([`super::excerpt`]).
     pub input: Option<&'a Value>,
     /// The name under which the state that the event met is kept.
@@ -182,6 +184,7 @@ impl Entry<'_> {
             index: None,
             project: None,
             patch: None,
+            undone: None,
             input: None,
             state: None,
         }
@@ -207,6 +210,8 @@ struct Line<'a> {
     state: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a Value>,
 }
@@ -250,6 +255,7 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             cost: entry.cost,
             state: entry.state,
             patch: entry.patch,
+            undone: entry.undone,
             input: entry.input,
         }
     }

@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::edit::Edit;
+use super::outcome::Cause;
 use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, WriteFault};
 
 /// No entry is as large as this.
@@ -30,6 +31,8 @@ const CAP: u64 = 1 << 20;
 #[derive(Serialize, Deserialize)]
 struct Entry {
     edits: Vec<Edit>,
+    #[serde(default)]
+    cause: Cause,
 }
 
 /// A change that waits.
@@ -38,6 +41,7 @@ pub(super) struct Waiting {
     pub(super) name: String,
     /// `Err`: why it cannot be read.
     pub(super) edits: Result<Vec<Edit>, String>,
+    pub(super) cause: Cause,
 }
 
 /// What a holder of the lock is about to do.
@@ -78,11 +82,13 @@ impl Spool {
         &self,
         now: Timestamp,
         edits: &[Edit],
+        cause: &Cause,
         durability: Durability,
     ) -> Result<String, WriteFault> {
         fs::create_directories(&self.directory).map_err(WriteFault::at("creating the spool"))?;
         let entry = Entry {
             edits: edits.to_vec(),
+            cause: cause.clone(),
         };
         let bytes = serde_json::to_vec(&entry)
             .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
@@ -124,14 +130,18 @@ impl Spool {
     pub(super) fn waiting(&self) -> io::Result<Vec<Waiting>> {
         let names = self.names()?;
         let read = |name: String| {
-            let edits = match fs::read_own(&self.directory.join(&name), CAP) {
-                Ok(Some(Contents { bytes, .. })) => serde_json::from_slice::<Entry>(&bytes)
-                    .map(|entry| entry.edits)
-                    .map_err(|error| error.to_string()),
+            let entry = match fs::read_own(&self.directory.join(&name), CAP) {
+                Ok(Some(Contents { bytes, .. })) => {
+                    serde_json::from_slice::<Entry>(&bytes).map_err(|error| error.to_string())
+                }
                 Ok(None) => Err("it is gone".to_owned()),
                 Err(fault) => Err(fault.to_string()),
             };
-            Waiting { name, edits }
+            let (edits, cause) = match entry {
+                Ok(Entry { edits, cause }) => (Ok(edits), cause),
+                Err(why) => (Err(why), Cause::default()),
+            };
+            Waiting { name, edits, cause }
         };
         Ok(names.into_iter().map(read).collect())
     }
@@ -264,7 +274,12 @@ mod tests {
         for second in [30, 9, 200] {
             let now = Timestamp::from_second(second).unwrap();
             spool
-                .add(now, &[Edit::set(&["n"], second)], Durability::Lazy)
+                .add(
+                    now,
+                    &[Edit::set(&["n"], second)],
+                    &Cause::default(),
+                    Durability::Lazy,
+                )
                 .unwrap();
         }
         let waiting = spool.waiting().unwrap();

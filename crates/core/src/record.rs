@@ -151,7 +151,7 @@ impl<'a> Record<'a> {
             keep(journal.append(&Entry {
                 code: Some(change.code),
                 reason: Some(&change.text),
-                ..self.history(change, self.blank(now, Decision::Change))
+                ..self.history(change, &self.blank(now, Decision::Change))
             }));
         }
         // The journal remembers what this session was told.
@@ -189,21 +189,21 @@ impl<'a> Record<'a> {
             phase: finding.phase.as_deref(),
             agent: finding.agent.as_deref(),
             reason: Some(&finding.reason),
-            ..self.history(finding, self.blank(now, decision))
+            ..self.history(finding, &self.blank(now, decision))
         }
     }
 
     /// The entry with what became of the state, if the finding is about that.
-    fn history<'e>(&'e self, finding: &'e Finding, entry: Entry<'e>) -> Entry<'e> {
+    fn history<'e>(&'e self, finding: &'e Finding, entry: &Entry<'e>) -> Entry<'e> {
         let Some(state) = &finding.state else {
-            return entry;
+            return *entry;
         };
         Entry {
             project: self.project,
             version: Some(state.version),
             patch: state.patch.as_ref(),
             undone: state.undone.as_ref(),
-            ..entry
+            ..*entry
         }
     }
 

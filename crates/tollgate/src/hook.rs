@@ -199,7 +199,7 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Option<Fault>
     }
     match store.settle(now) {
         Ok(updated) => history(sources, now)
-            .write(&updated, Own::Nothing, Entry::new(now, Decision::Record))
+            .write(&updated, Own::Nothing, &Entry::new(now, Decision::Record))
             .err()
             .map(|error| Fault::new("journal-unwritable", error.to_string())),
         // Still busy: it goes on waiting, and is not lost.
@@ -285,7 +285,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
                 tool,
                 ..Entry::new(now, Decision::Record)
             };
-            let written = history(sources, now).write(&updated, Own::Edits(&edits), entry);
+            let written = history(sources, now).write(&updated, Own::Edits(&edits), &entry);
             let failed = written.err();
             failed.map(|error| Fault::new("journal-unwritable", error.to_string()))
         }

@@ -50,7 +50,7 @@ impl<'a> History<'a> {
 
     /// Writes the lines about an update: those of the changes that waited, then the own one, which
     /// is `entry` with version and patch.
-    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: Entry<'_>) -> io::Result<()> {
+    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
         if updated.outcome == Written::Unchanged {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl<'a> History<'a> {
             project: self.project,
             version: Some(updated.version),
             patch: patch.as_ref(),
-            ..entry
+            ..*entry
         })
     }
 

@@ -228,21 +228,21 @@ impl Site {
                 .u64(&["active_workflow", "current_phase_index"]),
             ..Entry::new(self.now, Decision::Change)
         };
-        self.write_history(&made.updated, entry);
+        self.write_history(&made.updated, &entry);
     }
 
     /// Writes down what an update of the state did.
-    pub(super) fn write_history(&self, updated: &Updated, entry: Entry<'_>) {
+    pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
         self.write_changes(updated, Own::Compare, entry);
     }
 
     /// Writes down the changes of others that waited until this update.
     pub(super) fn write_late(&self, updated: &Updated) {
         let entry = Entry::new(self.now, Decision::Record);
-        self.write_changes(updated, Own::Nothing, entry);
+        self.write_changes(updated, Own::Nothing, &entry);
     }
 
-    fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: Entry<'_>) {
+    fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
         let history = History::new(self.layout.local(), self.project_id(), self.now);
         if let Err(error) = history.write(updated, own, entry) {
             warn(&format!(

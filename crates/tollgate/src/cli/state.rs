@@ -311,7 +311,7 @@ fn undo(site: &Site, force: bool) -> Answer {
         reason: Some(&reason),
         ..Line::new(site.now, Decision::Record)
     };
-    site.write_history(&updated, line);
+    site.write_history(&updated, &line);
     anstream::println!(
         "{GOOD}✔{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
         updated.version

@@ -130,7 +130,7 @@ fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
             index,
             ..Entry::new(site.now, Decision::Change)
         };
-        site.write_history(&updated, entry);
+        site.write_history(&updated, &entry);
     }
     Ok(Mended { findings, left })
 }

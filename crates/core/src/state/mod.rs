@@ -27,6 +27,7 @@ mod splice;
 pub mod spool;
 pub mod store;
 pub mod timestamp;
+pub(crate) mod version;
 pub mod view;
 pub mod watch;
 

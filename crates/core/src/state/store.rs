@@ -26,9 +26,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::document::{Document, whole};
+use super::document::Document;
 use super::edit::{self, Edit, EditFault};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
@@ -39,8 +38,8 @@ use super::record::{Record, digest};
 use super::splice;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
+use super::version::{version, version_in};
 use crate::fs::{self, Contents, Durability, Identity, WriteFault};
-use crate::json::Object;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -559,30 +558,6 @@ impl Store {
 /// corrupt, and no event waits for it.
 fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
-}
-
-/// The version of a document.
-fn version(document: &Document) -> u64 {
-    document.get(&["state_version"]).map_or(0, counted)
-}
-
-/// The version in a text that is known to be a document.
-pub(crate) fn version_in(text: &str) -> u64 {
-    let node = Object::parse(text)
-        .ok()
-        .and_then(|state| state.get("state_version"));
-    node.and_then(|node| serde_json::from_str(node.text()).ok())
-        .map_or(0, |value| counted(&value))
-}
-
-/// The version as the original counts it: a number above 0, or else 0.
-fn counted(value: &Value) -> u64 {
-    whole(value).unwrap_or_else(|| {
-        let number = value.as_f64().unwrap_or(0.0).floor();
-        format!("{:.0}", number.clamp(0.0, 1e15))
-            .parse()
-            .unwrap_or(0)
-    })
 }
 
 fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {

@@ -174,7 +174,7 @@ fn a_stranger_between_reading_and_renaming_makes_the_change_be_made_again() {
         })
         .unwrap();
     assert_eq!((calls, updated.version), (2, 21));
-    let state: Value = serde_json::from_str(&scene.text()).unwrap();
+    let state: serde_json::Value = serde_json::from_str(&scene.text()).unwrap();
     assert_eq!(
         state,
         json!({"state_version": 21, "theirs": true, "ours": true})

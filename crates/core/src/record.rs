@@ -119,7 +119,7 @@ impl<'a> Record<'a> {
         let block = outcome.block.iter().map(|report| (Decision::Block, report));
         for report in &outcome.notes {
             if let Some(log) = &log {
-                keep(log.append(now, &activity("self-heal", report)));
+                keep(log.append(now, &activity(noted(report), report)));
             }
         }
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
@@ -219,6 +219,14 @@ impl<'a> Record<'a> {
             wire: self.wire.map(Wire::as_str),
             ..Entry::new(now, decision)
         }
+    }
+}
+
+/// What the specification's log calls a note.
+fn noted(report: &Report) -> &'static str {
+    match report.finding.code {
+        "PLC-100" => "same-phase-bypass",
+        _ => "self-heal",
     }
 }
 

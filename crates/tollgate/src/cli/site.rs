@@ -21,7 +21,7 @@ use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::store::{Store, StoreError, UpdateError, Updated};
 use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
-use tollgate_core::workflow::evidence::Requirements;
+use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
 
@@ -37,7 +37,7 @@ pub(super) struct Site {
     /// The directory of documents, relative to the root.
     pub(super) docs: String,
     pub(super) definitions: Definitions,
-    pub(super) requirements: Requirements,
+    pub(super) requirements: ProjectRequirements,
     pub(super) now: Timestamp,
     manifest: Option<String>,
 }
@@ -78,7 +78,7 @@ impl Site {
         };
         let (asked, asked_at) = config(ConfigFile::Requirements)?;
         let (paths, _) = config(ConfigFile::ArtifactPaths)?;
-        let requirements = Requirements::parse(asked.as_deref(), paths.as_deref())
+        let requirements = ProjectRequirements::parse(asked.as_deref(), paths.as_deref())
             .map_err(|flaw| corrupt(&asked_at, &flaw))?;
         let (manifest, _) = config(ConfigFile::Manifest)?;
         Ok(Self {

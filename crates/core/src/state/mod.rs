@@ -15,6 +15,7 @@ pub mod document;
 pub mod edit;
 pub mod excerpt;
 pub mod history;
+mod inbox;
 pub mod journal;
 pub mod kept;
 pub mod lock;

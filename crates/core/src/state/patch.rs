@@ -14,8 +14,9 @@ use super::kept::Kept;
 use super::redact::redact;
 use crate::json::{Node, Object};
 
-/// How long a value in a line may be.
+/// How long a value in a line may be, and all of them together.
 const LONGEST: usize = 4 << 10;
+const LONGEST_OF_ALL: usize = 128 << 10;
 
 /// What edits did to a state that had this text.
 pub fn of_edits(edits: &[Edit], state: &str, values: &Kept) -> Option<Value> {
@@ -27,12 +28,9 @@ pub fn of_edits(edits: &[Edit], state: &str, values: &Kept) -> Option<Value> {
     } else {
         let state = Object::parse(state).ok()?;
         let steps = edits.iter().filter_map(|edit| step(edit, &state, values));
-        Value::Array(steps.collect())
+        in_bounds(steps.collect(), values)
     };
-    patch
-        .as_array()
-        .is_some_and(|steps| !steps.is_empty())
-        .then_some(patch)
+    (patch != json!([])).then_some(patch)
 }
 
 /// Whether one edit changes what another has put there. Then neither can be told from the state
@@ -133,8 +131,8 @@ fn short(value: Value, values: &Kept) -> Value {
     value
 }
 
-/// A value of a patch as it was; nothing if it is not kept, or no longer.
-fn whole(value: &Value, values: &Kept) -> Option<Value> {
+/// A value of a patch, or a patch, as it was; nothing if it is not kept, or no longer.
+pub fn whole(value: &Value, values: &Kept) -> Option<Value> {
     if value.get("$cut").is_some() {
         return None;
     }
@@ -160,7 +158,20 @@ pub fn between(before: &Document, after: &Document, values: &Kept) -> Value {
     if counted(after).is_some_and(|n| n == counted(before).unwrap_or(0).saturating_add(1)) {
         steps.retain(|step| step.get("path") != Some(&json!(["state_version"])));
     }
-    Value::Array(steps)
+    in_bounds(steps, values)
+}
+
+/// The steps as they may stand in a line. Most have a few.
+fn in_bounds(steps: Vec<Value>, values: &Kept) -> Value {
+    let many = steps.len() > LONGEST_OF_ALL / (4 * LONGEST);
+    let patch = Value::Array(steps);
+    if many {
+        let text = patch.to_string();
+        if text.len() > LONGEST_OF_ALL {
+            return aside(&text, values);
+        }
+    }
+    patch
 }
 
 fn differ(
@@ -203,6 +214,7 @@ fn differ(
 /// Takes a patch back. Nothing is changed if something of it is not known.
 pub fn take_back(patch: &Value, document: &mut Document, values: &Kept) -> Result<(), String> {
     let mut changed = document.clone();
+    let patch = whole(patch, values).ok_or("what was changed is not kept")?;
     for step in patch.as_array().into_iter().flatten().rev() {
         let mut path: Vec<String> =
             serde_json::from_value(step.get("path").cloned().unwrap_or_default())
@@ -316,6 +328,24 @@ mod tests {
         let why = take_back(&patch, &mut document, &values).unwrap_err();
         assert!(why.contains("url"), "{why}");
         assert!(!document.is_changed());
+    }
+
+    #[test]
+    fn a_change_of_a_thousand_fields_is_one_line_of_the_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let values = Kept::values(dir.path());
+        let state = |text: &str| {
+            let text = text.repeat(1000);
+            let fields: Map<String, Value> = (0..1000)
+                .map(|n| (format!("f{n}"), text.as_str().into()))
+                .collect();
+            Document::parse(Value::Object(fields).to_string().as_bytes()).unwrap()
+        };
+        let (before, mut after) = (state("a"), state("b"));
+        let patch = between(&before, &after, &values);
+        assert!(patch.to_string().len() < 200, "{}", patch.to_string().len());
+        take_back(&patch, &mut after, &values).unwrap();
+        assert_eq!(after.members(), before.members());
     }
 
     fn edit() -> impl Strategy<Value = Edit> {

@@ -69,6 +69,18 @@ fn changes(site: &Site) -> Vec<Entry> {
         .filter(|entry| entry.project.as_deref() == site.project_id())
         .collect();
     changes.reverse();
+    // A change of very many fields is not in its line.
+    let values = values(site);
+    for key in ["patch", "undone"] {
+        for told in changes
+            .iter_mut()
+            .filter_map(|entry| entry.value.get_mut(key))
+        {
+            if let Some(whole) = told.get("$kept").and_then(|_| patch::whole(told, &values)) {
+                *told = whole;
+            }
+        }
+    }
     changes
 }
 

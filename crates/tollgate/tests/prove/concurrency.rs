@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, start};
+use crate::ground::{Ground, ended, start};
 use crate::history::{History, Reader};
 use crate::report::{Chance, Effort, Report};
 
@@ -39,7 +39,7 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 /// Workers of each kind.
-const TWINS: u64 = 4;
+const TWINS: u64 = 3;
 const KILLED: u64 = 1;
 const COMMANDERS: u64 = 2;
 
@@ -79,16 +79,26 @@ impl<'c> Crowd<'c> {
         self.defects.lock().unwrap().push(text);
     }
 
-    /// A delegation, acknowledged or not at all.
+    /// A delegation, delivered twice at once, as by a plugin and a settings file; acknowledged or
+    /// not at all.
     fn delegates(&self, id: &str) {
-        let run = self.ground.hook(&self.ground.delegated(id));
-        self.hooks.fetch_add(1, Ordering::Relaxed);
-        if let Err(error) = run.is_an_answer() {
-            self.say(format!("hook: {error}"));
-        } else if run.stderr.is_empty() {
-            self.history.acknowledged(id);
-        } else {
-            self.say(format!("hook said {}", run.stderr));
+        let event = self.ground.delegated(id).to_string();
+        let twins = [(); 2].map(|()| {
+            let mut child = start(self.ground.command(&["hook"]));
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(event.as_bytes()).unwrap();
+            child
+        });
+        for child in twins {
+            let run = ended(child);
+            self.hooks.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = run.is_an_answer() {
+                self.say(format!("hook: {error}"));
+            } else if run.stderr.is_empty() {
+                self.history.acknowledged(id);
+            } else {
+                self.say(format!("hook said {}", run.stderr));
+            }
         }
     }
 
@@ -164,8 +174,7 @@ fn among_us(effort: &Effort, report: &mut Report) {
                 while effort.goes_on(round, 12) {
                     round += 1;
                     if worker < TWINS {
-                        // Both deliveries of a pair of workers carry the same id.
-                        crowd.delegates(&format!("twin-{}-{round}", worker / 2));
+                        crowd.delegates(&format!("twin-{worker}-{round}"));
                         if round.is_multiple_of(4) {
                             crowd.looks_on(&mut chance);
                         }

@@ -50,10 +50,18 @@ pub(super) fn read(
     watched.extend([plan.dir().to_owned(), plan.path("state.json")]);
     watched.push(plan.local().to_owned());
     let view = View::of(&plan);
-    if let Found::Unusable(why) = &view.found {
+    let unread = match &view.found {
+        Found::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
+        Found::Unusable(why) => Some((
+            why,
+            "mend it by hand; `tollgate plan validate` tells when it is right",
+        )),
+        Found::Absent | Found::Read(_) => None,
+    };
+    if let Some((why, next)) = unread {
         troubles.push(Trouble {
             what: format!("plan {}: {why}", plan.id()),
-            next: "mend it by hand; `tollgate plan validate` tells when it is right".to_owned(),
+            next: next.to_owned(),
         });
     }
     let state = view.state();

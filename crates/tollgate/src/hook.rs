@@ -255,7 +255,8 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
     if edits.is_empty() {
         return;
     }
-    let fault = match sources.store().submit(now, Durability::Lazy, &edits) {
+    let store = sources.store();
+    let fault = match store.submit_knowing(now, Durability::Lazy, &edits, sources.known_state()) {
         Ok(Submitted::Applied(updated)) if updated.outcome == Written::Yes => {
             write_history(event, sources, &edits, &updated, now)
         }

@@ -34,11 +34,11 @@ use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{Foreign, Refused, StoreError, Submitted, UpdateError, Updated, Written};
 pub use super::record::Seen;
 use super::record::{Record, digest};
-use super::splice;
+use super::splice::Spliced;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
-use crate::fs::{self, Contents, Durability, Identity, WriteFault};
-use crate::json::Object;
+use crate::fs::{self, Contents, Durability, Identity, Mark, WriteFault};
+use crate::json::{Node, Object};
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -69,10 +69,23 @@ enum Version {
     Absent,
 }
 
+/// The state file as somebody read it a moment ago, so that it need not be read again if nobody
+/// touched it since.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Which file it was.
+    pub identity: Identity,
+    /// What tells whether it is still the same.
+    pub mark: Mark,
+}
+
 /// The state file as it was found.
-struct Found {
-    bytes: Vec<u8>,
+struct Found<'a> {
+    bytes: Cow<'a, [u8]>,
     seen: Seen,
+    mark: Option<Mark>,
 }
 
 /// One try to change the file.
@@ -176,6 +189,17 @@ impl Store {
         durability: Durability,
         edits: &[Edit],
     ) -> Result<Submitted, UpdateError<EditFault>> {
+        self.submit_knowing(now, durability, edits, None)
+    }
+
+    /// The same for one who has just read the state.
+    pub fn submit_knowing(
+        &self,
+        now: Timestamp,
+        durability: Durability,
+        edits: &[Edit],
+        known: Option<Known<'_>>,
+    ) -> Result<Submitted, UpdateError<EditFault>> {
         enum Stop {
             Absent,
             Fault(EditFault),
@@ -188,7 +212,7 @@ impl Store {
             Ok(durability)
         };
         let updated = self.transact(now, |guard, stage| {
-            match self.attempt_in_text(guard, stage, durability, edits)? {
+            match self.attempt_in_text(guard, stage, durability, edits, known)? {
                 Some(attempt) => Ok(attempt),
                 None => self.attempt(now, guard, stage, &mut change),
             }
@@ -380,24 +404,35 @@ impl Store {
         stage: Stage,
         durability: Durability,
         edits: &[Edit],
+        known: Option<Known<'_>>,
     ) -> Result<Option<Attempt>, StoreError> {
         if !self.spool.names().is_ok_and(|names| names.is_empty()) {
             return Ok(None);
         }
-        let Ok(Some(Contents { bytes, identity })) = fs::read_own(&self.state, STATE_CAP) else {
+        let Some((bytes, identity, mark)) = self.read_or(known) else {
             return Ok(None);
         };
-        let Some((old, edited)) = std::str::from_utf8(&bytes)
-            .ok()
-            .and_then(|text| Some((text, splice::apply(text, edits)?)))
-        else {
+        let Some(mut spliced) = std::str::from_utf8(&bytes).ok().and_then(Spliced::cut) else {
             return Ok(None);
         };
         let seen = Seen {
             identity,
-            version: version_in(old),
+            version: version_of(spliced.get("state_version")),
             digest: digest(&bytes),
         };
+        if spliced.apply(edits).is_none() {
+            return Ok(None);
+        }
+        let version = (seen.version)
+            .max(version_of(spliced.get("state_version")))
+            .saturating_add(1);
+        let counted = [Edit::set(&["state_version"], version)];
+        if spliced.is_changed()
+            && self.version == Version::Counted
+            && spliced.apply(&counted).is_none()
+        {
+            return Ok(None);
+        }
         let record = Record::read(guard.file());
         let mut updated = Updated {
             version: seen.version,
@@ -406,25 +441,39 @@ impl Store {
             refused: Vec::new(),
             foreign: strange(record.as_ref(), &seen),
         };
-        if matches!(edited, Cow::Borrowed(_)) {
+        let Some(text) = spliced.changed() else {
             return Ok(Some(Attempt::Done(updated)));
-        }
-        updated.version = seen.version.max(version_in(&edited)).saturating_add(1);
-        updated.outcome = Written::Yes;
-        let counted = [Edit::set(&["state_version"], updated.version)];
-        let text = match self.version {
-            Version::Counted => splice::apply(&edited, &counted),
-            Version::Absent => Some(Cow::Borrowed(edited.as_ref())),
-        };
-        let Some(text) = text.map(Cow::into_owned) else {
-            return Ok(None);
         };
         if text.len() as u64 > STATE_CAP {
             return Ok(None);
         }
-        let found = Found { bytes, seen };
+        updated.version = version;
+        updated.outcome = Written::Yes;
+        let found = Found { bytes, seen, mark };
         self.write(guard, stage, Some(&found), &text, updated, &[], durability)
             .map(Some)
+    }
+
+    /// The state file's content: what is known of it, if that still holds.
+    fn read_or<'k>(
+        &self,
+        known: Option<Known<'k>>,
+    ) -> Option<(Cow<'k, [u8]>, Identity, Option<Mark>)> {
+        if let Some(Known {
+            text,
+            identity,
+            mark,
+        }) = known
+            && mark.is_on(&self.state)
+        {
+            return Some((Cow::Borrowed(text.as_bytes()), identity, Some(mark)));
+        }
+        let Contents {
+            bytes,
+            identity,
+            mark,
+        } = fs::read_own(&self.state, STATE_CAP).ok()??;
+        Some((Cow::Owned(bytes), identity, mark))
     }
 
     /// Writes a new text, in which the waiting changes `made` are.
@@ -433,7 +482,7 @@ impl Store {
         &self,
         guard: &Guard,
         stage: Stage,
-        found: Option<&Found>,
+        found: Option<&Found<'_>>,
         text: &str,
         updated: Updated,
         made: &[String],
@@ -464,7 +513,7 @@ impl Store {
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(&self, now: Timestamp) -> Result<Option<(Found, Document)>, StoreError> {
+    fn find(&self, now: Timestamp) -> Result<Option<(Found<'static>, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -472,7 +521,12 @@ impl Store {
                     path: self.state.clone(),
                     fault,
                 })?;
-            let Some(Contents { bytes, identity }) = contents else {
+            let Some(Contents {
+                bytes,
+                identity,
+                mark,
+            }) = contents
+            else {
                 return Ok(None);
             };
             match Document::parse(&bytes) {
@@ -482,7 +536,8 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some((Found { bytes, seen }, document)));
+                    let bytes = Cow::Owned(bytes);
+                    return Ok(Some((Found { bytes, seen, mark }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -527,9 +582,11 @@ fn version(document: &Document) -> u64 {
 
 /// The version in a text that is known to be a document.
 pub(super) fn version_in(text: &str) -> u64 {
-    let node = Object::parse(text)
-        .ok()
-        .and_then(|state| state.get("state_version"));
+    let state = Object::parse(text).ok();
+    version_of(state.and_then(|state| state.get("state_version")))
+}
+
+fn version_of(node: Option<Node<'_>>) -> u64 {
     node.and_then(|node| serde_json::from_str(node.text()).ok())
         .map_or(0, |value| counted(&value))
 }

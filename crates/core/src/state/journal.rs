@@ -14,10 +14,11 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::chain::{self, Tail};
-use super::lock::{self, Acquired, HOOK_PATIENCE};
+use super::inbox::Inbox;
+use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use super::redact::redact;
 use super::timestamp::iso;
-use crate::fs::{self, Appender};
+use crate::fs::{self, Appender, Durability};
 use crate::json::Object;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
@@ -27,6 +28,9 @@ pub const NAMES: [&str; 4] = [
     "journal.2.jsonl",
     "journal.3.jsonl",
 ];
+
+/// Where lines wait that could not be chained at once.
+pub const WAITING: &str = "journal.waiting";
 
 /// How large a journal grows before it is rotated.
 const LIMIT: u64 = 4 << 20;
@@ -138,6 +142,8 @@ pub struct Entry<'a> {
     pub project: Option<&'a str>,
     /// What a change did to the state, field by field ([`super::patch`]).
     pub patch: Option<&'a Value>,
+    /// What somebody else's change of the state had done before it was undone.
+    pub undone: Option<&'a Value>,
     /// The event, as far as it is kept ([`super::excerpt`]).
     pub input: Option<&'a Value>,
     /// The name under which the state that the event met is kept.
@@ -182,6 +188,7 @@ impl Entry<'_> {
             index: None,
             project: None,
             patch: None,
+            undone: None,
             input: None,
             state: None,
         }
@@ -207,6 +214,8 @@ struct Line<'a> {
     state: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a Value>,
 }
@@ -250,6 +259,7 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             cost: entry.cost,
             state: entry.state,
             patch: entry.patch,
+            undone: entry.undone,
             input: entry.input,
         }
     }
@@ -301,6 +311,20 @@ impl Journal {
         self.directory.join(current)
     }
 
+    /// The lines that wait to be chained, oldest first.
+    pub fn waiting(&self) -> Vec<String> {
+        let inbox = self.inbox();
+        let names = inbox.names().unwrap_or_default();
+        let texts = names.iter().filter_map(|name| inbox.read(name).ok());
+        texts
+            .filter_map(|bytes| String::from_utf8(bytes).ok())
+            .collect()
+    }
+
+    fn inbox(&self) -> Inbox {
+        Inbox::new(self.directory.join(WAITING))
+    }
+
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
     /// evidence, not a condition.
     pub fn lines(&self) -> Vec<Value> {
@@ -317,6 +341,12 @@ impl Journal {
                     .filter_map(|line| serde_json::from_str(line).ok()),
             );
         }
+        let waiting = self.waiting();
+        lines.extend(
+            waiting
+                .iter()
+                .filter_map(|line| serde_json::from_str(line).ok()),
+        );
         lines
     }
 
@@ -339,33 +369,63 @@ impl Journal {
     }
 
     /// Appends an entry.
+    ///
+    /// Whoever holds the lock of the tail record holds it for a few system calls. If it stays busy
+    /// (its holder was stopped), there is no reason to wait: the line is left for the next who
+    /// appends, who chains it in before its own.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
         let line = serde_json::to_string(&Line::from(entry))?;
-        self.append_line(&line)
+        match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
+            Acquired::Held(guard) => self.append_all(&guard, &line),
+            Acquired::Busy => {
+                let left = self
+                    .inbox()
+                    .leave(entry.ts, line.as_bytes(), Durability::Lazy);
+                left.map(drop).map_err(io::Error::other)
+            }
+        }
     }
 
-    /// Appends a line, chained to the last one, under the lock of the tail record. Whoever holds
-    /// that holds it for a few system calls; one who was stopped meanwhile is an error, which is
-    /// told, and no reason to wait.
-    fn append_line(&self, line: &str) -> io::Result<()> {
-        let held = match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
-            Acquired::Held(guard) => guard,
-            Acquired::Busy => {
-                return Err(io::Error::new(
-                    io::ErrorKind::WouldBlock,
-                    format!("another process holds {}", chain::TAIL),
-                ));
-            }
-        };
+    /// Appends the lines that wait, and a line.
+    fn append_all(&self, held: &Guard, line: &str) -> io::Result<()> {
+        let inbox = self.inbox();
+        for name in inbox.names().unwrap_or_default() {
+            let text = inbox
+                .read(&name)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok());
+            let Some(object) = text.as_deref().filter(|text| is_line(text)) else {
+                // Nothing that we left there; it must not be in the way again.
+                inbox.refuse(&name)?;
+                continue;
+            };
+            let marked = format!(
+                "{},\"late\":\"{name}\"}}",
+                object.strip_suffix('}').unwrap_or(object)
+            );
+            self.append_line(held, &marked, Some(&name))?;
+            inbox.remove(&name)?;
+        }
+        self.append_line(held, line, None)
+    }
+
+    /// Appends a line, chained to the last one; one that waited under the name `late` only if its
+    /// writer was not killed after he had done that.
+    fn append_line(&self, held: &Guard, line: &str, late: Option<&str>) -> io::Result<()> {
         let appender = Appender::open(&self.path())?;
         let mut end = [0; chain::LONGEST_LINK];
         let end = appender.read_end(&mut end)?;
         let torn = end.last().is_some_and(|byte| *byte != b'\n');
         let recorded = Tail::read(held.file());
+        let far = || appender.read_from(appender.size()?.saturating_sub(TORN));
+        if let Some(name) = late
+            && contains(&far()?, format!("\"late\":\"{name}\"").as_bytes())
+        {
+            return Ok(());
+        }
         let last = if torn {
             // The line before half a line begins farther back.
-            let far = appender.read_from(appender.size()?.saturating_sub(TORN))?;
-            chain::last(&far, recorded)
+            chain::last(&far()?, recorded)
         } else {
             chain::last(end, recorded)
         };
@@ -377,6 +437,17 @@ impl Journal {
         }
         Ok(())
     }
+}
+
+/// Whether a text that waited is one line of a journal.
+fn is_line(text: &str) -> bool {
+    text.ends_with('}')
+        && !text.contains('\n')
+        && Object::parse(text).is_ok_and(|line| !line.is_empty())
+}
+
+fn contains(text: &[u8], wanted: &[u8]) -> bool {
+    memchr::memmem::find(text, wanted).is_some()
 }
 
 #[cfg(test)]

@@ -83,11 +83,10 @@ impl Record {
     }
 
     pub(super) fn write(&self, lock: &File) -> io::Result<()> {
-        let text = self.to_text();
-        write_record(
-            lock,
-            format!("{text:<width$}\n", width = LENGTH - 1).as_bytes(),
-        )
+        let mut record = self.to_text().into_bytes();
+        record.resize(LENGTH - 1, b' ');
+        record.push(b'\n');
+        write_record(lock, &record)
     }
 
     /// Whether the store wrote this file: the one after the rename by its content, wherever it

@@ -26,19 +26,19 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::document::{Document, whole};
+use super::document::Document;
 use super::edit::{self, Edit, EditFault};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-pub use super::outcome::{Foreign, Refused, StoreError, Submitted, UpdateError, Updated, Written};
+pub use super::outcome::{
+    Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
+};
 pub use super::record::Seen;
 use super::record::{Record, digest};
-use super::splice::Spliced;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
+use super::version::version;
 use crate::fs::{self, Contents, Durability, Identity, Mark, WriteFault};
-use crate::json::{Node, Object};
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -58,6 +58,7 @@ pub struct Store {
     spool: Spool,
     patience: Duration,
     version: Version,
+    cause: Cause,
 }
 
 /// Whether the file says how often it was written.
@@ -67,18 +68,6 @@ enum Version {
     Counted,
     /// It belongs to a format without such a field.
     Absent,
-}
-
-/// The state file as somebody read it a moment ago, so that it need not be read again if nobody
-/// touched it since.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// Its text.
-    pub text: &'a str,
-    /// Which file it was.
-    pub identity: Identity,
-    /// What tells whether it is still the same.
-    pub mark: Mark,
 }
 
 /// The state file as it was found.
@@ -95,6 +84,16 @@ enum Attempt {
     Conflict,
     /// The private directory turned out to be on another file system.
     WrongDevice,
+}
+
+impl Attempt {
+    /// With the text that was written, if one was.
+    fn having_written(mut self, text: String) -> Self {
+        if let Self::Done(updated) = &mut self {
+            updated.after = text;
+        }
+        self
+    }
 }
 
 /// Where the new file is written before it gets its name.
@@ -115,6 +114,7 @@ impl Store {
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
+            cause: Cause::default(),
         }
     }
 
@@ -132,6 +132,12 @@ impl Store {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same store, for changes that come of this. It is kept with those that must wait.
+    #[must_use]
+    pub fn for_cause(self, cause: Cause) -> Self {
+        Self { cause, ..self }
     }
 
     /// The private directory that holds what is kept about the state file.
@@ -225,7 +231,7 @@ impl Store {
             }
             .into()),
             Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
-                let added = self.spool.add(now, edits, durability);
+                let added = self.spool.add(now, edits, &self.cause, durability);
                 Ok(Submitted::Spooled(added.map_err(|fault| {
                     StoreError::Unwritten {
                         path: self.spool.directory().to_owned(),
@@ -334,8 +340,11 @@ impl Store {
             .and_then(|found| strange(record.as_ref(), &found.seen));
 
         let mut refused = Vec::new();
-        let mut made = Vec::new();
-        for Waiting { name, edits } in waiting {
+        let mut late = Vec::new();
+        let mut before = found
+            .as_ref()
+            .map_or(Vec::new(), |found| found.bytes.to_vec());
+        for Waiting { name, edits, cause } in waiting {
             let result = match (&found, edits) {
                 // They were meant for a state that is gone, not for the one made now.
                 (None, _) => Err("the state it was meant for is gone".to_owned()),
@@ -345,7 +354,15 @@ impl Store {
                 }
             };
             match result {
-                Ok(()) => made.push(name),
+                Ok(()) => {
+                    let after = document.to_text().into_bytes();
+                    let before = std::mem::replace(&mut before, after);
+                    late.push(Late {
+                        name,
+                        cause,
+                        before,
+                    });
+                }
                 Err(reason) => refused.push(Refused { name, reason }),
             }
         }
@@ -354,11 +371,15 @@ impl Store {
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            late: made.len(),
+            before,
+            after: String::new(),
+            late,
             refused,
             foreign,
         };
+        let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         if !document.is_changed() {
+            updated.before.clear();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
@@ -385,7 +406,7 @@ impl Store {
             // They may have been transitions, and this happens rarely enough.
             durability = Durability::Synced;
         }
-        self.write(
+        let attempt = self.write(
             guard,
             stage,
             found.as_ref(),
@@ -393,87 +414,8 @@ impl Store {
             updated,
             &made,
             durability,
-        )
-        .map_err(UpdateError::Store)
-    }
-
-    /// The short way of edits: made in the text itself. `None` if they must go the long way.
-    fn attempt_in_text(
-        &self,
-        guard: &Guard,
-        stage: Stage,
-        durability: Durability,
-        edits: &[Edit],
-        known: Option<Known<'_>>,
-    ) -> Result<Option<Attempt>, StoreError> {
-        if !self.spool.names().is_ok_and(|names| names.is_empty()) {
-            return Ok(None);
-        }
-        let Some((bytes, identity, mark)) = self.read_or(known) else {
-            return Ok(None);
-        };
-        let Some(mut spliced) = std::str::from_utf8(&bytes).ok().and_then(Spliced::cut) else {
-            return Ok(None);
-        };
-        let seen = Seen {
-            identity,
-            version: version_of(spliced.get("state_version")),
-            digest: digest(&bytes),
-        };
-        if spliced.apply(edits).is_none() {
-            return Ok(None);
-        }
-        let version = (seen.version)
-            .max(version_of(spliced.get("state_version")))
-            .saturating_add(1);
-        let counted = [Edit::set(&["state_version"], version)];
-        if spliced.is_changed()
-            && self.version == Version::Counted
-            && spliced.apply(&counted).is_none()
-        {
-            return Ok(None);
-        }
-        let record = Record::read(guard.file());
-        let mut updated = Updated {
-            version: seen.version,
-            outcome: Written::Unchanged,
-            late: 0,
-            refused: Vec::new(),
-            foreign: strange(record.as_ref(), &seen),
-        };
-        let Some(text) = spliced.changed() else {
-            return Ok(Some(Attempt::Done(updated)));
-        };
-        if text.len() as u64 > STATE_CAP {
-            return Ok(None);
-        }
-        updated.version = version;
-        updated.outcome = Written::Yes;
-        let found = Found { bytes, seen, mark };
-        self.write(guard, stage, Some(&found), &text, updated, &[], durability)
-            .map(Some)
-    }
-
-    /// The state file's content: what is known of it, if that still holds.
-    fn read_or<'k>(
-        &self,
-        known: Option<Known<'k>>,
-    ) -> Option<(Cow<'k, [u8]>, Identity, Option<Mark>)> {
-        if let Some(Known {
-            text,
-            identity,
-            mark,
-        }) = known
-            && mark.is_on(&self.state)
-        {
-            return Some((Cow::Borrowed(text.as_bytes()), identity, Some(mark)));
-        }
-        let Contents {
-            bytes,
-            identity,
-            mark,
-        } = fs::read_own(&self.state, STATE_CAP).ok()??;
-        Some((Cow::Owned(bytes), identity, mark))
+        );
+        Ok(attempt?.having_written(text))
     }
 
     /// Writes a new text, in which the waiting changes `made` are.
@@ -575,32 +517,6 @@ fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
 }
 
-/// The version of a document.
-fn version(document: &Document) -> u64 {
-    document.get(&["state_version"]).map_or(0, counted)
-}
-
-/// The version in a text that is known to be a document.
-pub(super) fn version_in(text: &str) -> u64 {
-    let state = Object::parse(text).ok();
-    version_of(state.and_then(|state| state.get("state_version")))
-}
-
-fn version_of(node: Option<Node<'_>>) -> u64 {
-    node.and_then(|node| serde_json::from_str(node.text()).ok())
-        .map_or(0, |value| counted(&value))
-}
-
-/// The version as the original counts it: a number above 0, or else 0.
-fn counted(value: &Value) -> u64 {
-    whole(value).unwrap_or_else(|| {
-        let number = value.as_f64().unwrap_or(0.0).floor();
-        format!("{:.0}", number.clamp(0.0, 1e15))
-            .parse()
-            .unwrap_or(0)
-    })
-}
-
 fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
     let record = record?;
     if record.knows(found.identity, found.digest) {
@@ -614,6 +530,9 @@ fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
 
 #[path = "store_commit.rs"]
 mod commit;
+#[path = "store_text.rs"]
+mod in_text;
+pub use in_text::Known;
 
 #[cfg(test)]
 #[path = "store_tests.rs"]

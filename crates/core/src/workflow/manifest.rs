@@ -79,6 +79,21 @@ impl<'a> Manifest<'a> {
         }
     }
 
+    /// The skills of the agent of this normalised name, a line each. A manifest lists them by
+    /// their ids alone, or as objects that say more.
+    pub fn skills(&self, agent: &str) -> Vec<String> {
+        let owner = self.owners.iter().find(|owner| owner.name == agent);
+        let listed = owner.and_then(|owner| match owner.phase {
+            Filed::Unread(entry) => entry.get("skills")?.array(),
+            Filed::Under(_) => None,
+        });
+        listed
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(skill_line)
+            .collect()
+    }
+
     /// The phase that the manifest files the agent of this normalised name under: a key, `all`
     /// or `setup`.
     pub fn filed_under(&self, agent: &str) -> Option<Cow<'a, str>> {
@@ -107,6 +122,25 @@ impl<'a> Manifest<'a> {
         let role = self.role(&name)?;
         Some((name, role))
     }
+}
+
+/// `DEV-001`, or `DEV-001: name - description` of an object that has them.
+fn skill_line(skill: Node<'_>) -> Option<String> {
+    if let Some(id) = skill.str() {
+        return (!id.is_empty()).then(|| id.into_owned());
+    }
+    let skill = skill.object()?;
+    let said = |keys: &[&str]| {
+        keys.iter()
+            .find_map(|key| skill.str(key).filter(|text| !text.is_empty()))
+    };
+    let id = said(&["id", "skill_id"]);
+    let more = [said(&["name"]), said(&["description", "summary"])];
+    let more: Vec<String> = more.into_iter().flatten().map(Cow::into_owned).collect();
+    let line = id.map(Cow::into_owned).into_iter();
+    let more = (!more.is_empty()).then(|| more.join(" - "));
+    let line = line.chain(more).collect::<Vec<_>>().join(": ");
+    (!line.is_empty()).then_some(line)
 }
 
 impl<'a> Filed<'a> {

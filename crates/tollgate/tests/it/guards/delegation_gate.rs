@@ -129,7 +129,7 @@ fn rule_6_a_workflow_that_went_on_clears_it() {
 }
 
 #[test]
-fn parallel_sessions_02_22_a_running_workflow_is_not_held_by_a_marker() {
+fn parallel_sessions_02_22_7f04d505_3ffdbf48_a_running_workflow_is_not_held_by_a_marker() {
     let project = with(running("01-requirements", "pending"), &marker("feature", 1));
     stop(&project).says_nothing();
     assert!(

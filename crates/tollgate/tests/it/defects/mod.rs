@@ -1,4 +1,8 @@
-//! Defects of the original that are told nowhere else by their name; facts §5.2 and §6.
+//! Defects of the original that are told nowhere else by their name; facts §5.1, §5.2 and §6.
+//! Which test keeps which defect away is in [`table`].
+
+mod commands;
+mod table;
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,6 @@ const DEFECTS: &[(&str, &[&str])] = &[
         "D1",
         &[
             "d1_an_edit_is_applied_in_memory_before_the_write",
-            "d1_after_a_real_agents_write_nothing_is_blocked",
             "bug_0011_a_subagent_does_not_overwrite_index_or_status",
         ],
     ),
@@ -299,6 +298,7 @@ const DEFECTS: &[(&str, &[&str])] = &[
         "BUG-0057, GH-209",
         &[
             "bug_0057_saying_completed_is_no_evidence",
+            "bug_0057_gh_209_a_pass_that_shows_no_coverage_says_so",
             "d7_gh_209_completed_by_word_alone_is_no_evidence",
         ],
     ),

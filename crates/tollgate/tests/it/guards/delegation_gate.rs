@@ -178,12 +178,11 @@ fn r20_431006b3_what_cannot_be_read_lets_the_agent_stop() {
     let run = stop(&project);
     assert!(!run.stdout.contains("block"), "{run:?}");
     assert_eq!(project.codes(), ["state-corrupt"]);
-    // Nobody to delegate to is nothing to hold for.
-    stop(&with(
-        json!({}),
-        &json!({ "skill": "isdlc", "invoked_at": minutes_ago(1) }),
-    ))
-    .says_nothing();
+    // Nobody to delegate to is nothing to hold for; the marker stays for those who can read it.
+    let odd = json!({ "skill": "isdlc", "invoked_at": minutes_ago(1), "required_agent": 7 });
+    let project = with(json!({}), &odd);
+    stop(&project).says_nothing();
+    assert_eq!(state(&project)["pending_delegation"], odd);
 }
 
 #[test]

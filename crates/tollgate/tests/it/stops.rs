@@ -153,6 +153,7 @@ fn the_first_block_wins_and_the_rest_is_reported() {
 /// or never. The stop behind the last of them is let go, and says that nothing was verified.
 #[test]
 fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
+    type Stop<'a> = &'a dyn Fn(&World, u64) -> Run;
     let cursor = |world: &World, count: u64| {
         world.project.hook(&json!({
             "hook_event_name": "stop", "conversation_id": "c", "generation_id": "g",
@@ -171,9 +172,10 @@ fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
             .project
             .file("src/fault", &format!("a broken {word}\n"));
     };
-    let agents: [(u64, &str, &dyn Fn(&World, u64) -> Run); 2] =
-        [(5, "followup_message", &cursor), (8, "reason", &claude)];
-    for (bears, asks, stop) in agents {
+    for (bears, asks, stop) in [
+        (5, "followup_message", &cursor as Stop<'_>),
+        (8, "reason", &claude),
+    ] {
         let world = World::new();
         for count in 0..bears {
             fails_anew(&world, count);

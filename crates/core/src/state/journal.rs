@@ -186,6 +186,11 @@ impl Entry<'_> {
             state: None,
         }
     }
+
+    /// The entry as the journal has it, not yet chained to another.
+    pub fn to_line(&self) -> io::Result<String> {
+        Ok(serde_json::to_string(&Line::from(self))?)
+    }
 }
 
 /// An entry as it is written: in this order, and without what is not known.
@@ -340,14 +345,16 @@ impl Journal {
 
     /// Appends an entry.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
-        let line = serde_json::to_string(&Line::from(entry))?;
-        self.append_line(&line)
+        self.append_all(&[entry.to_line()?])
     }
 
-    /// Appends a line, chained to the last one, under the lock of the tail record. Whoever holds
-    /// that holds it for a few system calls; one who was stopped meanwhile is an error, which is
-    /// told, and no reason to wait.
-    fn append_line(&self, line: &str) -> io::Result<()> {
+    /// Appends lines that entries were made into, each chained to the one before it, under the
+    /// lock of the tail record. Whoever holds that holds it for a few system calls; one who was
+    /// stopped meanwhile is an error, which is told, and no reason to wait.
+    pub fn append_all(&self, lines: &[String]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
         let held = match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
             Acquired::Held(guard) => guard,
             Acquired::Busy => {
@@ -369,8 +376,18 @@ impl Journal {
         } else {
             chain::last(end, recorded)
         };
-        let (line, tail) = chain::join(line, last, end.is_empty());
-        appender.append_after(&line, torn)?;
+        let mut text = String::new();
+        let mut tail = last;
+        for line in lines {
+            let is_first = end.is_empty() && text.is_empty();
+            let (line, next) = chain::join(line, tail, is_first);
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&line);
+            tail = next;
+        }
+        appender.append_after(&text, torn)?;
         tail.write(held.file())?;
         if appender.size()? > self.limit {
             fs::rotate(&self.directory, &NAMES)?;
@@ -455,6 +472,28 @@ mod tests {
         let there = |name: &&&str| dir.path().join(name).exists();
         assert_eq!(NAMES.iter().skip(1).filter(there).count(), 3);
         assert!(dir.path().read_dir().unwrap().count() <= 6);
+    }
+
+    #[test]
+    fn lines_that_are_appended_at_once_are_as_those_one_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (once, singly) = (dir.path().join("once"), dir.path().join("singly"));
+        let (once, singly) = (Journal::new(once), Journal::new(singly));
+        let entry = |version| Entry {
+            version: Some(version),
+            ..Entry::new(now(), Decision::Gate)
+        };
+        let lines: Vec<String> = (0..5).map(|n| entry(n).to_line().unwrap()).collect();
+        once.append_all(&[]).unwrap();
+        assert!(!once.path().exists());
+        once.append_all(&lines).unwrap();
+        once.append(&entry(5)).unwrap();
+        for n in 0..6 {
+            singly.append(&entry(n)).unwrap();
+        }
+        let read = |journal: &Journal| std::fs::read_to_string(journal.path()).unwrap();
+        assert_eq!(read(&once), read(&singly));
+        assert_eq!(read(&once).lines().count(), 6);
     }
 
     #[test]

@@ -62,6 +62,16 @@ pub(crate) struct Children {
     cut_off: Option<Instant>,
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
+    errand: Option<Errand>,
+}
+
+/// Something to do now and then while children run.
+struct Errand(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Errand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Errand")
+    }
 }
 
 /// One child to run.
@@ -141,7 +151,13 @@ impl Children {
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
+            errand: None,
         })
+    }
+
+    /// Has this done whenever a running child is looked at, which no child notices.
+    pub(crate) fn meanwhile(&mut self, errand: impl Fn() + Send + Sync + 'static) {
+        self.errand = Some(Errand(Box::new(errand)));
     }
 
     /// Ends all running children soon, and starts no more.
@@ -253,6 +269,9 @@ impl Children {
             }
             for spool in spools.iter_mut() {
                 spool.trim();
+            }
+            if let Some(Errand(run)) = &self.errand {
+                run();
             }
             match &told {
                 None if self.is_cancelled() => {

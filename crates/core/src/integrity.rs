@@ -12,11 +12,14 @@ use crate::project::Layout;
 use crate::protocol::EventKind;
 use crate::state::document::Document;
 use crate::state::edit::{self, Edit};
+use crate::state::history::compared;
+use crate::state::kept::Kept;
 use crate::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::state::store::Store;
 use crate::state::timestamp::iso;
+use crate::state::version::version_in;
 use crate::state::watch::{Changed, Look, Now, Watch};
-use crate::verdict::{Fault, Finding, Report};
+use crate::verdict::{Fault, Finding, Report, StateChange};
 use crate::workflow::{claims, regression};
 
 /// The name that findings are reported under.
@@ -69,7 +72,8 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
     let Look::Changed(changed) = watch.look() else {
         return Reconciled::default();
     };
-    let done = deal(&watch, &guard, &changed, kind, now);
+    let values = Kept::values(&layout.local());
+    let done = deal(&watch, &guard, &changed, &values, kind, now);
     done.unwrap_or_else(|error| Reconciled {
         fault: Some(Fault::new(
             "state-watch",
@@ -103,6 +107,7 @@ fn deal(
     watch: &Watch,
     guard: &Guard,
     changed: &Changed,
+    values: &Kept,
     kind: EventKind,
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
@@ -126,18 +131,18 @@ fn deal(
                 && let Ok(text) = text
                 && let Some(claims) = Claims::in_change(&changed.good, text)
             {
-                return claims.taken_back(watch, guard, changed, now);
+                return claims.taken_back(watch, guard, changed, values, now);
             }
             watch.remember(guard, &changed.path)?;
-            Ok(adopted(changed, kind))
+            Ok(adopted(changed, values, kind))
         }
         // A person who edits or removes the file between sessions knows what they do, as long
         // as what they leave behind can be read.
         Some(_) if kind == EventKind::SessionStart && readable(changed) => {
             watch.remember(guard, &changed.path)?;
-            Ok(adopted(changed, kind))
+            Ok(adopted(changed, values, kind))
         }
-        Some(why) => restored(watch, guard, changed, &why, now),
+        Some(why) => restored(watch, guard, changed, values, &why, now),
     }
 }
 
@@ -177,14 +182,38 @@ fn illegal(good: &str, text: &str) -> Option<String> {
     }
 }
 
-fn adopted(changed: &Changed, kind: EventKind) -> Reconciled {
+/// What a change did to the state: what stays of it, and what was undone. `left` is the text that
+/// is there now.
+fn told(changed: &Changed, left: &str, values: &Kept) -> StateChange {
+    let good = changed.good.as_bytes();
+    let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
+    let undone = match &changed.now {
+        Now::Text(text) if text == left => None,
+        Now::Text(text) if Object::parse(text).is_ok() => {
+            Some(compared(left.as_bytes(), text.as_bytes(), values))
+        }
+        // Nothing that has fields: the finding says what it was, and it is kept aside.
+        Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => Some(serde_json::json!([])),
+    };
+    StateChange {
+        version: version_in(left),
+        patch: Some(compared(good, left.as_bytes(), values)).filter(something),
+        undone,
+    }
+}
+
+fn adopted(changed: &Changed, values: &Kept, kind: EventKind) -> Reconciled {
     let path = changed.path.display();
+    let state = match &changed.now {
+        Now::Text(text) => told(changed, text, values),
+        Now::Gone | Now::Unreadable(_) | Now::Same => told(changed, "", values),
+    };
     if kind == EventKind::SessionStart {
         let text = format!(
             "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
         );
         let reason = "State changed between sessions, adopted";
-        let finding = Finding::new("SW-003", text, reason);
+        let finding = Finding::new("SW-003", text, reason).with_state(state);
         return Reconciled {
             told: Some(Report {
                 guard: NAME,
@@ -194,8 +223,9 @@ fn adopted(changed: &Changed, kind: EventKind) -> Reconciled {
         };
     }
     let reason = "State changed by the agent, adopted";
+    let finding = Finding::new("SW-002", format!("{path}: {reason}"), reason);
     Reconciled {
-        adopted: Some(Finding::new("SW-002", format!("{path}: {reason}"), reason)),
+        adopted: Some(finding.with_state(state)),
         ..Reconciled::default()
     }
 }
@@ -204,6 +234,7 @@ fn restored(
     watch: &Watch,
     guard: &Guard,
     changed: &Changed,
+    values: &Kept,
     why: &str,
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
@@ -225,7 +256,11 @@ fn restored(
     Ok(Reconciled {
         told: Some(Report {
             guard: NAME,
-            finding: Finding::new("SW-001", text, reason),
+            finding: Finding::new("SW-001", text, reason).with_state(told(
+                changed,
+                &changed.good,
+                values,
+            )),
         }),
         restored: true,
         ..Reconciled::default()
@@ -257,6 +292,7 @@ impl Claims {
         watch: &Watch,
         guard: &Guard,
         changed: &Changed,
+        values: &Kept,
         now: Timestamp,
     ) -> std::io::Result<Reconciled> {
         let kept = watch.restore(guard, changed, &self.held, &rejected(now))?;
@@ -276,7 +312,8 @@ impl Claims {
         Ok(Reconciled {
             told: Some(Report {
                 guard: NAME,
-                finding: Finding::new("SW-004", text, reason),
+                finding: Finding::new("SW-004", text, reason)
+                    .with_state(told(changed, &self.held, values)),
             }),
             restored: true,
             ..Reconciled::default()

@@ -13,7 +13,8 @@ use crate::protocol::{Event, Wire};
 use crate::state::activity::{Activity, ActivityLog};
 use crate::state::excerpt;
 use crate::state::journal::{Decision, Entry, Journal};
-use crate::verdict::{Fault, Outcome, Report};
+use crate::state::kept::Kept;
+use crate::verdict::{Fault, Finding, Outcome, Report};
 
 /// The event that a record is about.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,7 @@ pub struct Record<'a> {
     wire: Option<Wire>,
     input: Option<&'a str>,
     state: Option<&'a str>,
+    project: Option<&'a str>,
 }
 
 impl<'a> Record<'a> {
@@ -44,6 +46,7 @@ impl<'a> Record<'a> {
             wire: Some(event.wire),
             input: None,
             state: None,
+            project: None,
         }
     }
 
@@ -60,6 +63,7 @@ impl<'a> Record<'a> {
             wire,
             input: None,
             state: None,
+            project: None,
         }
     }
 
@@ -73,6 +77,12 @@ impl<'a> Record<'a> {
             state,
             ..self
         }
+    }
+
+    /// With the project of a monorepo whose state it is about.
+    #[must_use]
+    pub fn in_project(self, project: Option<&'a str>) -> Self {
+        Self { project, ..self }
     }
 
     /// With the agent's own trace, where it tells it.
@@ -109,7 +119,7 @@ impl<'a> Record<'a> {
         let block = outcome.block.iter().map(|report| (Decision::Block, report));
         for report in &outcome.notes {
             if let Some(log) = &log {
-                keep(log.append(now, &activity("self-heal", report)));
+                keep(log.append(now, &activity(noted(report), report)));
             }
         }
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
@@ -118,7 +128,7 @@ impl<'a> Record<'a> {
         let state = self
             .state
             .filter(|_| is_finding)
-            .and_then(|text| excerpt::keep_state(&layout.local(), text).ok());
+            .and_then(|text| Kept::states(&layout.local()).keep(text).ok());
         for (decision, report) in reports.chain(block) {
             keep(journal.append(&Entry {
                 input: input.as_ref(),
@@ -141,7 +151,7 @@ impl<'a> Record<'a> {
             keep(journal.append(&Entry {
                 code: Some(change.code),
                 reason: Some(&change.text),
-                ..self.blank(now, Decision::Change)
+                ..self.history(change, &self.blank(now, Decision::Change))
             }));
         }
         // The journal remembers what this session was told.
@@ -179,7 +189,21 @@ impl<'a> Record<'a> {
             phase: finding.phase.as_deref(),
             agent: finding.agent.as_deref(),
             reason: Some(&finding.reason),
-            ..self.blank(now, decision)
+            ..self.history(finding, &self.blank(now, decision))
+        }
+    }
+
+    /// The entry with what became of the state, if the finding is about that.
+    fn history<'e>(&'e self, finding: &'e Finding, entry: &Entry<'e>) -> Entry<'e> {
+        let Some(state) = &finding.state else {
+            return *entry;
+        };
+        Entry {
+            project: self.project,
+            version: Some(state.version),
+            patch: state.patch.as_ref(),
+            undone: state.undone.as_ref(),
+            ..*entry
         }
     }
 
@@ -195,6 +219,14 @@ impl<'a> Record<'a> {
             wire: self.wire.map(Wire::as_str),
             ..Entry::new(now, decision)
         }
+    }
+}
+
+/// What the specification's log calls a note.
+fn noted(report: &Report) -> &'static str {
+    match report.finding.code {
+        "PLC-100" => "same-phase-bypass",
+        _ => "self-heal",
     }
 }
 

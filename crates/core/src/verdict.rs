@@ -48,6 +48,19 @@ pub struct Finding {
     pub phase: Option<String>,
     /// The sub-agent it concerns.
     pub agent: Option<String>,
+    /// What became of the state, if that is what it is about.
+    pub state: Option<Box<StateChange>>,
+}
+
+/// What somebody else did to the state file and what Tollgate made of it, for its history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateChange {
+    /// The version of the state as it is now.
+    pub version: u64,
+    /// What is left of the change, against the last version that was known.
+    pub patch: Option<Value>,
+    /// What was undone of it.
+    pub undone: Option<Value>,
 }
 
 /// Something that kept Tollgate from deciding. The agent goes on; the person is told.
@@ -145,6 +158,16 @@ impl Finding {
             reason: reason.into(),
             phase: None,
             agent: None,
+            state: None,
+        }
+    }
+
+    /// The same finding with what became of the state.
+    #[must_use]
+    pub fn with_state(self, state: StateChange) -> Self {
+        Self {
+            state: Some(Box::new(state)),
+            ..self
         }
     }
 

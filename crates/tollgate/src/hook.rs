@@ -21,10 +21,10 @@ use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, W
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::state::edit::Edit;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::history::{History, Own};
+use tollgate_core::state::journal::{Decision, Entry};
 use tollgate_core::state::once;
-use tollgate_core::state::patch;
-use tollgate_core::state::store::{StoreError, Submitted, Updated, Written};
+use tollgate_core::state::store::{Cause, StoreError, Submitted};
 use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::overrides::Overrides;
@@ -159,6 +159,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         Record::of(event)
             .within(env.trace.as_deref())
             .after(options.begun.elapsed())
+            .in_project(project_id(&sources))
             .about(text, state)
             .write(sources.layout(), &mut outcome, now);
     }
@@ -196,12 +197,24 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Option<Fault>
     if !is_rest || store.waiting() == 0 {
         return None;
     }
-    let settled = store.settle(now);
-    // Still busy: it goes on waiting, and is not lost.
-    let failed = settled
-        .err()
-        .filter(|error| !matches!(error, StoreError::Busy { .. }));
-    failed.map(|error| Fault::new("state-unwritten", error.to_string()))
+    match store.settle(now) {
+        Ok(updated) => history(sources, now)
+            .write(&updated, Own::Nothing, &Entry::new(now, Decision::Record))
+            .err()
+            .map(|error| Fault::new("journal-unwritable", error.to_string())),
+        // Still busy: it goes on waiting, and is not lost.
+        Err(StoreError::Busy { .. }) => None,
+        Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
+    }
+}
+
+fn project_id(sources: &Sources) -> Option<&str> {
+    sources.project().ok().flatten().map(ProjectId::as_str)
+}
+
+/// The history of the state that an event is about.
+fn history(sources: &Sources, now: Timestamp) -> History<'_> {
+    History::new(sources.layout().local(), project_id(sources), now)
 }
 
 /// The verdict of the guards that the registration asks for.
@@ -255,38 +268,31 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
     if edits.is_empty() {
         return;
     }
-    let fault = match sources.store().submit(now, Durability::Lazy, &edits) {
-        Ok(Submitted::Applied(updated)) if updated.outcome == Written::Yes => {
-            write_history(event, sources, &edits, &updated, now)
+    let call = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
+    let tool = event.tool.as_ref().map(|tool| tool.name.as_ref());
+    let store = sources.store().for_cause(Cause {
+        session: event.session.as_deref().map(str::to_owned),
+        call: call.map(str::to_owned),
+        event: Some(event.name.clone().into_owned()),
+        tool: tool.map(str::to_owned),
+    });
+    let fault = match store.submit(now, Durability::Lazy, &edits) {
+        Ok(Submitted::Applied(updated)) => {
+            let entry = Entry {
+                session: event.session.as_deref(),
+                call,
+                event: Some(&event.name),
+                tool,
+                ..Entry::new(now, Decision::Record)
+            };
+            let written = history(sources, now).write(&updated, Own::Edits(&edits), &entry);
+            let failed = written.err();
+            failed.map(|error| Fault::new("journal-unwritable", error.to_string()))
         }
-        Ok(_) => None,
+        Ok(Submitted::Spooled(_)) => None,
         Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
     };
     outcome.faults.extend(fault);
-}
-
-/// The line of the journal about a change of the state: what it was, what it is, and by what.
-fn write_history(
-    event: &Event<'_>,
-    sources: &Sources,
-    edits: &[Edit],
-    updated: &Updated,
-    now: Timestamp,
-) -> Option<Fault> {
-    let patch = patch::of_edits(edits, sources.state_text()?)?;
-    let entry = Entry {
-        session: event.session.as_deref(),
-        call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
-        event: Some(&event.name),
-        tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
-        project: sources.project().ok().flatten().map(ProjectId::as_str),
-        version: Some(updated.version),
-        patch: Some(&patch),
-        ..Entry::new(now, Decision::Record)
-    };
-    let written = Journal::new(sources.layout().local()).append(&entry);
-    let error = written.err()?;
-    Some(Fault::new("journal-unwritable", error.to_string()))
 }
 
 fn hash(value: impl Hash) -> u64 {

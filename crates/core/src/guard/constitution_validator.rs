@@ -12,8 +12,8 @@ use crate::state::timestamp;
 use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::escalation::Escalation;
-use crate::workflow::gate;
 use crate::workflow::requirements::Requirements;
+use crate::workflow::{evidence, gate};
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
@@ -114,10 +114,10 @@ fn open_status(checked: Option<&Object<'_>>) -> Option<&'static str> {
         return Some("not_started");
     };
     match checked.str("status").as_deref() {
-        Some("escalated") if checked.truthy("escalation_approved") => None,
+        Some("escalated") if evidence::is_approved(checked) => None,
         Some("escalated") => Some("escalated_pending"),
         Some("iterating" | "pending") => Some("in_progress"),
-        _ if !checked.truthy("completed") => Some("in_progress"),
+        _ if !evidence::is_completed(checked) => Some("in_progress"),
         Some("compliant") => None,
         _ => Some("unknown"),
     }

@@ -3,7 +3,7 @@
 use super::{Class, Guard};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -11,23 +11,27 @@ pub(super) const GUARD: Guard = Guard {
     name: "phase-loop-controller",
     about: "blocks a delegation whose phase is not marked as in progress",
     on: &[(EventKind::PreTool, Class::Delegate)],
-    codes: &[("PLC-001", "the phase is neither in progress nor completed")],
-    check: |scene| check(scene).into(),
+    codes: &[
+        ("PLC-001", "the phase is neither in progress nor completed"),
+        (
+            "PLC-100",
+            "a sub-agent went on inside its own phase (log only)",
+        ),
+    ],
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+/// What the specification writes into its log about it.
+const SAME_PHASE: &str = "targetPhase matches currentPhase — intra-phase sub-agent call";
+
+fn check(scene: &Scene<'_>) -> Opinion {
     let Delegation::Phase(target) = scene.delegation() else {
-        return Verdict::Allow;
+        return Opinion::allow();
     };
     let (Some(state), Some(current)) = (scene.state(), scene.current_phase()) else {
-        return Verdict::Allow;
+        return Opinion::allow();
     };
     let within = phases::same(&target.phase, &current);
-    // A sub-agent that hands work to helpers of its own phase is inside the phase already,
-    // whatever the state file says. From the top level the status must have been written.
-    if within && scene.event.agent_id.is_some() {
-        return Verdict::Allow;
-    }
     // Across phases both must be under way; phase-sequence-guard speaks first there.
     let subject = [target.phase.as_str(), &current];
     let subjects = if within {
@@ -41,10 +45,20 @@ fn check(scene: &Scene<'_>) -> Verdict {
         .map(|phase| state.phase_status(phase))
         .find(|status| !matches!(status.as_deref(), Some("in_progress" | "completed")));
     let Some(status) = open else {
-        return Verdict::Allow;
+        return Opinion::allow();
     };
 
     let phase = &target.phase;
+    // A sub-agent that hands work to helpers of its own phase is inside the phase already,
+    // whatever the state file says. From the top level the status must have been written.
+    if within && scene.event.agent_id.is_some() {
+        let agent = target.agent.as_deref().unwrap_or("unknown");
+        return Opinion::allow().noting(
+            Finding::new("PLC-100", "", SAME_PHASE)
+                .phase(&current)
+                .agent(agent),
+        );
+    }
     let agent = target.agent.as_deref().unwrap_or(phase);
     let status = status.as_deref().unwrap_or("not set");
     let text = format!(
@@ -64,4 +78,5 @@ fn check(scene: &Scene<'_>) -> Verdict {
             .phase(phase)
             .agent(agent),
     )
+    .into()
 }

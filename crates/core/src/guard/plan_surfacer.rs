@@ -1,16 +1,21 @@
 //! plan-surfacer: from implementation on, no sub-agent works without a task plan.
 
+use std::path::Path;
+
 use super::{Class, Guard};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::verdict::{Finding, Verdict};
-use crate::workflow::phases;
+use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
     name: "plan-surfacer",
     about: "blocks sub-agents from the implementation phase on while there is no tasks.md",
     on: &[(EventKind::PreTool, Class::Delegate)],
-    codes: &[("PS-001", "the phase needs a task plan and there is none")],
+    codes: &[
+        ("PS-001", "the phase needs a task plan and there is none"),
+        ("PS-002", "the form of the task plan is wrong (warning)"),
+    ],
     check: |scene| check(scene).into(),
 };
 
@@ -23,7 +28,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     }
     let plan = scene.document("tasks.md");
     if plan.exists() {
-        return Verdict::Allow;
+        return form(scene, &plan, &current);
     }
     let path = plan.display();
     let text = format!(
@@ -38,4 +43,24 @@ fn check(scene: &Scene<'_>) -> Verdict {
     );
     let reason = format!("No tasks.md found at {path}");
     Verdict::Block(Finding::new("PS-001", text, reason).phase(&current))
+}
+
+/// The implementation works by the plan; what is wrong with its form is told, and no more.
+fn form(scene: &Scene<'_>, plan: &Path, phase: &str) -> Verdict {
+    if !phases::same(phase, "06-implementation") {
+        return Verdict::Allow;
+    }
+    let text = scene.file_text(plan).unwrap_or_default();
+    let flaws = plan_format::flaws(&text);
+    if flaws.is_empty() {
+        return Verdict::Allow;
+    }
+    let text = format!(
+        "[plan-surfacer] Format warnings:\n- {}\n  Path: {}",
+        flaws.join("\n- "),
+        plan.display()
+    );
+    Verdict::Warn(vec![
+        Finding::new("PS-002", text, flaws.join("; ")).phase(phase),
+    ])
 }

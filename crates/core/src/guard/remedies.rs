@@ -63,7 +63,9 @@ const REMEDIES: &[(&str, &str)] = &[
         "PLC-001",
         "mark the phase as in progress (`tollgate phase begin`) before delegating",
     ),
+    ("PLC-100", "nothing; it is in the log"),
     ("PS-001", "write the task plan, `docs/isdlc/tasks.md`"),
+    ("PS-002", "put the plan right, or leave the format line out"),
     (
         "BG-001",
         "commit on the workflow's branch; finish or cancel a workflow that is over",

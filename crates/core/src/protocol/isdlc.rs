@@ -34,5 +34,16 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         answer.stdout = outcome.guidance.join("\n") + "\n";
     }
     answer.stderr = say::log(outcome);
+    // The one block of the originals that stands on stderr as well.
+    if let Some(report) = &outcome.block
+        && let Some(rule) = match report.finding.code {
+            "SWV-007" => Some("V7"),
+            "SWV-008" => Some("V8"),
+            _ => None,
+        }
+    {
+        let line = format!("[{}] {rule} BLOCK: {}\n", report.guard, say::reason(report));
+        answer.stderr.push_str(&line);
+    }
     answer
 }

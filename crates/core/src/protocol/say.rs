@@ -97,6 +97,8 @@ pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
 /// Warnings in full, notes and faults, for stderr.
 pub(super) fn log(outcome: &Outcome) -> String {
     let notes = outcome.notes.iter().map(|note| note.finding.text.clone());
+    // A note without a text is for the log alone.
+    let notes = notes.filter(|text| !text.is_empty());
     let said = lines(notes.chain(warnings(outcome)));
     let mut text = said.map(|text| text + "\n").unwrap_or_default();
     text.push_str(&fault_lines(&outcome.faults));

@@ -74,6 +74,11 @@ impl Hash {
         Some(Self(bytes))
     }
 
+    /// The hash of a text alone.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
     /// The hash of a line that comes after one with this hash.
     fn then(self, content: &str) -> Self {
         let mut sum = Sha256::new();

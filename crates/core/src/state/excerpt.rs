@@ -2,16 +2,11 @@
 //!
 //! Only of events that were blocked or warned about. An event can carry 12 MB and a secret in any
 //! of its texts: long texts are cut before they are decoded, and all are redacted. The state is
-//! kept as a file of its own, once per version, however many events meet it.
-
-use std::io;
-use std::path::{Path, PathBuf};
+//! kept as a file of its own ([`super::kept`]), once per version, however many events meet it.
 
 use serde_json::{Map, Value};
 
 use super::journal::clean;
-use super::record::digest;
-use crate::fs::{self, Durability};
 use crate::json::{Kind, Node, Object};
 
 /// What a text that was cut ends with.
@@ -21,9 +16,6 @@ pub const CUT: &str = "…[cut]";
 const LONGEST: usize = 3 << 10;
 const MOST: usize = 64;
 const DEEPEST: usize = 8;
-
-/// How many states are kept.
-const STATES: usize = 32;
 
 /// An event without its secrets and not without end; nothing if it is no object.
 pub fn event(text: &str) -> Option<Value> {
@@ -69,53 +61,6 @@ fn text(node: Node<'_>) -> String {
     format!("{}{CUT}", clean(&decoded.unwrap_or_default()))
 }
 
-/// Keeps a state's text, unless it is kept already, and says under which name.
-pub fn keep_state(local: &Path, text: &str) -> io::Result<String> {
-    let name = format!("{:016x}", digest(text.as_bytes()));
-    let path = state_path(local, &name);
-    if path.symlink_metadata().is_ok() {
-        return Ok(name);
-    }
-    let directory = local.join(DIRECTORY);
-    fs::private_directory(&directory)?;
-    drop_oldest(&directory)?;
-    fs::replace(&path, text.as_bytes(), Durability::Lazy).map_err(io::Error::other)?;
-    Ok(name)
-}
-
-/// The text of a kept state; nothing if it is gone or not what it was.
-pub fn kept_state(local: &Path, name: &str) -> Option<String> {
-    if name.len() != 16 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let kept = fs::read_own(&state_path(local, name), super::store::STATE_CAP).ok()??;
-    let same = format!("{:016x}", digest(&kept.bytes)) == name;
-    same.then(|| String::from_utf8(kept.bytes).ok()).flatten()
-}
-
-const DIRECTORY: &str = "states";
-
-fn state_path(local: &Path, name: &str) -> PathBuf {
-    local.join(DIRECTORY).join(format!("{name}.json"))
-}
-
-fn drop_oldest(directory: &Path) -> io::Result<()> {
-    let mut kept: Vec<_> = std::fs::read_dir(directory)?
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let is_state = entry.path().extension().is_some_and(|kind| kind == "json");
-            is_state.then(|| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))?
-        })
-        .collect();
-    if kept.len() >= STATES {
-        kept.sort();
-        for (_, path) in kept.iter().take(kept.len() + 1 - STATES) {
-            fs::remove(path)?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,26 +86,5 @@ mod tests {
         assert_eq!(event("[]"), None);
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(50), "]".repeat(50));
         assert!(event(&deep).unwrap().to_string().contains(CUT));
-    }
-
-    #[test]
-    fn states_are_kept_once_and_not_without_end() {
-        let dir = tempfile::tempdir().unwrap();
-        let name = keep_state(dir.path(), "{}").unwrap();
-        assert_eq!(keep_state(dir.path(), "{}").unwrap(), name);
-        assert_eq!(kept_state(dir.path(), &name).as_deref(), Some("{}"));
-        assert_eq!(kept_state(dir.path(), "../../x"), None);
-        for n in 0..50 {
-            keep_state(dir.path(), &format!("{{\"n\":{n}}}")).unwrap();
-        }
-        let files = dir.path().join("states").read_dir().unwrap();
-        let states = files.filter(|file| {
-            let path = file.as_ref().unwrap().path();
-            path.extension().is_some_and(|kind| kind == "json")
-        });
-        assert_eq!(states.count(), STATES);
-        #[expect(clippy::disallowed_methods, reason = "the test spoils it")]
-        std::fs::write(state_path(dir.path(), &name), "{\"other\":1}").unwrap();
-        assert_eq!(kept_state(dir.path(), &name), None);
     }
 }

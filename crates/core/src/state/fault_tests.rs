@@ -39,7 +39,12 @@ impl Scene {
         for second in 0..late {
             let now = Timestamp::from_second(i64::try_from(second).unwrap()).unwrap();
             Spool::new(&root.join("home"))
-                .add(now, &[Edit::add(&["late"], 1)], Durability::Lazy)
+                .add(
+                    now,
+                    &[Edit::add(&["late"], 1)],
+                    &super::store::Cause::default(),
+                    Durability::Lazy,
+                )
                 .unwrap();
         }
         Self {

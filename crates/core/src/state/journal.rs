@@ -14,10 +14,11 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::chain::{self, Tail};
-use super::lock::{self, Acquired, HOOK_PATIENCE};
+use super::inbox::Inbox;
+use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use super::redact::redact;
 use super::timestamp::iso;
-use crate::fs::{self, Appender};
+use crate::fs::{self, Appender, Durability};
 use crate::json::Object;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
@@ -27,6 +28,9 @@ pub const NAMES: [&str; 4] = [
     "journal.2.jsonl",
     "journal.3.jsonl",
 ];
+
+/// Where lines wait that could not be chained at once.
+pub const WAITING: &str = "journal.waiting";
 
 /// How large a journal grows before it is rotated.
 const LIMIT: u64 = 4 << 20;
@@ -138,6 +142,8 @@ pub struct Entry<'a> {
     pub project: Option<&'a str>,
     /// What a change did to the state, field by field ([`super::patch`]).
     pub patch: Option<&'a Value>,
+    /// What somebody else's change of the state had done before it was undone.
+    pub undone: Option<&'a Value>,
     /// The event, as far as it is kept ([`super::excerpt`]).
     pub input: Option<&'a Value>,
     /// The name under which the state that the event met is kept.
@@ -182,15 +188,26 @@ impl Entry<'_> {
             index: None,
             project: None,
             patch: None,
+            undone: None,
             input: None,
             state: None,
         }
     }
 
-    /// The entry as the journal has it, not yet chained to another.
-    pub fn to_line(&self) -> io::Result<String> {
-        Ok(serde_json::to_string(&Line::from(self))?)
+    /// The entry as the journal will have it.
+    pub fn draft(&self) -> io::Result<Draft> {
+        Ok(Draft {
+            ts: self.ts,
+            text: serde_json::to_string(&Line::from(self))?,
+        })
     }
+}
+
+/// An entry's line, not yet chained to another.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    ts: Timestamp,
+    text: String,
 }
 
 /// An entry as it is written: in this order, and without what is not known.
@@ -212,6 +229,8 @@ struct Line<'a> {
     state: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a Value>,
 }
@@ -255,6 +274,7 @@ impl<'a> From<&Entry<'a>> for Line<'a> {
             cost: entry.cost,
             state: entry.state,
             patch: entry.patch,
+            undone: entry.undone,
             input: entry.input,
         }
     }
@@ -306,6 +326,20 @@ impl Journal {
         self.directory.join(current)
     }
 
+    /// The lines that wait to be chained, oldest first.
+    pub fn waiting(&self) -> Vec<String> {
+        let inbox = self.inbox();
+        let names = inbox.names().unwrap_or_default();
+        let texts = names.iter().filter_map(|name| inbox.read(name).ok());
+        texts
+            .filter_map(|bytes| String::from_utf8(bytes).ok())
+            .collect()
+    }
+
+    fn inbox(&self) -> Inbox {
+        Inbox::new(self.directory.join(WAITING))
+    }
+
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
     /// evidence, not a condition.
     pub fn lines(&self) -> Vec<Value> {
@@ -322,6 +356,12 @@ impl Journal {
                     .filter_map(|line| serde_json::from_str(line).ok()),
             );
         }
+        let waiting = self.waiting();
+        lines.extend(
+            waiting
+                .iter()
+                .filter_map(|line| serde_json::from_str(line).ok()),
+        );
         lines
     }
 
@@ -345,55 +385,105 @@ impl Journal {
 
     /// Appends an entry.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
-        self.append_all(&[entry.to_line()?])
+        self.append_all(&[entry.draft()?])
     }
 
-    /// Appends lines that entries were made into, each chained to the one before it, under the
-    /// lock of the tail record. Whoever holds that holds it for a few system calls; one who was
-    /// stopped meanwhile is an error, which is told, and no reason to wait.
-    pub fn append_all(&self, lines: &[String]) -> io::Result<()> {
-        if lines.is_empty() {
+    /// Appends entries, all at one turn.
+    ///
+    /// Whoever holds the lock of the tail record holds it for a few system calls. If it stays busy
+    /// (its holder was stopped), there is no reason to wait: the lines are left for the next who
+    /// appends, who chains them in before its own.
+    pub fn append_all(&self, drafts: &[Draft]) -> io::Result<()> {
+        if drafts.is_empty() {
             return Ok(());
         }
-        let held = match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
-            Acquired::Held(guard) => guard,
-            Acquired::Busy => {
-                return Err(io::Error::new(
-                    io::ErrorKind::WouldBlock,
-                    format!("another process holds {}", chain::TAIL),
-                ));
+        match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
+            Acquired::Held(guard) => {
+                self.take_in(&guard)?;
+                let lines: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+                self.append_lines(&guard, &lines, None)
             }
-        };
+            Acquired::Busy => {
+                let inbox = self.inbox();
+                for Draft { ts, text } in drafts {
+                    inbox
+                        .leave(*ts, text.as_bytes(), Durability::Lazy)
+                        .map_err(io::Error::other)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends the lines that wait.
+    fn take_in(&self, held: &Guard) -> io::Result<()> {
+        let inbox = self.inbox();
+        for name in inbox.names().unwrap_or_default() {
+            let text = inbox
+                .read(&name)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok());
+            let Some(object) = text.as_deref().filter(|text| is_line(text)) else {
+                // Nothing that we left there; it must not be in the way again.
+                inbox.refuse(&name)?;
+                continue;
+            };
+            let marked = format!(
+                "{},\"late\":\"{name}\"}}",
+                object.strip_suffix('}').unwrap_or(object)
+            );
+            self.append_lines(held, &[&marked], Some(&name))?;
+            inbox.remove(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Appends lines, each chained to the one before it; one that waited under the name `late` only
+    /// if its writer was not killed after he had done that.
+    fn append_lines(&self, held: &Guard, lines: &[&str], late: Option<&str>) -> io::Result<()> {
         let appender = Appender::open(&self.path())?;
         let mut end = [0; chain::LONGEST_LINK];
         let end = appender.read_end(&mut end)?;
         let torn = end.last().is_some_and(|byte| *byte != b'\n');
         let recorded = Tail::read(held.file());
+        let far = || appender.read_from(appender.size()?.saturating_sub(TORN));
+        if let Some(name) = late
+            && contains(&far()?, format!("\"late\":\"{name}\"").as_bytes())
+        {
+            return Ok(());
+        }
         let last = if torn {
             // The line before half a line begins farther back.
-            let far = appender.read_from(appender.size()?.saturating_sub(TORN))?;
-            chain::last(&far, recorded)
+            chain::last(&far()?, recorded)
         } else {
             chain::last(end, recorded)
         };
-        let mut text = String::new();
         let mut tail = last;
+        let mut chained = Vec::new();
         for line in lines {
-            let is_first = end.is_empty() && text.is_empty();
+            let is_first = end.is_empty() && chained.is_empty();
             let (line, next) = chain::join(line, tail, is_first);
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&line);
+            chained.push(line);
             tail = next;
         }
-        appender.append_after(&text, torn)?;
+        appender.append_after(&chained.join("\n"), torn)?;
         tail.write(held.file())?;
         if appender.size()? > self.limit {
             fs::rotate(&self.directory, &NAMES)?;
         }
         Ok(())
     }
+}
+
+/// Whether a text that waited is one line of a journal.
+fn is_line(text: &str) -> bool {
+    text.ends_with('}')
+        && !text.contains('\n')
+        && Object::parse(text).is_ok_and(|line| !line.is_empty())
+}
+
+fn contains(text: &[u8], wanted: &[u8]) -> bool {
+    memchr::memmem::find(text, wanted).is_some()
 }
 
 #[cfg(test)]
@@ -483,7 +573,7 @@ mod tests {
             version: Some(version),
             ..Entry::new(now(), Decision::Gate)
         };
-        let lines: Vec<String> = (0..5).map(|n| entry(n).to_line().unwrap()).collect();
+        let lines: Vec<Draft> = (0..5).map(|n| entry(n).draft().unwrap()).collect();
         once.append_all(&[]).unwrap();
         assert!(!once.path().exists());
         once.append_all(&lines).unwrap();

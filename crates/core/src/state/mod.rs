@@ -14,7 +14,10 @@ pub mod chain;
 pub mod document;
 pub mod edit;
 pub mod excerpt;
+pub mod history;
+mod inbox;
 pub mod journal;
+pub mod kept;
 pub mod lock;
 pub mod once;
 mod outcome;
@@ -25,6 +28,7 @@ mod splice;
 pub mod spool;
 pub mod store;
 pub mod timestamp;
+pub(crate) mod version;
 pub mod view;
 pub mod watch;
 

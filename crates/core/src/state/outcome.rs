@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::document::Flaw;
 use super::store::{STATE_CAP, TRIES};
 use crate::fs::{ReadFault, WriteFault};
@@ -15,12 +17,41 @@ pub struct Updated {
     pub version: u64,
     /// Whether the file was written.
     pub outcome: Written,
-    /// How many waiting changes of others were made with it.
-    pub late: usize,
+    /// The text before the own change, and the new one. Both are empty if nothing was written.
+    pub before: Vec<u8>,
+    /// See `before`.
+    pub after: String,
+    /// The waiting changes of others that were made with it, before the own one.
+    pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
     pub refused: Vec<Refused>,
     /// Set if the file found was not the one the store last wrote.
     pub foreign: Option<Foreign>,
+}
+
+/// A change that waited for the lock and was made with somebody else's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// Its name in the spool, which begins with the moment it came.
+    pub name: String,
+    /// What it came of.
+    pub cause: Cause,
+    /// The text before it.
+    pub before: Vec<u8>,
+}
+
+/// What a change came of, as far as it must be known when the change is made later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cause {
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The id of the tool call.
+    pub call: Option<String>,
+    /// The event.
+    pub event: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
 }
 
 /// Whether an update wrote.

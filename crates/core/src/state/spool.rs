@@ -1,9 +1,6 @@
 //! Changes that wait for a lock somebody else holds: late, never lost, never twice.
 //!
-//! **Waiting.** One file per change, written under a temporary name and renamed, so that a reader
-//! sees all of it or nothing. Its name begins with the time in nanoseconds; the order of names is
-//! the order of time. The number of the file itself is in the name too, and two files that exist
-//! at once never share one; so no two writers can choose the same name.
+//! **Waiting.** One file per change, in an [`Inbox`].
 //!
 //! **Exactly once.** The next holder of the lock makes the waiting changes and then its own, and
 //! writes one state. Killed after that rename and before the waiting files are removed, it would
@@ -21,7 +18,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::edit::Edit;
-use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, WriteFault};
+use super::inbox::{Inbox, is_left};
+use super::outcome::Cause;
+use crate::fs::{self, Durability, Identity, Mould, Staged, WriteFault};
 
 /// No entry is as large as this.
 const CAP: u64 = 1 << 20;
@@ -30,6 +29,8 @@ const CAP: u64 = 1 << 20;
 #[derive(Serialize, Deserialize)]
 struct Entry {
     edits: Vec<Edit>,
+    #[serde(default)]
+    cause: Cause,
 }
 
 /// A change that waits.
@@ -38,6 +39,7 @@ pub(super) struct Waiting {
     pub(super) name: String,
     /// `Err`: why it cannot be read.
     pub(super) edits: Result<Vec<Edit>, String>,
+    pub(super) cause: Cause,
 }
 
 /// What a holder of the lock is about to do.
@@ -53,7 +55,7 @@ pub(super) struct Intent {
 /// The spool of one state.
 #[derive(Clone, Debug)]
 pub(super) struct Spool {
-    directory: PathBuf,
+    inbox: Inbox,
     intent: PathBuf,
 }
 
@@ -68,7 +70,7 @@ impl Spool {
     /// The spool in the private directory of a store.
     pub(super) fn new(home: &Path) -> Self {
         Self {
-            directory: home.join("spool"),
+            inbox: Inbox::new(home.join("spool")),
             intent: home.join("intent.json"),
         }
     }
@@ -78,60 +80,35 @@ impl Spool {
         &self,
         now: Timestamp,
         edits: &[Edit],
+        cause: &Cause,
         durability: Durability,
     ) -> Result<String, WriteFault> {
-        fs::create_directories(&self.directory).map_err(WriteFault::at("creating the spool"))?;
         let entry = Entry {
             edits: edits.to_vec(),
+            cause: cause.clone(),
         };
         let bytes = serde_json::to_vec(&entry)
             .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
-        let staged = Staged::write(&self.directory, &bytes, Mould::private(), durability)?;
-        let inode = staged
-            .stamp()
-            .map(|stamp| stamp.identity)
-            .map_err(WriteFault::at("looking at the spooled change"))?
-            .inode;
-        let nanos = now.as_nanosecond().max(0);
-        let name = format!("{nanos:020}-{}-{inode}.json", std::process::id());
-        staged
-            .publish_synced(&self.directory.join(&name), durability)?
-            .map_err(WriteFault::at("synchronising the spool"))?;
-        Ok(name)
+        self.inbox.leave(now, &bytes, durability)
     }
 
     /// The names of the changes that wait, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        let entries = match self.directory.read_dir() {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let mut names = Vec::new();
-        for entry in entries {
-            let Ok(name) = entry?.file_name().into_string() else {
-                continue;
-            };
-            if is_entry(&name) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        self.inbox.names()
     }
 
     /// The changes that wait, oldest first.
     pub(super) fn waiting(&self) -> io::Result<Vec<Waiting>> {
         let names = self.names()?;
         let read = |name: String| {
-            let edits = match fs::read_own(&self.directory.join(&name), CAP) {
-                Ok(Some(Contents { bytes, .. })) => serde_json::from_slice::<Entry>(&bytes)
-                    .map(|entry| entry.edits)
-                    .map_err(|error| error.to_string()),
-                Ok(None) => Err("it is gone".to_owned()),
-                Err(fault) => Err(fault.to_string()),
+            let entry = self.inbox.read(&name).and_then(|bytes| {
+                serde_json::from_slice::<Entry>(&bytes).map_err(|error| error.to_string())
+            });
+            let (edits, cause) = match entry {
+                Ok(Entry { edits, cause }) => (Ok(edits), cause),
+                Err(why) => (Err(why), Cause::default()),
             };
-            Waiting { name, edits }
+            Waiting { name, edits, cause }
         };
         Ok(names.into_iter().map(read).collect())
     }
@@ -174,21 +151,14 @@ impl Spool {
     /// Removes changes that are in the state, then the intent that says so. Needs the lock.
     pub(super) fn finish<'a>(&self, entries: impl Iterator<Item = &'a str>) -> io::Result<()> {
         for name in entries {
-            match fs::remove(&self.directory.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
+            self.inbox.remove(name)?;
         }
         self.withdraw()
     }
 
     /// Puts a change aside that cannot be made, for a person to look at. Needs the lock.
     pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
-        let aside = self.directory.join(format!("{name}.refused"));
-        match fs::move_aside(&self.directory.join(name), &aside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        self.inbox.refuse(name)
     }
 
     /// What a killed holder of the lock was about to do. Needs the lock.
@@ -210,7 +180,7 @@ impl Spool {
         match intent.settled(state) {
             Settled::Done => {
                 let names = intent.entries.iter().map(String::as_str);
-                self.finish(names.filter(|name| is_entry(name)))
+                self.finish(names.filter(|name| is_left(name)))
             }
             Settled::NotDone => self.withdraw(),
         }
@@ -218,7 +188,7 @@ impl Spool {
 
     /// Where the changes wait.
     pub(super) fn directory(&self) -> &Path {
-        &self.directory
+        self.inbox.directory()
     }
 }
 
@@ -235,12 +205,6 @@ impl Intent {
             Settled::Done
         }
     }
-}
-
-/// A file of the spool, and nothing that leads out of it.
-fn is_entry(name: &str) -> bool {
-    let is_json = name.strip_suffix(".json").is_some();
-    is_json && name.starts_with(|c: char| c.is_ascii_digit()) && !name.contains('/')
 }
 
 #[cfg(test)]
@@ -264,7 +228,12 @@ mod tests {
         for second in [30, 9, 200] {
             let now = Timestamp::from_second(second).unwrap();
             spool
-                .add(now, &[Edit::set(&["n"], second)], Durability::Lazy)
+                .add(
+                    now,
+                    &[Edit::set(&["n"], second)],
+                    &Cause::default(),
+                    Durability::Lazy,
+                )
                 .unwrap();
         }
         let waiting = spool.waiting().unwrap();
@@ -294,18 +263,5 @@ mod tests {
         // Killed before the rename; then a stranger came to the same version.
         std::fs::File::create(&staged).unwrap();
         assert_eq!(intent.settled(Some((identity(8), 10))), Settled::NotDone);
-    }
-
-    #[test]
-    fn only_files_of_the_spool_are_entries() {
-        assert!(is_entry("0123-4-5.json"));
-        for name in [
-            "../1.json",
-            "1/../../x.json",
-            ".tollgate-tmp-1-1",
-            "1.json.refused",
-        ] {
-            assert!(!is_entry(name), "{name}");
-        }
     }
 }

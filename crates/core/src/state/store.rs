@@ -26,19 +26,20 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::document::{Document, whole};
+use super::document::Document;
 use super::edit::{self, Edit, EditFault};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-pub use super::outcome::{Foreign, Refused, StoreError, Submitted, UpdateError, Updated, Written};
+pub use super::outcome::{
+    Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
+};
 pub use super::record::Seen;
 use super::record::{Record, digest};
 use super::splice;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
+use super::version::{version, version_in};
 use crate::fs::{self, Contents, Durability, Identity, WriteFault};
-use crate::json::Object;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -58,6 +59,7 @@ pub struct Store {
     spool: Spool,
     patience: Duration,
     version: Version,
+    cause: Cause,
 }
 
 /// Whether the file says how often it was written.
@@ -84,6 +86,16 @@ enum Attempt {
     WrongDevice,
 }
 
+impl Attempt {
+    /// With the text that was written, if one was.
+    fn having_written(mut self, text: String) -> Self {
+        if let Self::Done(updated) = &mut self {
+            updated.after = text;
+        }
+        self
+    }
+}
+
 /// Where the new file is written before it gets its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -102,6 +114,7 @@ impl Store {
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
+            cause: Cause::default(),
         }
     }
 
@@ -119,6 +132,12 @@ impl Store {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same store, for changes that come of this. It is kept with those that must wait.
+    #[must_use]
+    pub fn for_cause(self, cause: Cause) -> Self {
+        Self { cause, ..self }
     }
 
     /// The private directory that holds what is kept about the state file.
@@ -201,7 +220,7 @@ impl Store {
             }
             .into()),
             Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
-                let added = self.spool.add(now, edits, durability);
+                let added = self.spool.add(now, edits, &self.cause, durability);
                 Ok(Submitted::Spooled(added.map_err(|fault| {
                     StoreError::Unwritten {
                         path: self.spool.directory().to_owned(),
@@ -310,8 +329,11 @@ impl Store {
             .and_then(|found| strange(record.as_ref(), &found.seen));
 
         let mut refused = Vec::new();
-        let mut made = Vec::new();
-        for Waiting { name, edits } in waiting {
+        let mut late = Vec::new();
+        let mut before = found
+            .as_ref()
+            .map_or(Vec::new(), |found| found.bytes.clone());
+        for Waiting { name, edits, cause } in waiting {
             let result = match (&found, edits) {
                 // They were meant for a state that is gone, not for the one made now.
                 (None, _) => Err("the state it was meant for is gone".to_owned()),
@@ -321,7 +343,15 @@ impl Store {
                 }
             };
             match result {
-                Ok(()) => made.push(name),
+                Ok(()) => {
+                    let after = document.to_text().into_bytes();
+                    let before = std::mem::replace(&mut before, after);
+                    late.push(Late {
+                        name,
+                        cause,
+                        before,
+                    });
+                }
                 Err(reason) => refused.push(Refused { name, reason }),
             }
         }
@@ -330,11 +360,15 @@ impl Store {
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            late: made.len(),
+            before,
+            after: String::new(),
+            late,
             refused,
             foreign,
         };
+        let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         if !document.is_changed() {
+            updated.before.clear();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
@@ -361,7 +395,7 @@ impl Store {
             // They may have been transitions, and this happens rarely enough.
             durability = Durability::Synced;
         }
-        self.write(
+        let attempt = self.write(
             guard,
             stage,
             found.as_ref(),
@@ -369,8 +403,8 @@ impl Store {
             updated,
             &made,
             durability,
-        )
-        .map_err(UpdateError::Store)
+        );
+        Ok(attempt?.having_written(text))
     }
 
     /// The short way of edits: made in the text itself. `None` if they must go the long way.
@@ -402,7 +436,9 @@ impl Store {
         let mut updated = Updated {
             version: seen.version,
             outcome: Written::Unchanged,
-            late: 0,
+            before: Vec::new(),
+            after: String::new(),
+            late: Vec::new(),
             refused: Vec::new(),
             foreign: strange(record.as_ref(), &seen),
         };
@@ -423,8 +459,12 @@ impl Store {
             return Ok(None);
         }
         let found = Found { bytes, seen };
-        self.write(guard, stage, Some(&found), &text, updated, &[], durability)
-            .map(Some)
+        let mut attempt =
+            self.write(guard, stage, Some(&found), &text, updated, &[], durability)?;
+        if let Attempt::Done(updated) = &mut attempt {
+            updated.before = found.bytes;
+        }
+        Ok(Some(attempt.having_written(text)))
     }
 
     /// Writes a new text, in which the waiting changes `made` are.
@@ -518,30 +558,6 @@ impl Store {
 /// corrupt, and no event waits for it.
 fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
-}
-
-/// The version of a document.
-fn version(document: &Document) -> u64 {
-    document.get(&["state_version"]).map_or(0, counted)
-}
-
-/// The version in a text that is known to be a document.
-pub(super) fn version_in(text: &str) -> u64 {
-    let node = Object::parse(text)
-        .ok()
-        .and_then(|state| state.get("state_version"));
-    node.and_then(|node| serde_json::from_str(node.text()).ok())
-        .map_or(0, |value| counted(&value))
-}
-
-/// The version as the original counts it: a number above 0, or else 0.
-fn counted(value: &Value) -> u64 {
-    whole(value).unwrap_or_else(|| {
-        let number = value.as_f64().unwrap_or(0.0).floor();
-        format!("{:.0}", number.clamp(0.0, 1e15))
-            .parse()
-            .unwrap_or(0)
-    })
 }
 
 fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {

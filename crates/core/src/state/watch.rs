@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use super::lock::Guard;
 use super::record::{Record, Seen, digest, keep_copy};
-use super::store::{STATE_CAP, version_in};
+use super::store::STATE_CAP;
+use super::version::version_in;
 use crate::fs::{self, Durability, Stamp, TEMPORARY};
 
 /// A watched state file.

@@ -1,8 +1,8 @@
 //! What the agent of a phase is told: the text of its delegation.
 //!
 //! It carries the `Phase key:` line that delegations are recognised by, the artifact folder,
-//! what earlier phases left behind (and what they did not), the discovery where it matters,
-//! and what the gate will ask for.
+//! what earlier phases left behind (and what they did not), the discovery where it matters, the
+//! agent's skills, and what the gate will ask for.
 
 use std::fmt::Write as _;
 
@@ -103,6 +103,11 @@ pub fn write(
     {
         line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
     }
+    let agent = rules.agent(place.key);
+    let skills = agent.as_deref().map(|agent| rules.manifest.skills(agent));
+    if let Some(skills) = skills.filter(|skills| !skills.is_empty()) {
+        let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
+    }
     let lines = requirements.lines();
     text.push_str("\nGATE REQUIREMENTS:\n");
     if lines.is_empty() {
@@ -140,7 +145,7 @@ pub fn write(
     let _infallible = writeln!(text, "\nValidate GATE-{number} on completion.");
     Ok(Brief {
         phase: place.key.to_owned(),
-        agent: rules.agent(place.key),
+        agent,
         text,
         warnings,
     })

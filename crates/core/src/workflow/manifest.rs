@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{agents, phases};
-use crate::json::{Malformed, Object};
+use crate::json::{Malformed, Node, Object};
 
 /// What an agent is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Manifest<'a> {
     owners: Vec<(Cow<'a, str>, Role<'a>)>,
     /// Those who steer every phase (`all`), as opposed to those who set projects up.
     steering: Vec<Cow<'a, str>>,
+    /// The file itself, for what an event does not need.
+    text: &'a str,
 }
 
 impl<'a> Manifest<'a> {
@@ -27,9 +29,12 @@ impl<'a> Manifest<'a> {
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let root = Object::parse(text)?;
         let ownership = root.object("ownership").unwrap_or_default();
-        let mut manifest = Self::default();
+        let mut manifest = Self {
+            text,
+            ..Self::default()
+        };
         for (name, owner) in ownership.iter() {
-            let Some(phase) = owner.get("phase").and_then(crate::json::Node::str) else {
+            let Some(phase) = owner.get("phase").and_then(Node::str) else {
                 continue;
             };
             let name = Cow::Owned(name.to_lowercase());
@@ -62,7 +67,31 @@ impl<'a> Manifest<'a> {
             }))
             .collect();
         let steering = vec!["sdlc-orchestrator".into(), "skill-manager".into()];
-        Self { owners, steering }
+        Self {
+            owners,
+            steering,
+            text: "",
+        }
+    }
+
+    /// The skills of the agent of this normalised name, a line each. A manifest lists them by
+    /// their ids alone, or as objects that say more.
+    pub fn skills(&self, agent: &str) -> Vec<String> {
+        let Some(ownership) = Object::parse(self.text)
+            .ok()
+            .and_then(|root| root.object("ownership"))
+        else {
+            return Vec::new();
+        };
+        let owner = ownership
+            .iter()
+            .find(|(name, _)| name.to_lowercase() == agent);
+        let listed = owner.and_then(|(_, owner)| owner.get("skills")?.array());
+        listed
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|skill| skill_line(*skill))
+            .collect()
     }
 
     /// The phase that the manifest files the agent of this normalised name under: a key, `all`
@@ -97,6 +126,25 @@ impl<'a> Manifest<'a> {
         let role = self.role(&name)?;
         Some((name, role))
     }
+}
+
+/// `DEV-001`, or `DEV-001: name - description` of an object that has them.
+fn skill_line(skill: Node<'_>) -> Option<String> {
+    if let Some(id) = skill.str() {
+        return (!id.is_empty()).then(|| id.into_owned());
+    }
+    let skill = skill.object()?;
+    let said = |keys: &[&str]| {
+        keys.iter()
+            .find_map(|key| skill.str(key).filter(|text| !text.is_empty()))
+    };
+    let id = said(&["id", "skill_id"]);
+    let more = [said(&["name"]), said(&["description", "summary"])];
+    let more: Vec<String> = more.into_iter().flatten().map(Cow::into_owned).collect();
+    let line = id.map(Cow::into_owned).into_iter();
+    let more = (!more.is_empty()).then(|| more.join(" - "));
+    let line = line.chain(more).collect::<Vec<_>>().join(": ");
+    (!line.is_empty()).then_some(line)
 }
 
 impl Role<'_> {

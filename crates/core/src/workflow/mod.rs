@@ -17,6 +17,7 @@ pub mod manifest;
 pub mod nearest;
 pub mod pace;
 pub mod phases;
+pub mod plan_format;
 pub mod prune;
 pub mod regression;
 pub mod requirements;

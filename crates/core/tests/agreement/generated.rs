@@ -11,6 +11,7 @@ pub(crate) const FILES: [(&str, &str); 4] = [
         ".isdlc/config/skills-manifest.json",
         r#"{"ownership":{
         "software-developer":{"phase":"06-implementation"},"qa-engineer":{"phase":"08-code-review"},
+        "upgrade-engineer":{"phase":"15-upgrade"},
         "sdlc-orchestrator":{"phase":"all"},"discover-orchestrator":{"phase":"setup"}}}"#,
     ),
     (
@@ -32,17 +33,23 @@ const PHASES: [&str; 5] = [
 ];
 const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "odd"];
 
-pub(crate) fn states() -> impl Strategy<Value = Value> {
+/// States in which the last command was loaded at `loaded`.
+pub(crate) fn states(loaded: &str) -> impl Strategy<Value = Value> {
     let phase = prop::sample::select(&PHASES[..]);
     let status = prop::sample::select(&STATUSES[..]);
     let flags = (
-        any::<bool>(),
-        any::<bool>(),
+        prop::bool::weighted(0.8),
+        prop::bool::weighted(0.3),
         any::<bool>(),
         any::<bool>(),
         0..6_u64,
     );
-    (phase, status, flags).prop_map(|(phase, status, (workflow, explore, failed, done, index))| {
+    let others = (any::<bool>(), any::<bool>(), 0..100_u64);
+    (phase, status, flags, others).prop_map(move |(phase, status, flags, (owes, at_place, covered))| {
+        let (workflow, explore, failed, done, index) = flags;
+        // Half of them stand where their index says.
+        let place = PHASES.iter().position(|known| *known == phase).unwrap_or_default() as u64;
+        let index = if at_place { place } else { index };
         json!({
             "state_version": 7,
             "current_phase": phase,
@@ -61,9 +68,10 @@ pub(crate) fn states() -> impl Strategy<Value = Value> {
                     "current_iteration": index,
                 } },
             } },
-            "discovery_context": { "walkthrough_completed": done },
-            "pending_delegation": if explore { json!({ "skill": "isdlc", "required_agent": "sdlc-orchestrator",
-                "invoked_at": "2026-11-15T00:00:00.000Z", "args": "feature x" }) } else { Value::Null },
+            "discovery_context": { "walkthrough_completed": done,
+                "coverage_summary": { "total_tests": 10, "unit_test_pct": covered } },
+            "pending_delegation": if owes { json!({ "skill": "isdlc", "required_agent": "sdlc-orchestrator",
+                "invoked_at": loaded, "args": "feature x" }) } else { Value::Null },
         })
     })
 }
@@ -72,6 +80,7 @@ pub(crate) fn events() -> impl Strategy<Value = Value> {
     let agent = prop::sample::select(vec![
         "software-developer",
         "qa-engineer",
+        "upgrade-engineer",
         "sdlc-orchestrator",
         "Explore",
         "",
@@ -115,21 +124,21 @@ pub(crate) fn events() -> impl Strategy<Value = Value> {
         json!("Please choose what to do now: [1] New project [2] Scoped analysis and more"),
     ]);
     let tool = prop_oneof![
-        (agent, prompt).prop_map(|(agent, prompt)| json!({ "tool_name": "Task",
+        6 => (agent, prompt).prop_map(|(agent, prompt)| json!({ "tool_name": "Task",
             "tool_input": { "subagent_type": agent, "prompt": prompt } })),
-        command.prop_map(
+        2 => command.prop_map(
             |command| json!({ "tool_name": "Bash", "tool_input": { "command": command } })
         ),
-        (file.clone(), content).prop_map(|(file, content)| json!({ "tool_name": "Write",
+        1 => (file.clone(), content).prop_map(|(file, content)| json!({ "tool_name": "Write",
             "tool_input": { "file_path": file, "content": content } })),
-        file.prop_map(|file| json!({ "tool_name": "Edit",
+        1 => file.prop_map(|file| json!({ "tool_name": "Edit",
             "tool_input": { "file_path": file, "old_string": "7", "new_string": "3" } })),
-        args.prop_map(
+        3 => args.prop_map(
             |args| json!({ "tool_name": "Skill", "tool_input": { "skill": "isdlc", "args": args } })
         ),
-        Just(json!({ "stop_hook_active": false, "hook_event_name": "Stop" })),
+        2 => Just(json!({ "stop_hook_active": false, "hook_event_name": "Stop" })),
     ];
-    (tool, result, any::<bool>()).prop_map(|(mut event, result, after)| {
+    (tool, result, prop::bool::weighted(0.35)).prop_map(|(mut event, result, after)| {
         if event.get("hook_event_name").is_none() {
             event["hook_event_name"] = json!(if after { "PostToolUse" } else { "PreToolUse" });
             if after {

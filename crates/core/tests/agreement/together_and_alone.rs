@@ -67,7 +67,7 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
         ..Config::default()
     });
     runner
-        .run(&states(), |state| {
+        .run(&states("1970-01-01T00:00:00.000Z"), |state| {
             put(".isdlc/state.json", &state.to_string());
             let mut inner = TestRunner::new(Config {
                 cases: EVENTS,

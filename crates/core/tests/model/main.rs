@@ -24,7 +24,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, Edit};
 use tollgate_core::workflow::definitions::{Definitions, Intensity};
-use tollgate_core::workflow::evidence::Requirements;
+use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
 use tollgate_core::workflow::standing::{Doing, Standing, running};
@@ -128,7 +128,7 @@ struct Model {
     /// Documents that were checked before they were simplified.
     raw: HashSet<u64>,
     definitions: Definitions,
-    requirements: Requirements,
+    requirements: ProjectRequirements,
     documents: Vec<Document>,
     numbers: HashMap<String, u32>,
     steps: HashMap<(u32, Command), Option<u32>, Mixed>,
@@ -214,7 +214,7 @@ impl Model {
             plain: HashSet::new(),
             raw: HashSet::new(),
             definitions: Definitions::with(&own.to_string()).unwrap(),
-            requirements: Requirements::built_in(),
+            requirements: ProjectRequirements::built_in(),
             documents: Vec::new(),
             numbers: HashMap::new(),
             steps: HashMap::default(),

@@ -24,6 +24,7 @@ fn report(text: &str) -> Report {
             reason: "commit on main".to_owned(),
             phase: None,
             agent: None,
+            state: None,
         },
     }
 }
@@ -37,6 +38,7 @@ fn warning() -> Report {
             reason: "suspicious".to_owned(),
             phase: None,
             agent: None,
+            state: None,
         },
     }
 }

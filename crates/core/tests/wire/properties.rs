@@ -149,6 +149,7 @@ fn report() -> impl Strategy<Value = Report> {
             reason,
             phase: None,
             agent: None,
+            state: None,
         },
     })
 }

@@ -12,6 +12,7 @@ use tollgate_core::protocol::Wire;
 use tollgate_core::scene::Sources;
 use tollgate_core::state::excerpt;
 use tollgate_core::state::journal::Decision;
+use tollgate_core::state::kept::Kept;
 use tollgate_core::state::timestamp::iso;
 use tollgate_core::verdict::{Finding, Verdict};
 
@@ -113,7 +114,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Explained {
         );
     }
     let kept = entry.value.get("state").and_then(Value::as_str);
-    let state = kept.and_then(|name| excerpt::kept_state(&layout.local(), name));
+    let state = kept.and_then(|name| Kept::states(&layout.local()).text(name));
     if kept.is_some() && state.is_none() {
         doubts.push(
             "the state of that moment is not kept any more; the guards are shown today's"

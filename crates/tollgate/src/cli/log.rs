@@ -242,6 +242,13 @@ fn tell(done: &Verified, json: bool) {
             done.behind
         );
     }
+    if done.waiting > 0 {
+        anstream::println!(
+            "{WARN}waiting{WARN:#}   {} lines wait to be chained: another process held journal.tail; \
+             the next decision takes them in",
+            done.waiting
+        );
+    }
     if done.problems.is_empty() {
         anstream::println!(
             "{GOOD}ok{GOOD:#}        {} lines hang together",
@@ -271,6 +278,7 @@ fn as_json(done: &Verified) -> Value {
     json!({
         "ok": done.problems.is_empty(), "chained": done.chained, "unchained": done.unchained,
         "unchained_until": done.begins.map(|place| place.to_string()), "torn": torn,
+        "waiting": done.waiting,
         "head": { "n": done.head.n, "hash": done.head.hash.to_string() }, "problems": problems,
     })
 }

@@ -16,13 +16,12 @@ use tollgate_core::record::Record;
 use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
+use tollgate_core::state::history::{History, Own};
 use tollgate_core::state::journal::{Decision, Entry, Journal};
-use tollgate_core::state::patch;
-
-use tollgate_core::state::store::{Store, StoreError, UpdateError};
+use tollgate_core::state::store::{Store, StoreError, UpdateError, Updated};
 use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
-use tollgate_core::workflow::evidence::Requirements;
+use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
 
@@ -38,7 +37,7 @@ pub(super) struct Site {
     /// The directory of documents, relative to the root.
     pub(super) docs: String,
     pub(super) definitions: Definitions,
-    pub(super) requirements: Requirements,
+    pub(super) requirements: ProjectRequirements,
     pub(super) now: Timestamp,
     manifest: Option<String>,
 }
@@ -48,8 +47,7 @@ pub(super) struct Made {
     pub(super) change: Change,
     pub(super) version: u64,
     pub(super) document: Document,
-    /// What it did, field by field.
-    patch: Value,
+    updated: Updated,
 }
 
 /// Why a change was not made.
@@ -80,7 +78,7 @@ impl Site {
         };
         let (asked, asked_at) = config(ConfigFile::Requirements)?;
         let (paths, _) = config(ConfigFile::ArtifactPaths)?;
-        let requirements = Requirements::parse(asked.as_deref(), paths.as_deref())
+        let requirements = ProjectRequirements::parse(asked.as_deref(), paths.as_deref())
             .map_err(|flaw| corrupt(&asked_at, &flaw))?;
         let (manifest, _) = config(ConfigFile::Manifest)?;
         Ok(Self {
@@ -167,29 +165,28 @@ impl Site {
         let mut made = None;
         let updated = self.with_rules(|rules| {
             self.store().update(self.now, |document| {
-                let before = document.clone();
                 let change =
                     transition::apply(step, document, rules, self.now).map_err(Stop::Refused)?;
                 edit::apply(&change.edits, document).map_err(Stop::Edit)?;
                 expected(document).map_err(Stop::Refused)?;
-                made = Some((change, document.clone(), patch::between(&before, document)));
+                made = Some((change, document.clone()));
                 Ok(Durability::Synced)
             })
         })?;
-        let version = match updated {
-            Ok(updated) => updated.version,
+        let updated = match updated {
+            Ok(updated) => updated,
             Err(UpdateError::Refused(Stop::Refused(refusal))) => return Ok(Err(refusal)),
             Err(UpdateError::Refused(Stop::Edit(fault))) => return Err(in_the_way(&fault)),
             Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
         };
-        let Some((change, document, patch)) = made else {
+        let Some((change, document)) = made else {
             return Err(Trouble::new("the change was lost"));
         };
         let made = Made {
             change,
-            version,
+            version: updated.version,
             document,
-            patch,
+            updated,
         };
         self.write_down(&made);
         Ok(Ok(made))
@@ -209,7 +206,8 @@ impl Site {
             ..Outcome::default()
         };
         if !outcome.is_silent() {
-            Record::unread(None).write(&self.layout, &mut outcome, self.now);
+            let record = Record::unread(None).in_project(self.project_id());
+            record.write(&self.layout, &mut outcome, self.now);
         }
         for report in &outcome.warnings {
             warn(&report.finding.text);
@@ -225,20 +223,37 @@ impl Site {
             phase: made.change.phase.as_deref(),
             agent: made.change.agent.as_deref(),
             reason: Some(&made.change.told),
-            project: self.project.as_ref().map(ProjectId::as_str),
-            version: Some(made.version),
-            patch: Some(&made.patch),
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),
             ..Entry::new(self.now, Decision::Change)
         };
-        if let Err(error) = self.journal().append(&entry) {
+        self.write_history(&made.updated, &entry);
+    }
+
+    /// Writes down what an update of the state did.
+    pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
+        self.write_changes(updated, Own::Compare, entry);
+    }
+
+    /// Writes down the changes of others that waited until this update.
+    pub(super) fn write_late(&self, updated: &Updated) {
+        let entry = Entry::new(self.now, Decision::Record);
+        self.write_changes(updated, Own::Nothing, &entry);
+    }
+
+    fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
+        let history = History::new(self.layout.local(), self.project_id(), self.now);
+        if let Err(error) = history.write(updated, own, entry) {
             warn(&format!(
                 "the change is made, but the journal in {} cannot be written: {error}",
                 self.layout.local().display()
             ));
         }
+    }
+
+    pub(super) fn project_id(&self) -> Option<&str> {
+        self.project.as_ref().map(ProjectId::as_str)
     }
 }
 

@@ -2,18 +2,19 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tollgate_core::fs::Durability;
-use tollgate_core::project::ProjectId;
 use tollgate_core::state::document::Document;
 use tollgate_core::state::journal::{Decision, Entry as Line};
+use tollgate_core::state::kept::Kept;
 use tollgate_core::state::patch;
 use tollgate_core::state::store::{UpdateError, Written};
 use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::audit::{self, Evidence};
 
 use super::plain::Plain;
-use super::site::{Site, unchanged, warn};
+use super::site::{Site, unchanged};
+use super::workflow::audit::own_lines;
 use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
 use crate::journal::{self, Entry};
 
@@ -58,13 +59,33 @@ pub(super) fn run(command: &Command) -> Answer {
 
 /// The changes of this project's state, newest first.
 fn changes(site: &Site) -> Vec<Entry> {
-    let project = site.project.as_ref().map(ProjectId::as_str);
+    let told = |entry: &Entry| {
+        ["patch", "undone"]
+            .iter()
+            .any(|key| entry.value.get(key).is_some())
+    };
     let mut changes: Vec<Entry> = journal::entries(&site.layout.local())
-        .filter(|entry| entry.version.is_some() && entry.value.get("patch").is_some())
-        .filter(|entry| entry.project.as_deref() == project)
+        .filter(|entry| entry.version.is_some() && told(entry))
+        .filter(|entry| entry.project.as_deref() == site.project_id())
         .collect();
     changes.reverse();
+    // A change of very many fields is not in its line.
+    let values = values(site);
+    for key in ["patch", "undone"] {
+        for told in changes
+            .iter_mut()
+            .filter_map(|entry| entry.value.get_mut(key))
+        {
+            if let Some(whole) = told.get("$kept").and_then(|_| patch::whole(told, &values)) {
+                *told = whole;
+            }
+        }
+    }
     changes
+}
+
+fn values(site: &Site) -> Kept {
+    Kept::values(&site.layout.local())
 }
 
 fn log(site: &Site, lines: usize, json: bool) -> ExitCode {
@@ -83,8 +104,8 @@ fn log(site: &Site, lines: usize, json: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn steps(entry: &Entry) -> &[Value] {
-    let patch = entry.value.get("patch").and_then(Value::as_array);
+fn steps<'e>(entry: &'e Entry, key: &str) -> &'e [Value] {
+    let patch = entry.value.get(key).and_then(Value::as_array);
     patch.map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -111,18 +132,28 @@ fn print(entry: &Entry, only: Option<&[&str]>) {
         "{BOLD}v{version}{BOLD:#}  {DIM}{ts} {id}{DIM:#}  {}",
         cause.join("  ")
     );
-    for step in steps(entry)
-        .iter()
-        .filter(|step| only.is_none_or(|field| touches(&keys(step), field)))
-    {
-        let place = keys(step).join(".");
-        let shown = |name: &str| step.get(name).map_or_else(|| "not set".to_owned(), short);
-        let text = if step.get("pushed").is_some() {
-            format!("{place} gets {}", shown("pushed"))
-        } else {
-            format!("{place}: {} -> {}", shown("before"), shown("after"))
-        };
-        anstream::println!("    {}", Plain(&text));
+    let wanted = |step: &&Value| only.is_none_or(|field| touches(&keys(step), field));
+    for step in steps(entry, "patch").iter().filter(wanted) {
+        anstream::println!("    {}", Plain(&told(step)));
+    }
+    for step in steps(entry, "undone").iter().filter(wanted) {
+        anstream::println!("    {WARN}undone{WARN:#} {}", Plain(&told(step)));
+    }
+}
+
+/// A step of a change, in words.
+fn told(step: &Value) -> String {
+    let place = keys(step).join(".");
+    // Where more than the last key was made, what was there before was not at that key.
+    let made = step.get("made").and_then(Value::as_u64);
+    let before = step
+        .get("before")
+        .filter(|_| made.is_none_or(|made| made == keys(step).len() as u64));
+    let shown = |value: Option<&Value>| value.map_or_else(|| "not set".to_owned(), short);
+    if let Some(item) = step.get("pushed") {
+        format!("{place} gets {}", short(item))
+    } else {
+        format!("{place}: {} -> {}", shown(before), shown(step.get("after")))
     }
 }
 
@@ -134,6 +165,9 @@ fn touches(one: &[&str], other: &[&str]) -> bool {
 fn short(value: &Value) -> String {
     if value.get("$cut").is_some() {
         return "(not kept)".to_owned();
+    }
+    if let (Some(_), Some(bytes)) = (value.get("$kept"), value.get("bytes")) {
+        return format!("({bytes} bytes, kept aside)");
     }
     let text = value.to_string();
     let cut: String = text.chars().take(100).collect();
@@ -148,7 +182,7 @@ fn blame(site: &Site, field: &str) -> ExitCode {
     let wanted: Vec<&str> = field.split('.').collect();
     let changes = changes(site);
     let last = changes.iter().find(|entry| {
-        steps(entry)
+        steps(entry, "patch")
             .iter()
             .any(|step| touches(&keys(step), &wanted))
     });
@@ -167,22 +201,56 @@ fn version(document: &Document) -> u64 {
     document.u64(&["state_version"]).unwrap_or(0)
 }
 
-/// Goes back from the state as it is, change by change. A version that the journal does not know
-/// was not made by Tollgate, and what came before it cannot be told.
-fn back_to(changes: &[Entry], document: &mut Document, wanted: u64) -> Result<(), String> {
-    while version(document) > wanted {
-        let now = version(document);
-        let entry = changes.iter().find(|entry| entry.version == Some(now));
-        let entry = entry.ok_or_else(|| {
-            format!("version {now} is not in the journal: it is older than what is kept, or was not made by Tollgate")
-        })?;
-        let patch = entry.value.get("patch").unwrap_or(&Value::Null);
-        patch::take_back(patch, document).map_err(|why| format!("version {now}: {why}"))?;
-        document
-            .set(&["state_version"], now.saturating_sub(1))
-            .map_err(|fault| fault.to_string())?;
+/// The way back from the state as it is: the changes that left something in it, newest first.
+struct Back {
+    left: Vec<(Option<u64>, Value)>,
+}
+
+/// Those who write at once may write their lines in another order than their versions.
+const AT_ONCE: usize = 8;
+
+impl Back {
+    fn through(changes: &[Entry]) -> Self {
+        let patch = |entry: &Entry| Some((entry.version, entry.value.get("patch")?.clone()));
+        Self {
+            left: changes.iter().filter_map(patch).collect(),
+        }
     }
-    Ok(())
+
+    /// The last change that led to this version.
+    fn take(&mut self, version: u64) -> Option<Value> {
+        let mut near = self.left.iter().take(AT_ONCE);
+        let at = near.position(|(known, _)| *known == Some(version))?;
+        Some(self.left.remove(at).1)
+    }
+
+    /// Goes back to a version. One that the journal does not know was not made by Tollgate, and
+    /// what came before it cannot be told.
+    fn to(&mut self, document: &mut Document, wanted: u64, values: &Kept) -> Result<(), String> {
+        while version(document) > wanted {
+            let now = version(document);
+            let mut patch = self.take(now).ok_or_else(|| {
+                format!(
+                    "version {now} is not in the journal: it is older than what is kept, or was not made by Tollgate"
+                )
+            })?;
+            // One write may carry several changes: those that waited for the lock, and its own.
+            loop {
+                patch::take_back(&patch, document, values)
+                    .map_err(|why| format!("version {now}: {why}"))?;
+                let next = (version(document) == now).then(|| self.take(now));
+                let Some(next) = next.flatten() else { break };
+                patch = next;
+            }
+            // A change that counted otherwise has put its own number back.
+            if version(document) == now {
+                document
+                    .set(&["state_version"], now.saturating_sub(1))
+                    .map_err(|fault| fault.to_string())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn at(site: &Site, wanted: u64) -> Answer {
@@ -194,7 +262,7 @@ fn at(site: &Site, wanted: u64) -> Answer {
         ))
         .hint("`tollgate state log` shows the versions"));
     }
-    match back_to(&changes(site), &mut document, wanted) {
+    match Back::through(&changes(site)).to(&mut document, wanted, &values(site)) {
         Ok(()) => {
             anstream::println!("{}", document.to_text().trim_end());
             Ok(ExitCode::SUCCESS)
@@ -208,27 +276,32 @@ fn at(site: &Site, wanted: u64) -> Answer {
 
 fn undo(site: &Site, force: bool) -> Answer {
     let changes = changes(site);
-    let journal = site.journal().lines();
+    let journal = own_lines(site);
+    let values = values(site);
     let mut done = None;
     let updated = site.with_rules(|rules| {
-        let faults = |document: &Document| -> Vec<String> {
-            let evidence = Evidence { document, rules, journal: &journal, now: site.now };
+        let faults = |document: &Document, journal: &[Value]| -> Vec<String> {
+            let evidence = Evidence { document, rules, journal, now: site.now };
             audit::audit(&evidence).iter().map(|finding| finding.id.to_owned()).collect()
         };
         site.store().update(site.now, |document| {
             let before = document.clone();
             let now = version(document);
-            let entry = changes.first().filter(|entry| entry.version == Some(now)).ok_or_else(|| {
+            let patch = Back::through(&changes).take(now).ok_or_else(|| {
                 format!("the last change of the state (version {now}) was not made by Tollgate, or is not in the journal")
             })?;
-            let patch = entry.value.get("patch").unwrap_or(&Value::Null);
-            patch::take_back(patch, document)?;
-            let known = faults(&before);
-            let new: Vec<String> = faults(document).into_iter().filter(|id| !known.contains(id)).collect();
+            patch::take_back(&patch, document, &values)?;
+            let known = faults(&before, &journal);
+            let mut then = journal.clone();
+            then.push(json!({
+                "ts": iso(site.now), "verdict": "record", "event": audit::UNDONE, "version": now + 1,
+            }));
+            let mut new = faults(document, &then);
+            new.retain(|id| !known.contains(id));
             if !new.is_empty() && !force {
                 return Err(format!("the state would then break {}; --force does it all the same", new.join(", ")));
             }
-            done = Some((now, patch::between(&before, document)));
+            done = Some(now);
             Ok(Durability::Synced)
         })
     })?;
@@ -241,23 +314,16 @@ fn undo(site: &Site, force: bool) -> Answer {
         }
         Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
     };
-    let Some((undone, patch)) = done.filter(|_| updated.outcome == Written::Yes) else {
+    let Some(undone) = done.filter(|_| updated.outcome == Written::Yes) else {
         return Err(Trouble::new("nothing was changed"));
     };
     let reason = format!("took version {undone} back");
     let line = Line {
-        event: Some("state undo"),
+        event: Some(audit::UNDONE),
         reason: Some(&reason),
-        project: site.project.as_ref().map(ProjectId::as_str),
-        version: Some(updated.version),
-        patch: Some(&patch),
         ..Line::new(site.now, Decision::Record)
     };
-    if let Err(error) = site.journal().append(&line) {
-        warn(&format!(
-            "the change is made, but the journal cannot be written: {error}"
-        ));
-    }
+    site.write_history(&updated, &line);
     anstream::println!(
         "{GOOD}✔{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
         updated.version

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Decision, Entry, Journal};
+use tollgate_core::state::journal::{Cost, Decision, Draft, Entry, Journal};
 
 use super::Event;
 use super::request::Asker;
@@ -24,7 +24,7 @@ pub(super) struct Journalled<'r> {
 /// Lines on their way into the journal.
 pub(super) struct Queue {
     journal: Journal,
-    lines: Mutex<Vec<String>>,
+    lines: Mutex<Vec<Draft>>,
 }
 
 impl Queue {
@@ -35,7 +35,7 @@ impl Queue {
         let _best_effort = self.journal.append_all(&lines);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Draft>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -95,7 +95,7 @@ impl<'r> Journalled<'r> {
     }
 
     fn append(&self, entry: &Entry<'_>) {
-        if let Ok(line) = entry.to_line() {
+        if let Ok(line) = entry.draft() {
             self.queue.lock().push(line);
         }
     }

@@ -12,6 +12,8 @@ mod verify;
 
 use std::path::Path;
 
+use tollgate_core::state::journal::{Journal, WAITING};
+
 pub(crate) use entry::Entry;
 pub(crate) use follow::Follower;
 pub(crate) use parts::{Line, Lines, Place};
@@ -19,6 +21,19 @@ pub(crate) use tail::Tail;
 pub(crate) use verify::{Verified, verify};
 
 /// The entries of the journal in a project's private directory, oldest first, as they are now.
+/// Those that wait to be chained come last.
 pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
-    Lines::of(local).filter_map(|line| Entry::parse(&line))
+    let chained = Lines::of(local);
+    let waiting = Journal::new(local).waiting().into_iter().zip(1..);
+    let waiting = waiting.map(|(text, line)| Line {
+        place: Place {
+            file: WAITING,
+            line,
+        },
+        text,
+        whole: true,
+    });
+    chained
+        .chain(waiting)
+        .filter_map(|line| Entry::parse(&line))
 }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 
 use tollgate_core::state::chain::{self, Hash, Link, Tail};
-use tollgate_core::state::journal::NAMES;
+use tollgate_core::state::journal::{Journal, NAMES};
 use tollgate_core::state::lock::{self, Acquired, HOOK_PATIENCE};
 
 use super::parts::{Part, parts};
@@ -25,6 +25,8 @@ pub(crate) struct Verified {
     pub(crate) torn: Vec<Place>,
     /// The last line's number and hash.
     pub(crate) head: Tail,
+    /// How many lines wait to be chained: nothing vouches for them yet.
+    pub(crate) waiting: usize,
     /// How many lines the tail record is behind: its writer was killed.
     pub(crate) behind: u64,
     /// What is wrong.
@@ -111,7 +113,10 @@ pub(crate) fn verify(local: &Path, kept: Option<Hash>) -> Verified {
     let kept_parts = parts.iter().filter(|part| part.length > 0);
     let names: BTreeSet<&str> = kept_parts.map(|part| part.name).collect();
     let mut check = Check {
-        done: Verified::default(),
+        done: Verified {
+            waiting: Journal::new(local).waiting().len(),
+            ..Verified::default()
+        },
         last: None,
         kept,
         recorded,

@@ -139,7 +139,12 @@ impl Project {
 
     /// The program in the project's directory with a clean environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(TOLLGATE);
+        self.command_of(Path::new(TOLLGATE), args)
+    }
+
+    /// The same with another build of the program.
+    pub(crate) fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(self.root())

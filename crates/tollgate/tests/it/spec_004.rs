@@ -38,11 +38,13 @@ fn write_text(disk: &Value, content: &str) -> Run {
 
 #[test]
 fn v7_blocks_a_stale_version() {
-    let reason = write(
+    let run = write(
         &workflow(41, 5, "in_progress"),
         &workflow(3, 5, "in_progress"),
-    )
-    .blocks("Version mismatch");
+    );
+    let said = "[state-write-validator] V7 BLOCK: Version mismatch: expected state_version >= 41";
+    assert!(run.stderr.starts_with(said), "{run:?}");
+    let reason = run.blocks("Version mismatch");
     assert_eq!(
         reason,
         "Version mismatch: expected state_version >= 41, got 3. Re-read .isdlc/state.json before writing."
@@ -99,11 +101,13 @@ fn r24_a_version_in_quotes_is_no_version() {
 
 #[test]
 fn v8_blocks_an_index_that_goes_back() {
-    let reason = write(
+    let run = write(
         &workflow(5, 5, "in_progress"),
         &workflow(5, 1, "in_progress"),
-    )
-    .blocks("Phase index regression");
+    );
+    let said = "[state-write-validator] V8 BLOCK: Phase index regression: incoming";
+    assert!(run.stderr.starts_with(said), "{run:?}");
+    let reason = run.blocks("Phase index regression");
     assert_eq!(
         reason,
         "Phase index regression: incoming current_phase_index (1) < disk (5). Subagents must not regress phase orchestration fields. Re-read state.json."

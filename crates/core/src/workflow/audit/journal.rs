@@ -20,11 +20,14 @@ struct Line<'a> {
 /// The steps since the last start. A line is written after the lock is given back, so two
 /// processes may write theirs the other way round: the version says which was first.
 fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
-    let changes = scan
-        .evidence
-        .journal
-        .iter()
-        .filter(|line| line.get("verdict").and_then(Value::as_str) == Some("change"));
+    let is =
+        |line: &Value, key: &str, word: &str| line.get(key).and_then(Value::as_str) == Some(word);
+    let journal = scan.evidence.journal.iter();
+    // A change of somebody else's that was adopted has a code; it is no step of a command.
+    let changes = journal.filter(|line| {
+        let step = is(line, "verdict", "change") && line.get("code").is_none();
+        step || is(line, "event", UNDONE)
+    });
     let read = |line: &'a Value| {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         Some(Line {
@@ -40,7 +43,27 @@ fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
     let start = all.iter().rposition(|line| line.step == "workflow start");
     all.drain(..start.unwrap_or(0));
     all.sort_by_key(|line| line.version);
-    all
+    without_undone(all)
+}
+
+/// The step that takes the version before it back.
+pub const UNDONE: &str = "state undo";
+
+/// The steps that were not taken back; what took a step back may itself have been taken back.
+fn without_undone(all: Vec<Line<'_>>) -> Vec<Line<'_>> {
+    let mut undone = None;
+    let mut left: Vec<Line<'_>> = Vec::new();
+    for line in all.into_iter().rev() {
+        if undone == Some(line.version) {
+            undone = None;
+        } else if line.step == UNDONE {
+            undone = line.version.checked_sub(1);
+        } else {
+            left.push(line);
+        }
+    }
+    left.reverse();
+    left
 }
 
 /// The step by which a person has the state mended: what was before it no longer counts.

@@ -11,6 +11,8 @@ mod position;
 mod records;
 mod statuses;
 
+pub use journal::UNDONE;
+
 use jiff::Timestamp;
 use serde_json::Value;
 

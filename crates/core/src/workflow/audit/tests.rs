@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::workflow::definitions::Definitions;
-use crate::workflow::evidence::Requirements;
+use crate::workflow::evidence::ProjectRequirements;
 use crate::workflow::manifest::Manifest;
 
 fn base() -> Value {
@@ -68,7 +68,7 @@ proptest! {
             }
         }
         let definitions = Definitions::built_in();
-        let requirements = Requirements::built_in();
+        let requirements = ProjectRequirements::built_in();
         let manifest = Manifest::built_in();
         let rules = Rules { definitions: &definitions, requirements: &requirements, manifest: &manifest };
         let now: Timestamp = "2026-02-08T20:00:00Z".parse().unwrap();

@@ -23,7 +23,7 @@ pub const MAX_TEST_RUNS: u64 = 10;
 
 /// All requirements of a project: the texts of the two files that hold them.
 #[derive(Clone, Debug)]
-pub struct Requirements {
+pub struct ProjectRequirements {
     asked: String,
     paths: String,
 }
@@ -65,7 +65,7 @@ pub enum Corridor {
     Constitution,
 }
 
-impl Requirements {
+impl ProjectRequirements {
     /// Reads the two files; for one that is not there the built-in one counts.
     pub fn parse(requirements: Option<&str>, paths: Option<&str>) -> Result<Self, Flaw> {
         // Written anew, the texts are in the form that the lazy views are sure to read.
@@ -327,11 +327,12 @@ fn least_interactions(asked: &requirements::Requirements<'_>) -> u64 {
 }
 
 /// Only `true` is evidence; a text that says so is not.
-fn is_completed(record: &Object<'_>) -> bool {
+pub(crate) fn is_completed(record: &Object<'_>) -> bool {
     record.get("completed").is_some_and(Node::is_true)
 }
 
-fn is_approved(record: &Object<'_>) -> bool {
+/// Whether a person approved an escalation.
+pub(crate) fn is_approved(record: &Object<'_>) -> bool {
     record.get("escalation_approved").is_some_and(Node::is_true)
 }
 

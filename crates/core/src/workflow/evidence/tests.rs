@@ -23,7 +23,7 @@ fn held(required: &PhaseRequirements<'_>, phase: &str, state: &Value) -> Vec<Unm
 }
 
 fn unmet(entry: &Value, workflow: &str) -> Vec<&'static str> {
-    let requirements = Requirements::parse(Some(CONFIG), Some("{}")).unwrap();
+    let requirements = ProjectRequirements::parse(Some(CONFIG), Some("{}")).unwrap();
     let state =
         json!({"active_workflow":{"artifact_folder":"REQ-1"},"phases":{"06-implementation":entry}});
     let phase = requirements.of(workflow, "06-implementation");
@@ -104,7 +104,7 @@ fn ac_004a_ac_004b_ac_004c_each_requirement_has_its_evidence() {
 fn failing_tests_close_the_gate_even_where_nobody_asked_for_tests() {
     let state = json!({"phases":{"01-requirements":{"iteration_requirements":{
         "test_iteration":{"completed":false,"last_test_result":"failed","current_iteration":2,"max_iterations":5}}}}});
-    let requirements = Requirements::built_in();
+    let requirements = ProjectRequirements::built_in();
     let phase = requirements.of("feature", "01-requirements");
     let found = held(&phase, "01-requirements", &state);
     assert_eq!(
@@ -119,7 +119,7 @@ fn failing_tests_close_the_gate_even_where_nobody_asked_for_tests() {
 
 #[test]
 fn overrides_are_merged_deeply_and_old_keys_are_found() {
-    let requirements = Requirements::parse(Some(CONFIG), None).unwrap();
+    let requirements = ProjectRequirements::parse(Some(CONFIG), None).unwrap();
     let fix = requirements.of("fix", "06-implementation");
     assert_eq!(fix.articles(), ["IX"]);
     assert_eq!(fix.timeout_minutes(), Some(90));

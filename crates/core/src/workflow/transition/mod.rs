@@ -24,7 +24,7 @@ pub use review::{Choice, MAX_REDOS};
 pub use start::{Branch, Start, slug};
 
 use super::definitions::Definitions;
-use super::evidence::Requirements;
+use super::evidence::ProjectRequirements;
 use super::manifest::Manifest;
 use super::phases;
 use crate::state::document::Document;
@@ -83,7 +83,7 @@ pub struct Rules<'a> {
     /// Its workflows.
     pub definitions: &'a Definitions,
     /// What its phases must show.
-    pub requirements: &'a Requirements,
+    pub requirements: &'a ProjectRequirements,
     /// Its agents.
     pub manifest: &'a Manifest<'a>,
 }

@@ -15,7 +15,7 @@ pub(crate) fn at(minute: i64) -> Timestamp {
 pub(crate) struct Bench {
     pub(crate) document: Document,
     definitions: Definitions,
-    requirements: Requirements,
+    requirements: ProjectRequirements,
     minute: i64,
 }
 
@@ -25,7 +25,7 @@ impl Bench {
         Self {
             document: Document::default(),
             definitions: Definitions::with(&own.to_string()).unwrap(),
-            requirements: Requirements::built_in(),
+            requirements: ProjectRequirements::built_in(),
             minute: 0,
         }
     }

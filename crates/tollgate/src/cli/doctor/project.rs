@@ -152,7 +152,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             "it must be a regular file that you may read",
         )),
     }
-    waiting(patient, store, &shown, findings);
+    waiting(site, store, &shown, findings);
     asides(patient, layout, &path, findings);
 }
 
@@ -183,7 +183,7 @@ fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
     }
 }
 
-fn waiting<'p>(patient: &'p Patient, store: Store, shown: &str, findings: &mut Vec<Finding<'p>>) {
+fn waiting(site: Site, store: Store, shown: &str, findings: &mut Vec<Finding<'_>>) {
     let count = store.waiting();
     if count > 0 {
         let finding = Finding::new(
@@ -191,9 +191,9 @@ fn waiting<'p>(patient: &'p Patient, store: Store, shown: &str, findings: &mut V
             format!("{count} change(s) of {shown} wait in the spool"),
             "the next event that changes the state makes them first",
         );
-        let now = patient.now;
         findings.push(finding.mended_by(move || {
-            let done = store.settle(now).map_err(|error| error.to_string())?;
+            let done = store.settle(site.now).map_err(|error| error.to_string())?;
+            site.write_late(&done);
             Ok(format!(
                 "{count} made; the state's version is {}",
                 done.version

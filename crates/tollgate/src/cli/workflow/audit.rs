@@ -12,7 +12,7 @@ use tollgate_core::state::journal::{Decision, Entry};
 use tollgate_core::state::store::{UpdateError, Written};
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
 
-use crate::cli::site::{self, Site, warn};
+use crate::cli::site::{self, Site};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
 
 #[derive(Debug, clap::Args)]
@@ -89,11 +89,8 @@ pub(in crate::cli) fn repair(site: &Site) -> Result<usize, Trouble> {
 }
 
 /// The journal's lines about this project's state.
-fn own_lines(site: &Site) -> Vec<Value> {
-    let id = site
-        .project
-        .as_ref()
-        .map(tollgate_core::project::ProjectId::as_str);
+pub(in crate::cli) fn own_lines(site: &Site) -> Vec<Value> {
+    let id = site.project_id();
     let mut lines = site.journal().lines();
     lines.retain(|line| line.get("project").and_then(Value::as_str) == id);
     lines
@@ -125,24 +122,15 @@ fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
     let Some((Mended { findings, left }, index)) = mended else {
         return Err(Trouble::new("the repair was lost"));
     };
-    if updated.outcome == Written::Yes && !findings.is_empty() {
+    if updated.outcome == Written::Yes {
         let ids: Vec<&str> = findings.iter().map(|finding| finding.id).collect();
         let entry = Entry {
             event: Some("workflow audit --repair"),
             reason: Some(&format!("mended {}", ids.join(", "))),
-            project: site
-                .project
-                .as_ref()
-                .map(tollgate_core::project::ProjectId::as_str),
-            version: Some(updated.version),
             index,
             ..Entry::new(site.now, Decision::Change)
         };
-        if let Err(error) = site.journal().append(&entry) {
-            warn(&format!(
-                "the state is mended, but the journal cannot be written: {error}"
-            ));
-        }
+        site.write_history(&updated, &entry);
     }
     Ok(Mended { findings, left })
 }

@@ -125,6 +125,15 @@ fn rule_3_how_far_the_validation_is() {
             json!({ "status": "odd", "completed": true }),
             Some("unknown"),
         ),
+        // As at the gate, a text is no evidence.
+        (
+            json!({ "status": "compliant", "completed": "true" }),
+            Some("in_progress"),
+        ),
+        (
+            json!({ "status": "escalated", "escalation_approved": "yes" }),
+            Some("escalated_pending"),
+        ),
         (
             json!({ "status": "escalated", "escalation_approved": true }),
             None,

@@ -129,7 +129,7 @@ fn rule_6_a_workflow_that_went_on_clears_it() {
 }
 
 #[test]
-fn parallel_sessions_02_22_a_running_workflow_is_not_held_by_a_marker() {
+fn parallel_sessions_02_22_7f04d505_3ffdbf48_a_running_workflow_is_not_held_by_a_marker() {
     let project = with(running("01-requirements", "pending"), &marker("feature", 1));
     stop(&project).says_nothing();
     assert!(
@@ -178,12 +178,11 @@ fn r20_431006b3_what_cannot_be_read_lets_the_agent_stop() {
     let run = stop(&project);
     assert!(!run.stdout.contains("block"), "{run:?}");
     assert_eq!(project.codes(), ["state-corrupt"]);
-    // Nobody to delegate to is nothing to hold for.
-    stop(&with(
-        json!({}),
-        &json!({ "skill": "isdlc", "invoked_at": minutes_ago(1) }),
-    ))
-    .says_nothing();
+    // Nobody to delegate to is nothing to hold for; the marker stays for those who can read it.
+    let odd = json!({ "skill": "isdlc", "invoked_at": minutes_ago(1), "required_agent": 7 });
+    let project = with(json!({}), &odd);
+    stop(&project).says_nothing();
+    assert_eq!(state(&project)["pending_delegation"], odd);
 }
 
 #[test]

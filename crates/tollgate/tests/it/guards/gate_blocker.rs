@@ -92,7 +92,7 @@ fn bug_0008_ac_004d_delegating_the_phase_is_no_attempt() {
 }
 
 #[test]
-fn ac_004e_setup_commands_are_never_blocked() {
+fn d63d0b53_ac_004e_setup_commands_are_never_blocked() {
     let project = closed();
     for setup in [
         "discover",

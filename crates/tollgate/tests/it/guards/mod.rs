@@ -11,6 +11,7 @@ mod gate_blocker;
 mod gate_requirements;
 mod iteration_corridor;
 mod phase_timeout;
+mod rules;
 mod state_file_guard;
 mod test_adequacy_blocker;
 mod together;

@@ -417,6 +417,27 @@ fn bug_0054_gh_52_coverage_may_depend_on_the_size_of_the_work() {
 }
 
 #[test]
+fn bug_0057_gh_209_a_pass_that_shows_no_coverage_says_so() {
+    let project = project();
+    let says = "⚠️ COVERAGE NOT VERIFIED: 80% are required, and this run shows none.";
+    let run = project.guard(NAME, &ran("npx jest", json!("Tests: 2 passed, 2 total\n")));
+    tells(&run, "✅ TESTS PASSED (iteration 1)");
+    assert!(run.stdout.contains(says), "{run:?}");
+    let measured = "Statements : 80% ( 1/2 )\nTests: 2 passed, 2 total\n";
+    let run = project.guard(NAME, &ran("npx jest", json!(measured)));
+    assert!(!run.stdout.contains("NOT VERIFIED"), "{run:?}");
+    assert_eq!(record(&project)["coverage"], 80.0);
+    // The figure of an earlier run is not that of this one.
+    project.guard(NAME, &ran("npx jest", json!("Tests: 2 passed, 2 total\n")));
+    assert_eq!(record(&project)["coverage"], Value::Null);
+    // Nobody asked for it.
+    let mut deploy = running("12-test-deploy", "in_progress");
+    deploy["current_phase"] = json!("12-test-deploy");
+    let run = with(&deploy).guard(NAME, &ran("npx jest", json!("Tests: 2 passed, 2 total\n")));
+    assert!(!run.stdout.contains("NOT VERIFIED"), "{run:?}");
+}
+
+#[test]
 fn skipped_tests_in_atdd_mode_are_told_and_recorded() {
     for field in ["own", "options"] {
         let mut state = running("06-implementation", "in_progress");

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
+use tollgate_core::state::lock::{self, Acquired};
+
 use crate::context::{Project, running};
+use crate::workflow::bench::Bench;
 
 /// A recorded event, then a command: two changes that Tollgate made.
 fn changed() -> Project {
@@ -91,4 +94,230 @@ fn what_tollgate_did_not_change_is_not_taken_back() {
         "{run:?}"
     );
     assert_eq!(state(&project)["state_version"], 12);
+}
+
+fn at(bench: &Bench, version: u64) -> Value {
+    bench.json(&["state", "at", &version.to_string()])
+}
+
+/// Every version that the commands of a workflow make, with an event between them.
+#[test]
+fn every_version_of_a_workflow_is_shown_as_it_was() {
+    let bench = Bench::with_phases(&["01-requirements", "05-test-strategy", "06-implementation"]);
+    let mut versions = Vec::new();
+    let mut look = |bench: &Bench| versions.push(bench.state());
+    bench.ok(&["workflow", "start", "t", "Add a shop"]);
+    look(&bench);
+    for agent in [
+        "requirements-analyst",
+        "test-design-engineer",
+        "software-developer",
+    ] {
+        if versions_need_begin(&bench) {
+            bench.begin();
+            look(&bench);
+        }
+        bench.project.hook(&delegated(agent, agent));
+        look(&bench);
+        bench.complete();
+        look(&bench);
+    }
+    bench.ok(&["workflow", "finalize"]);
+    look(&bench);
+    assert!(versions.len() >= 8, "{}", versions.len());
+    for then in &versions {
+        let version = then["state_version"].as_u64().unwrap();
+        assert_eq!(at(&bench, version), *then, "version {version}");
+    }
+    let log = bench.ok(&["state", "log", "-n", "0"]);
+    for step in [
+        "workflow start",
+        "phase complete",
+        "workflow finalize",
+        "PostToolUse",
+    ] {
+        assert!(log.contains(step), "{step}: {log}");
+    }
+}
+
+fn versions_need_begin(bench: &Bench) -> bool {
+    bench.json(&["workflow", "status", "--json"])["next"] == "tollgate phase begin"
+}
+
+fn delegated(agent: &str, call: &str) -> Value {
+    json!({
+        "hook_event_name": "PostToolUse", "session_id": format!("session-of-{call}"), "tool_use_id": call,
+        "tool_name": "Task", "tool_input": { "subagent_type": agent, "prompt": "x" }, "tool_response": "done",
+    })
+}
+
+#[test]
+fn a_step_of_a_workflow_is_taken_back_and_made_again() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    let before = bench.state();
+    bench.complete();
+    bench.ok(&["state", "undo"]);
+    let mut now = bench.state();
+    now["state_version"] = before["state_version"].clone();
+    assert_eq!(now, before);
+    bench.clean();
+    bench.complete();
+    bench.clean();
+    // What was taken back and brought again counts again.
+    bench.ok(&["state", "undo"]);
+    bench.ok(&["state", "undo"]);
+    bench.clean();
+    bench.edit(|state| state["phases"]["01-requirements"]["status"] = json!("in_progress"));
+    assert!(!bench.audit().is_empty());
+}
+
+#[test]
+fn a_repair_is_in_the_history_and_taken_back_only_by_force() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.edit(|state| state["active_agent"] = json!("nobody"));
+    let broken = bench.state();
+    bench.ok(&["workflow", "audit", "--repair"]);
+    let log = bench.ok(&["state", "log"]);
+    assert!(
+        log.contains("audit --repair") && log.contains("active_agent: \"nobody\" -> "),
+        "{log}"
+    );
+    let version = broken["state_version"].as_u64().unwrap();
+    assert_eq!(at(&bench, version), broken);
+    let why = bench.refused(1, &["state", "undo"]);
+    assert!(why.contains("AC-001d") && why.contains("--force"), "{why}");
+    bench.ok(&["state", "undo", "--force"]);
+    assert_eq!(bench.state()["active_agent"], "nobody");
+    assert_eq!(bench.state()["state_version"], version + 2);
+}
+
+#[test]
+fn a_change_that_waited_for_the_lock_has_its_own_line_with_its_own_cause() {
+    let project = changed();
+    let before = state(&project);
+    let path = project.path(".tollgate/local/state/lock");
+    let held = lock::acquire(&path, std::time::Duration::ZERO).unwrap();
+    assert!(matches!(held, Acquired::Held(_)));
+    project.hook(&delegated("software-developer", "late"));
+    drop(held);
+    assert_eq!(state(&project), before, "it waits");
+    project.hook(&delegated("software-developer", "own"));
+    assert_eq!(state(&project)["state_version"], 9);
+    let lines: Vec<Value> = project
+        .journal()
+        .into_iter()
+        .filter(|line| line["version"] == 9)
+        .collect();
+    let calls: Vec<&str> = lines
+        .iter()
+        .map(|line| line["call"].as_str().unwrap())
+        .collect();
+    assert_eq!(calls, ["late", "own"]);
+    assert_eq!(lines[0]["session"], "session-of-late");
+    assert!(
+        lines[0]["reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("made late"),
+        "{}",
+        lines[0]
+    );
+    let run = project.run(&["state", "at", "8"], b"");
+    let then: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    assert_eq!(then, before);
+    // One that nobody comes after is made at the end of the turn.
+    let held = lock::acquire(&path, std::time::Duration::ZERO).unwrap();
+    project.hook(&delegated("software-developer", "last"));
+    drop(held);
+    project.hook(&json!({ "hook_event_name": "SessionEnd", "session_id": "s", "reason": "other" }));
+    let last = project.journal().pop().unwrap();
+    assert_eq!(
+        (&last["version"], &last["call"]),
+        (&json!(10), &json!("last"))
+    );
+}
+
+#[test]
+fn a_value_too_long_or_too_secret_for_the_journal_is_taken_back_too() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.edit(|state| {
+        state["active_workflow"]["notes"] = json!("long ".repeat(60_000));
+        state["active_workflow"]["remote"] = json!("https://me:hunter2@host");
+    });
+    let before = bench.state();
+    bench.ok(&["workflow", "cancel", "--reason", "not wanted"]);
+    let journal = bench.project.read(".tollgate/local/journal.jsonl");
+    assert!(
+        journal.len() < 20_000 && !journal.contains("hunter2"),
+        "{}",
+        journal.len()
+    );
+    let log = bench.ok(&["state", "log"]);
+    assert!(log.contains("bytes, kept aside"), "{log}");
+    let version = before["state_version"].as_u64().unwrap();
+    assert_eq!(at(&bench, version), before);
+    let values = bench.project.path(".tollgate/local/values");
+    for file in values.read_dir().unwrap() {
+        let file = file.unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+        assert_eq!(mode & 0o077, 0, "{file:?}");
+        std::fs::remove_file(file.path()).unwrap();
+    }
+    // Without it nothing is made up.
+    let run = bench.run(&["state", "at", &version.to_string()]);
+    assert!(
+        run.code == 1 && run.stderr.contains("is not kept"),
+        "{run:?}"
+    );
+    let why = bench.refused(1, &["state", "undo", "--force"]);
+    assert!(why.contains("is not kept"), "{why}");
+}
+
+#[test]
+fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    let event = |name: &str| {
+        json!({ "hook_event_name": name, "session_id": "s7", "prompt": "go on", "tool_use_id": "t1",
+            "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } })
+    };
+    bench.project.hook(&event("UserPromptSubmit"));
+    let first = bench.state();
+    let version = first["state_version"].as_u64().unwrap();
+    bench.edit(|state| {
+        state["state_version"] = json!(version + 1);
+        state["theirs"] = json!({ "colour": "green" });
+    });
+    bench.project.hook(&event("PostToolUse"));
+    let log = bench.ok(&["state", "log", "-n", "1"]);
+    assert!(
+        log.contains("s7") && log.contains("adopted") && log.contains("theirs: not set -> "),
+        "{log}"
+    );
+    let second = bench.state();
+    // Backwards is illegal: it was there, and it was undone.
+    bench.edit(|state| state["state_version"] = json!(0));
+    bench.project.hook(&event("PostToolUse"));
+    assert_eq!(bench.state(), second);
+    let log = bench.ok(&["state", "log", "-n", "1"]);
+    assert!(
+        log.contains(&format!("undone state_version: {} -> 0", version + 1)),
+        "{log}"
+    );
+    // A change between sessions is a person's.
+    bench.edit(|state| {
+        state["state_version"] = json!(version + 7);
+        state["theirs"]["colour"] = json!("blue");
+    });
+    bench.project.hook(&event("SessionStart"));
+    let blame = bench.ok(&["state", "blame", "theirs.colour"]);
+    assert!(
+        blame.contains("between sessions") && blame.contains("\"green\" -> \"blue\""),
+        "{blame}"
+    );
+    assert_eq!(at(&bench, version + 1), second);
+    assert_eq!(at(&bench, version), first);
+    bench.clean();
+    bench.ok(&["state", "undo"]);
+    assert_eq!(bench.state()["theirs"]["colour"], "green");
+    assert_eq!(bench.run(&["log", "--verify"]).code, 0);
 }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 use serde_json::Value;
 use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::lock::{self, Acquired};
 
 use crate::context::{Project, Run, bash, with_branch};
 
@@ -85,6 +86,87 @@ fn a_journal_as_the_hook_writes_it_holds_and_says_its_head() {
         run.code == 1 && run.stdout.contains("no line has the hash"),
         "{run:?}"
     );
+}
+
+/// Holds the journal's lock, as a process does that was stopped at the wrong moment.
+fn held(project: &Project) -> Acquired {
+    let held = lock::acquire(&project.path(TAIL), std::time::Duration::ZERO).unwrap();
+    assert!(matches!(held, Acquired::Held(_)));
+    held
+}
+
+#[test]
+fn a_line_that_finds_the_journal_busy_waits_and_is_not_lost() {
+    let project = Project::new()
+        .state(&with_branch("active"))
+        .on_branch("main");
+    let commit = |message: &str| {
+        let run = project.hook(&bash(&format!("git commit -m {message}")));
+        assert_eq!(run.stderr, "", "nothing is amiss");
+        run.blocks("COMMIT TO MAIN");
+    };
+    commit("first");
+    let busy = held(&project);
+    commit("second");
+    commit("third");
+    // It is in sight, and nobody vouches for it yet.
+    assert_eq!(project.journal().len(), 1);
+    let value = holds(&project);
+    assert_eq!(
+        (&value["chained"], &value["waiting"]),
+        (&1.into(), &2.into())
+    );
+    let told = project.run(&["log", "--verify"], b"").stdout;
+    assert!(told.contains("2 lines wait to be chained"), "{told}");
+    let log = project.run(&["log", "--json"], b"").stdout;
+    let has = |text: &str, message: &str| text.contains(&format!("git commit -m {message}"));
+    assert!(
+        ["first", "second", "third"]
+            .iter()
+            .all(|message| has(&log, message)),
+        "{log}"
+    );
+    let explained = project.run(&["explain", "--json"], b"").stdout;
+    assert!(explained.contains("BG-001"), "{explained}");
+    // Kept, to play a writer who was killed between the line and its removal.
+    let waiting = project.path(".tollgate/local/journal.waiting");
+    let names = || -> Vec<_> {
+        waiting
+            .read_dir()
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect()
+    };
+    let kept: Vec<_> = names()
+        .into_iter()
+        .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+        .collect();
+    assert_eq!(kept.len(), 2);
+    drop(busy);
+    commit("fourth");
+    let journal = project.read(CURRENT);
+    let order: Vec<_> = journal
+        .lines()
+        .map(|line| {
+            ["first", "second", "third", "fourth"]
+                .iter()
+                .position(|message| has(line, message))
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(order, [0, 1, 2, 3]);
+    let value = holds(&project);
+    assert_eq!(
+        (&value["chained"], &value["waiting"]),
+        (&4.into(), &0.into())
+    );
+    for (path, text) in &kept {
+        crate::context::write(path, text);
+    }
+    crate::context::write(&waiting.join("1-1-1.json"), "no line\n{}");
+    commit("fifth");
+    assert_eq!(holds(&project)["chained"], 5, "no line twice");
+    assert_eq!(names().len(), 1, "what is none of ours is put aside");
 }
 
 #[test]
@@ -235,10 +317,16 @@ fn many_writers_at_once_make_one_chain() {
 fn sample() -> &'static [(String, Vec<u8>)] {
     static SAMPLE: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     SAMPLE.get_or_init(|| {
-        let project = written(45, 3500);
+        let project = written(15, 3500);
+        let journal = Journal::new(project.path(LOCAL)).with_limit(3500);
+        let busy = held(&project);
+        (15..18).for_each(|n| append(&journal, n));
+        drop(busy);
+        (18..45).for_each(|n| append(&journal, n));
         let mut files: Vec<_> = std::fs::read_dir(project.path(LOCAL))
             .unwrap()
             .map(|file| file.unwrap())
+            .filter(|file| file.path().is_file())
             .map(|file| {
                 (
                     file.file_name().into_string().unwrap(),

@@ -125,6 +125,31 @@ fn t10_without_a_manifest_only_known_phases_in_text_count() {
 }
 
 #[test]
+fn d2_setup_words_in_the_text_hide_no_delegation() {
+    for words in [
+        "GATE REQUIREMENTS: constitutional_validation of Articles I and II",
+        "write the type definitions",
+        "the initial status: hooks are installed",
+    ] {
+        is_phase(ask("qa-engineer", words), "08-code-review");
+        let prompt = format!("Phase key: 08-code-review\n{words}");
+        is_phase(ask("general-purpose", &prompt), "08-code-review");
+    }
+}
+
+#[test]
+fn f2_an_agents_name_in_somebody_elses_prompt_is_none() {
+    for text in [
+        "Summarise what software-developer and qa-engineer did.",
+        "Find where the software-developer is defined.",
+    ] {
+        for agent in ["Explore", "general-purpose", "Plan", "our-own-critic"] {
+            ask(agent, text).says_nothing();
+        }
+    }
+}
+
+#[test]
 fn f2_words_that_look_like_phases_are_none() {
     for text in [
         "REQ-0020-phase-handshake-audit",

@@ -102,7 +102,7 @@ fn t12_allows_an_agent_nobody_knows_without_a_manifest() {
 }
 
 #[test]
-fn ts008_an_old_phase_key_is_the_same_phase() {
+fn renumbering_02_04_ts008_an_old_phase_key_is_the_same_phase() {
     in_phase("13-test-deploy")
         .guard(NAME, &task("deployment-engineer-staging", "go"))
         .says_nothing();

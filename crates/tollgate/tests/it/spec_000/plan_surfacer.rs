@@ -123,3 +123,33 @@ fn the_older_place_of_the_plan_counts() {
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
 }
+
+#[test]
+fn rule_4_the_form_of_the_plan_is_told_in_the_implementation() {
+    let bad = "Format: v2.0\n## Phase 06: Implementation\n- [ ] T0001 a\n  blocked_by: [T0002]\n- [ ] T0002 b\n  blocked_by: [T0001]\n## Dependency Graph\n";
+    let project = in_phase("06-implementation");
+    project.file("docs/isdlc/tasks.md", bad);
+    let told = project
+        .guard(NAME, &task("software-developer", "build it"))
+        .warns("[plan-surfacer] Format warnings:\n- ");
+    for flaw in ["`  files:`", "`| traces:`", "a circle: T0001, T0002"] {
+        assert!(told.contains(flaw), "{told}");
+    }
+    assert_eq!(project.codes(), ["PS-002"]);
+    project.file("docs/isdlc/tasks.md", "Format: v2.0\n## Phase 06: Work\n");
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .warns("there is no heading");
+    let good =
+        "Format: v2.0\n## Phase 06: Implementation\n- [ ] T0001 a | traces: FR-1\n  files: a.rs\n";
+    for plan in [good, "Format: v1.0\n", ""] {
+        project.file("docs/isdlc/tasks.md", plan);
+        project
+            .guard(NAME, &task("software-developer", "build it"))
+            .says_nothing();
+    }
+    // Later phases do not work by it.
+    let later = in_phase("08-code-review");
+    later.file("docs/isdlc/tasks.md", bad);
+    later.guard(NAME, &task("qa-engineer", "x")).says_nothing();
+}

@@ -1,7 +1,7 @@
 //! The guards over a state that the commands wrote: TS-003, TS-006, TS-008, TS-009, TS-010;
 //! AC-005, AC-006, AC-011, AC-012.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::bench::{Bench, STATE};
 use crate::context::task;
@@ -17,6 +17,19 @@ fn ts_003_sub_agents_work_inside_their_phase_and_not_outside_it() {
     ] {
         bench.project.hook(&task(agent, "look into it")).allows();
     }
+    // The phase's own agent asks them while nobody has written down that the phase began.
+    bench.edit(|state| state["phases"]["02-tracing"]["status"] = json!("pending"));
+    let mut event = task("symptom-analyzer", "look into it");
+    event["agent_id"] = json!("a1");
+    bench.project.hook(&event).says_nothing();
+    let log = bench.project.read(".isdlc/hook-activity.log");
+    let line: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(line["event"], "same-phase-bypass", "{log}");
+    assert_eq!(line["hook"], "phase-loop-controller");
+    assert_eq!(
+        (&line["phase"], &line["agent"]),
+        (&json!("02-tracing"), &json!("symptom-analyzer"))
+    );
     bench
         .project
         .hook(&task("software-developer", "fix it"))
@@ -81,7 +94,7 @@ fn ts_008_an_old_key_is_its_phase() {
     bench.clean();
 }
 
-fn write(bench: &Bench, content: &serde_json::Value) -> crate::context::Run {
+fn write(bench: &Bench, content: &Value) -> crate::context::Run {
     bench.project.hook(&json!({"tool_name":"Write","tool_input":{"file_path":bench.project.path(STATE),"content":content.to_string()}}))
 }
 

@@ -188,7 +188,7 @@ fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
 }
 
 #[test]
-fn tasks_are_ticked_and_other_lines_stay() {
+fn bug_0005_tasks_are_ticked_and_other_lines_stay() {
     let bench = Bench::started(&["06-implementation", "08-code-review"]);
     bench.project.file("docs/isdlc/tasks.md", "## Phase 06: Implementation -- IN PROGRESS\n- [ ] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n");
     bench.complete();

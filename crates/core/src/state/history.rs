@@ -1,0 +1,114 @@
+//! The lines of the journal about one write of the state: one for each change in it, with what was
+//! there under the lock, what is there now, and what it came of.
+//!
+//! A write carries more than one change when others waited for the lock. Each has its own line,
+//! all with the same version, in the order in which they were made.
+
+use std::io;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::document::Document;
+use super::edit::Edit;
+use super::journal::{Decision, Entry, Journal};
+use super::kept::Kept;
+use super::patch;
+use super::store::{Late, Updated, Written};
+use super::timestamp::iso;
+
+/// Writes the history of one project's state.
+#[derive(Clone, Debug)]
+pub struct History<'a> {
+    local: PathBuf,
+    /// The project of a monorepo.
+    project: Option<&'a str>,
+    now: Timestamp,
+}
+
+/// What was changed by an own change, if that is known better than by comparing.
+#[derive(Clone, Copy, Debug)]
+pub enum Own<'a> {
+    /// Nothing: only what waited was made.
+    Nothing,
+    /// These edits.
+    Edits(&'a [Edit]),
+    /// Whatever the texts tell.
+    Compare,
+}
+
+impl<'a> History<'a> {
+    /// The history in a project's private directory.
+    pub fn new(local: PathBuf, project: Option<&'a str>, now: Timestamp) -> Self {
+        Self {
+            local,
+            project,
+            now,
+        }
+    }
+
+    /// Writes the lines about an update: those of the changes that waited, then the own one, which
+    /// is `entry` with version and patch.
+    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
+        if updated.outcome == Written::Unchanged {
+            return Ok(());
+        }
+        let journal = Journal::new(self.local.clone());
+        let values = Kept::values(&self.local);
+        let afters = updated
+            .late
+            .iter()
+            .skip(1)
+            .map(|late| late.before.as_slice());
+        let afters = afters.chain([updated.before.as_slice()]);
+        for (late, after) in updated.late.iter().zip(afters) {
+            let patch = compared(&late.before, after, &values);
+            self.late(&journal, late, updated.version, &patch)?;
+        }
+        let patch = match own {
+            Own::Nothing => return Ok(()),
+            Own::Edits(edits) if updated.late.is_empty() => std::str::from_utf8(&updated.before)
+                .ok()
+                .and_then(|state| patch::of_edits(edits, state, &values)),
+            Own::Edits(_) | Own::Compare => {
+                Some(compared(&updated.before, updated.after.as_bytes(), &values))
+            }
+        };
+        journal.append(&Entry {
+            project: self.project,
+            version: Some(updated.version),
+            patch: patch.as_ref(),
+            ..*entry
+        })
+    }
+
+    fn late(&self, journal: &Journal, late: &Late, version: u64, patch: &Value) -> io::Result<()> {
+        let came = late
+            .name
+            .split('-')
+            .next()
+            .and_then(|nanos| nanos.parse().ok());
+        let came = came.and_then(|nanos| Timestamp::from_nanosecond(nanos).ok());
+        let came = came.map_or_else(String::new, |came| format!(" of {}", iso(came)));
+        let reason = format!("made late: somebody else held the lock at the time{came}");
+        let cause = &late.cause;
+        journal.append(&Entry {
+            session: cause.session.as_deref(),
+            call: cause.call.as_deref(),
+            event: cause.event.as_deref(),
+            tool: cause.tool.as_deref(),
+            reason: Some(&reason),
+            project: self.project,
+            version: Some(version),
+            patch: Some(patch),
+            ..Entry::new(self.now, Decision::Record)
+        })
+    }
+}
+
+/// What turned one text into another; one that is no document counts as an empty one.
+pub fn compared(before: &[u8], after: &[u8], values: &Kept) -> Value {
+    let read = |text: &[u8]| Document::parse(text).unwrap_or_default();
+    patch::between(&read(before), &read(after), values)
+}

@@ -24,7 +24,7 @@ pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
-use super::summary::{self, fixed, verdict};
+use super::summary::{self, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
@@ -445,7 +445,7 @@ impl Run<'_> {
                 result.took.as_secs_f64()
             ));
         }
-        let status = self.judge(&results, attempt);
+        let status = judge(&results, attempt > self.config.max_retries);
         let before = record.last.as_ref().map(|last| &last.failed);
         let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
         watch(&Event::Summary(&summary::lines(
@@ -500,23 +500,6 @@ impl Run<'_> {
             );
         }
         Ok(result)
-    }
-
-    fn judge(&self, results: &[GateResult], attempt: u64) -> Status {
-        let any = |test: fn(&GateResult) -> bool| results.iter().any(test);
-        if any(|result| result.outcome.is_failure()) {
-            if attempt > self.config.max_retries {
-                Status::RetryLimitExceeded
-            } else {
-                Status::Failed
-            }
-        } else if any(|result| result.outcome != Outcome::Pass) {
-            Status::Error
-        } else if any(|result| result.findings.are_warnings()) {
-            Status::PassedWithWarnings
-        } else {
-            Status::Passed
-        }
     }
 
     /// Writes the run into the record, and says what is failing now.

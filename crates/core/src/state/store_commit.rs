@@ -91,7 +91,13 @@ impl Store {
                     Version::Absent | Version::Counted => Mould::of(&self.state)?,
                 };
                 let directory = match stage {
-                    Stage::Home => &self.home,
+                    Stage::Home => {
+                        // What a killed writer of the archive left; hooks have no time for it.
+                        if durability == Durability::Synced {
+                            let _swept = fs::sweep(beside);
+                        }
+                        &self.home
+                    }
                     Stage::Beside => {
                         let _swept = fs::sweep(beside);
                         beside

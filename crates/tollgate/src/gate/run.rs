@@ -389,11 +389,14 @@ impl Run<'_> {
         let mut children = children
             .map_or_else(|| self.children(), Ok)
             .map_err(|error| trouble("no child can be watched", error))?;
-        if self.request.purpose == Purpose::Command {
+        let children = if self.request.purpose == Purpose::Command {
             children
                 .cancel_on_signals()
                 .map_err(|error| trouble("signals cannot be watched", error))?;
-        }
+            children
+        } else {
+            children.cancel_when_unread()
+        };
         let number = self.logs.next_run();
         let (console_path, console) = self
             .logs

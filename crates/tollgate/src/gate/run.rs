@@ -386,7 +386,7 @@ impl Run<'_> {
         let trouble = |what: &str, error: std::io::Error| {
             Box::new(RunResult::error(format!("{what}: {error}")))
         };
-        let mut children = children
+        let children = children
             .map_or_else(|| self.children(), Ok)
             .map_err(|error| trouble("no child can be watched", error))?;
         let children = if self.request.purpose == Purpose::Command {
@@ -409,7 +409,7 @@ impl Run<'_> {
         };
         let journal = Journalled::new(self.layout, &self.request.asker);
         let queue = journal.queue();
-        children.meanwhile(move || queue.flush());
+        let children = children.meanwhile(move || queue.flush());
         let watch = |event: &Event<'_>| {
             journal.tell(event);
             console.tell(event);

@@ -169,8 +169,9 @@ impl Children {
     }
 
     /// Has this done whenever a running child is looked at, which no child notices.
-    pub(crate) fn meanwhile(&mut self, errand: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn meanwhile(mut self, errand: impl Fn() + Send + Sync + 'static) -> Self {
         self.errand = Some(Errand(Box::new(errand)));
+        self
     }
 
     /// Ends all running children soon, and starts no more.

@@ -49,6 +49,10 @@ pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
 }
 
 pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    // By far the commonest; a map wants a seed from the system, which is a call for nothing.
+    if outcome.is_silent() && outcome.guidance.is_empty() {
+        return Answer::default();
+    }
     let mut object = Map::new();
     let mut specific = Map::new();
     let name = if event.kind == EventKind::Other {

@@ -37,6 +37,9 @@ pub fn changes_files(survey: &Survey) -> bool {
 /// Whether the command would change one of `targets`, given absolute or relative to
 /// `project_root`. A target that ends with a slash is a directory with all that is in it.
 pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
+    if !changes_files(survey) {
+        return Touch::None;
+    }
     let goals: Vec<Goal> = targets
         .iter()
         .filter_map(|target| Goal::new(target, project_root))
@@ -67,12 +70,16 @@ impl Goal {
         };
         let path = join(root.to_str()?, target);
         let mut paths = vec![path.clone()];
-        let real = real_path(&path);
-        paths.extend(real.filter(|real| *real != path));
-        // The file behind a link is the file, too.
-        let file = Path::new(&path).canonicalize().ok();
-        let file = file.and_then(|file| file.to_str().map(str::to_owned));
-        paths.extend(file.filter(|file| !paths.contains(file)));
+        if let Some(real) = real_path(&path) {
+            // The file behind a link is the file, too.
+            let is_link = Path::new(&real).symlink_metadata();
+            let is_link = is_link.is_ok_and(|found| found.is_symlink());
+            let file = is_link
+                .then(|| Path::new(&real).canonicalize().ok())
+                .flatten();
+            let file = file.and_then(|file| file.to_str().map(str::to_owned));
+            paths.extend([real].into_iter().chain(file).filter(|real| *real != path));
+        }
         Some(Self { paths, kind })
     }
 

@@ -9,14 +9,21 @@ use std::path::Path;
 
 use crate::fs::{self, Appender};
 
-/// How large the file grows before it is begun anew, and how much of its end is looked at. Old
+/// The file, and what it is called when another was begun.
+const NAMES: [&str; 2] = ["effects", "effects.1"];
+
+/// How large the file grows before another is begun, and how much of its end is looked at. Old
 /// lines matter to nobody: an event's copies arrive within a second of each other.
 const LIMIT: u64 = 256 * 1024;
 const RECENT: u64 = 32 * 1024;
 
+/// How long a line is: two numbers, a blank, the end.
+const LINE: u64 = 34;
+
 /// For which of the keys the caller is the first to act. `nonce` tells callers apart.
 pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<bool>> {
-    let path = directory.join("effects");
+    let [newest, older] = NAMES;
+    let path = directory.join(newest);
     let lines: Vec<String> = keys
         .iter()
         .map(|key| format!("{key:016x} {nonce:016x}"))
@@ -33,17 +40,41 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
     let size = log.size()?;
     let bytes = log.read_from(size.saturating_sub(RECENT))?;
     let text = String::from_utf8_lossy(&bytes);
-    if size > LIMIT {
-        let _kept = std::fs::remove_file(&path);
+    // A file just begun says little about the last second; the one before it does.
+    let before = if size < RECENT {
+        end_of(&directory.join(older))
+    } else {
+        String::new()
+    };
+    let ours = lines.first().and_then(|line| text.find(line.as_str()));
+    let at = ours.map(|at| size - bytes.len() as u64 + at as u64);
+    // One of many begins the next: whose line reaches the limit. Were they killed, anybody may.
+    let reaches = |at: u64| at <= LIMIT && at + lines.len() as u64 * LINE > LIMIT;
+    if at.is_some_and(reaches) || (size > 2 * LIMIT && log.is_at(&path)) {
+        let _kept = fs::rotate(directory, &NAMES);
     }
     let is_first = |line: &String| {
         let key = line.split(' ').next().unwrap_or_default();
         // The first line of what is looked at may be cut; then it is nobody's.
-        let first = text.lines().find(|other| other.starts_with(key));
+        let first = before
+            .lines()
+            .chain(text.lines())
+            .find(|other| other.starts_with(key));
         // Somebody has just begun the file anew: nobody else saw our line, so nobody else acts.
         first.is_none_or(|first| first == line)
     };
     Ok(lines.iter().map(is_first).collect())
+}
+
+/// The end of a file that nobody writes to any more; nothing if it cannot be read.
+fn end_of(path: &Path) -> String {
+    let Ok(Some(found)) = fs::read_own(path, 4 * LIMIT) else {
+        return String::new();
+    };
+    let start = (found.bytes.len() as u64).saturating_sub(RECENT);
+    let start = usize::try_from(start).unwrap_or(0);
+    let end = found.bytes.get(start..).unwrap_or_default();
+    String::from_utf8_lossy(end).into_owned()
 }
 
 #[cfg(test)]
@@ -84,10 +115,28 @@ mod tests {
     #[test]
     fn the_file_stays_small() {
         let directory = tempfile::tempdir().unwrap();
-        for key in 0..9000 {
+        for key in 0..20_000 {
             assert!(is_first(directory.path(), key, 1).unwrap());
         }
-        let size = std::fs::metadata(directory.path().join("effects")).map_or(0, |meta| meta.len());
-        assert!(size <= LIMIT, "{size}");
+        for name in NAMES {
+            let size = std::fs::metadata(directory.path().join(name))
+                .unwrap()
+                .len();
+            assert!(size <= LIMIT + LINE, "{name}: {size}");
+        }
+    }
+
+    #[test]
+    fn an_events_copies_are_known_across_the_beginning_of_another_file() {
+        let directory = tempfile::tempdir().unwrap();
+        for key in 0..20_000 {
+            assert!(is_first(directory.path(), key, 1).unwrap());
+            // Its copies come a few events later.
+            let earlier = key.saturating_sub(5);
+            assert!(
+                !is_first(directory.path(), earlier, 2).unwrap(),
+                "{earlier}"
+            );
+        }
     }
 }

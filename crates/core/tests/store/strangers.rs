@@ -36,6 +36,11 @@ fn beside_a_stranger(style: &str) {
             }
             // Not made, and said so; a hook's edits would wait in the spool now.
             Err(UpdateError::Store(StoreError::Contended { .. })) => gave_up += 1,
+            // On a busy machine a stranger may be interrupted with the file half written for longer
+            // than anybody waits: the same.
+            Err(UpdateError::Store(StoreError::Corrupt { .. })) if style == "truncate" => {
+                gave_up += 1;
+            }
             Err(error) => panic!("{error}"),
         }
     };

@@ -13,6 +13,7 @@ mod init;
 mod install;
 mod log;
 mod made;
+mod output;
 mod phase;
 mod plan;
 mod replay;
@@ -166,7 +167,9 @@ impl Trouble {
 
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
-    let answer = match Arguments::parse().command {
+    output::fail_in_words();
+    let alone = gates::read_alone(std::env::args_os()).map(Command::Gates);
+    let answer = match alone.unwrap_or_else(|| Arguments::parse().command) {
         Command::Hook(HookArguments {
             guard,
             wire,

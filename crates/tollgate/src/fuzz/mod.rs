@@ -11,6 +11,7 @@
 )]
 
 mod project;
+mod settings;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,10 @@ pub(crate) const TARGETS: &[Target] = &[
     Target {
         name: "git",
         run: targets::git,
+    },
+    Target {
+        name: "settings",
+        run: settings::settings,
     },
 ];
 

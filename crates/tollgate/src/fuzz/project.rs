@@ -15,8 +15,8 @@ const STATE: &str = r#"{"state_version":3,"current_phase":"06-implementation","a
 
 /// One per process; libFuzzer and `cargo test` each run a target in one thread or in one process.
 pub(super) fn ground(name: &str) -> &'static Ground {
-    static GROUNDS: [OnceLock<Ground>; 4] = [const { OnceLock::new() }; 4];
-    let slot = ["event", "state", "yaml", "git"]
+    static GROUNDS: [OnceLock<Ground>; 5] = [const { OnceLock::new() }; 5];
+    let slot = ["event", "state", "yaml", "git", "settings"]
         .iter()
         .position(|known| *known == name)
         .expect("a ground per target");

@@ -95,4 +95,4 @@ macro_rules! takes_its_corpus_and_whatever_it_is_turned_into {
     };
 }
 
-takes_its_corpus_and_whatever_it_is_turned_into!(event state json shell yaml tasks review git);
+takes_its_corpus_and_whatever_it_is_turned_into!(event state json shell yaml tasks review git settings);

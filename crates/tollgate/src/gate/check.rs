@@ -12,7 +12,7 @@ use super::config::Check;
 use super::jobs::Job;
 use super::result::{GateFile, GateResult, Outcome};
 use super::runner::Crew;
-use crate::process::{Child, End, Ended, OUTPUT_CAP, Output};
+use crate::process::{Child, End, Ended, OUTPUT_CAP, Output, secrets};
 
 /// How much of the end of the output tells one failure from another.
 const PRINT: u64 = 4096;
@@ -40,6 +40,8 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str
         Ok(directory) => start(crew, check, &directory, &log),
         Err(missing) => Err(io::Error::other(missing)),
     };
+    // Before anybody reads it. If it fails, closing the log fails as well, and is told.
+    let _told_then = secrets::take_out(&log, head.length);
     let mut result = judge(job, ended);
     result.file = Some(GateFile::Log(path));
     if result.outcome.is_failure() {

@@ -48,7 +48,8 @@ pub(crate) fn review(
         timeout: Some(place.timeout),
     };
     let children = Children::open(consent, Some(Instant::now() + place.timeout))
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| error.to_string())?
+        .cancel_when_unread();
     children
         .cancel_on_signals()
         .map_err(|error| error.to_string())?;

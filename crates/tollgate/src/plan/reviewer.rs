@@ -190,6 +190,7 @@ impl Job {
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
         let children = Children::open(consent, Some(Instant::now() + place.timeout))?;
+        let children = children.cancel_when_unread();
         // A host that ends us wants the reviewer to end too.
         children.cancel_on_signals()?;
         Ok(children.run(Child {

@@ -87,14 +87,14 @@ impl Spool {
 }
 
 #[cfg(target_os = "linux")]
-fn reopen(file: &File) -> io::Result<File> {
+pub(super) fn reopen(file: &File) -> io::Result<File> {
     use std::os::fd::AsRawFd as _;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     File::options().read(true).write(true).open(path)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn reopen(file: &File) -> io::Result<File> {
+pub(super) fn reopen(file: &File) -> io::Result<File> {
     file.try_clone()
 }
 

@@ -18,6 +18,7 @@
 
 mod log;
 mod offspring;
+pub(crate) mod secrets;
 mod watch;
 
 use std::fs::File;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use log::Spool;
@@ -60,8 +62,28 @@ pub(crate) struct Children {
     started: AtomicU64,
     cancelled: Arc<AtomicBool>,
     cut_off: Option<Instant>,
+    listener: Listener,
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
+    errand: Option<Errand>,
+}
+
+/// Something to do now and then while children run.
+struct Errand(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Errand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Errand")
+    }
+}
+
+/// Who is told how the run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listener {
+    /// Nobody in particular: the run goes on without one.
+    Anybody,
+    /// Whoever reads standard output. Without them there is no use in going on.
+    Reader,
 }
 
 /// One child to run.
@@ -141,7 +163,15 @@ impl Children {
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
+            errand: None,
+            listener: Listener::Anybody,
         })
+    }
+
+    /// Has this done whenever a running child is looked at, which no child notices.
+    pub(crate) fn meanwhile(mut self, errand: impl Fn() + Send + Sync + 'static) -> Self {
+        self.errand = Some(Errand(Box::new(errand)));
+        self
     }
 
     /// Ends all running children soon, and starts no more.
@@ -150,10 +180,18 @@ impl Children {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the run is over: cancelled, or beyond its own time.
+    /// Whether the run is over: cancelled, beyond its own time, or of no use to anybody.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
             || self.cut_off.is_some_and(|moment| Instant::now() >= moment)
+            || (self.listener == Listener::Reader && is_unread())
+    }
+
+    /// Cancels the run when nobody reads standard output any more: the agent that waits for this
+    /// hook was killed, and what it waited for would go on without it.
+    pub(crate) fn cancel_when_unread(mut self) -> Self {
+        self.listener = Listener::Reader;
+        self
     }
 
     /// Cancels the run at Ctrl-C, TERM or HUP; at the second of them the process ends at once.
@@ -253,6 +291,9 @@ impl Children {
             }
             for spool in spools.iter_mut() {
                 spool.trim();
+            }
+            if let Some(Errand(run)) = &self.errand {
+                run();
             }
             match &told {
                 None if self.is_cancelled() => {
@@ -381,7 +422,6 @@ impl Waiter {
     fn ended_within(&self, limit: Duration) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(descriptor) = &self.descriptor {
-            use rustix::event::{PollFd, PollFlags, Timespec, poll};
             let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
             let timeout = Timespec::try_from(limit).ok();
             return poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0);
@@ -435,6 +475,15 @@ fn signal_name(signal: i32) -> String {
         _ => return signal.to_string(),
     };
     format!("{signal} ({name})")
+}
+
+/// Whether the other end of standard output is closed.
+fn is_unread() -> bool {
+    let stdout = rustix::stdio::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let closed = PollFlags::ERR | PollFlags::HUP;
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        && fds.iter().any(|fd| fd.revents().intersects(closed))
 }
 
 fn nanoseconds() -> u128 {

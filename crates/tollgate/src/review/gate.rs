@@ -14,7 +14,7 @@ use super::finding::{self, Finding, Priority, Settled};
 use super::prompt;
 use super::record::{self, Earlier, Name, Record, Status};
 use super::scope::Scope;
-use crate::process::Children;
+use crate::process::{Children, secrets};
 
 /// A review to be made.
 #[derive(Clone, Debug)]
@@ -344,10 +344,9 @@ impl Gate<'_> {
             search: self.request.search,
             timeout: self.request.timeout,
         };
-        (
-            cli::ask(reviewer, &question, self.children, &log),
-            Some(path),
-        )
+        let reply = cli::ask(reviewer, &question, self.children, &log);
+        let _as_it_is = secrets::take_out(&log, 0);
+        (reply, Some(path))
     }
 
     fn judge(

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tollgate_core::fs::{self, Durability};
+use tollgate_core::state::redact::redact;
 
 use super::cli::{Reviewer, Usage};
 use super::finding::{Finding, State, identity};
@@ -112,7 +113,8 @@ impl Name<'_> {
     }
 
     fn value(&self, record: &Record<'_>) -> Value {
-        let end = record.raw.floor_char_boundary(RAW);
+        let raw = redact(record.raw);
+        let end = raw.floor_char_boundary(RAW);
         let violations: Vec<Value> = record.findings.iter().map(|one| one.to_json()).collect();
         let mut value = json!({
             "adapter": self.reviewer,
@@ -121,7 +123,7 @@ impl Name<'_> {
             "message": record.message,
             "violations": violations,
             "seconds": record.seconds,
-            "rawOutput": record.raw.get(..end).unwrap_or_default(),
+            "rawOutput": raw.get(..end).unwrap_or_default(),
         });
         let usage = &record.usage;
         let more = [

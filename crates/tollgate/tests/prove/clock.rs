@@ -141,8 +141,10 @@ fn moved(report: &mut Report) {
             &["workflow", "status"],
             &["run"],
         ] {
-            let mut command = ground.command(args);
+            // The build that is linked dynamically: a static one asks the kernel by itself.
+            let mut command = ground.foreign(env!("CARGO_BIN_EXE_tollgate"));
             command
+                .args(args)
                 .env("LD_PRELOAD", &shim)
                 .env("CLOCK_BY", by.to_string());
             let run = crate::ground::run(

@@ -1,201 +1,343 @@
-//! Everybody at once on one project: hooks of one event delivered twice, phase and plan commands,
-//! readers that look all the time; then once more with a stranger who ignores locks.
+//! Everybody at once on one project: hooks of one event delivered twice, hooks that are killed,
+//! phase and plan commands, gate runs, readers that look all the time; then once more with
+//! strangers who ignore locks.
 //!
-//! A history is recorded and checked: no read is torn, versions only grow, one version is one
-//! content, and every recorded delegation is there exactly once.
+//! What happened is recorded and checked, in `history.rs`: no read is torn, versions only grow and
+//! none is made twice, one version is one content, every delegation that was acknowledged
+//! is recorded exactly once, one whose hook was killed at most once.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
-use crate::ground::Ground;
+use crate::ground::{Ground, ended, start};
+use crate::history::{History, Reader};
 use crate::report::{Chance, Effort, Report};
+
+/// What commands do meanwhile. Nothing that ends a workflow: that prunes the log of delegations.
+const COMMANDS: &[&[&str]] = &[
+    &["phase", "begin"],
+    &["phase", "complete", "--summary", "done"],
+    &["phase", "redo"],
+    &["phase", "skip"],
+    &["workflow", "status"],
+    &["workflow", "audit"],
+    &["workflow", "start", "feature", "again", "--no-branch"],
+    &["plan", "new", "a-plan"],
+    &["plan", "begin", "new-plan"],
+    &["plan", "done", "new-plan"],
+    &["plan", "set", "max_reviews", "3"],
+    &["plan", "status"],
+    &["status"],
+    &["run"],
+    &["run", "--gate", "good"],
+    &["log", "-n", "3"],
+];
+
+/// Workers of each kind.
+const TWINS: u64 = 3;
+const KILLED: u64 = 1;
+const COMMANDERS: u64 = 2;
 
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
     among_us(effort, report);
-    with_a_stranger(effort, report);
+    with_strangers(effort, report);
+    beside_a_stopped_one(report);
 }
 
-/// One look at the state.
-struct Look {
-    version: u64,
-    digest: u64,
+/// What the workers share.
+struct Crowd<'c> {
+    ground: &'c Ground,
+    history: History,
+    defects: Mutex<Vec<String>>,
+    hooks: AtomicU64,
+    kills: AtomicU64,
+    commands: AtomicU64,
+    runs: AtomicU64,
+    over: AtomicBool,
 }
 
-fn look(ground: &Ground) -> Result<Look, String> {
-    let bytes = std::fs::read(ground.path(".isdlc/state.json")).map_err(|e| e.to_string())?;
-    let value: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| format!("torn read: {error}, {} bytes", bytes.len()))?;
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    Ok(Look {
-        version: value["state_version"].as_u64().unwrap_or(0),
-        digest: hasher.finish(),
-    })
-}
+impl<'c> Crowd<'c> {
+    fn new(ground: &'c Ground) -> Self {
+        Self {
+            ground,
+            history: History::default(),
+            defects: Mutex::default(),
+            hooks: AtomicU64::new(0),
+            kills: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            runs: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
 
-fn one_command(ground: &Ground, chance: &mut Chance) -> Result<(), String> {
-    let commands: &[&[&str]] = &[
-        &["phase", "begin"],
-        &["phase", "complete", "--summary", "done"],
-        &["phase", "redo"],
-        &["phase", "skip"],
-        &["workflow", "status"],
-        &["workflow", "audit"],
-        // Nothing that ends a workflow: that prunes the log which is counted.
-        &["workflow", "start", "feature", "again", "--no-branch"],
-        &["plan", "new", "a-plan"],
-        &["plan", "status"],
-        &["guards"],
-    ];
-    let args = chance.of(commands);
-    let run = ground.tollgate(args);
-    match run.code {
-        Some(0..=2) => Ok(()),
-        code => Err(format!("{args:?} ended with {code:?}: {}", run.stderr)),
+    fn say(&self, text: String) {
+        self.defects.lock().unwrap().push(text);
+    }
+
+    /// A delegation, delivered twice at once, as by a plugin and a settings file; acknowledged or
+    /// not at all.
+    fn delegates(&self, id: &str) {
+        let event = self.ground.delegated(id).to_string();
+        let twins = [(); 2].map(|()| {
+            let mut child = start(self.ground.command(&["hook"]));
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(event.as_bytes()).unwrap();
+            child
+        });
+        for child in twins {
+            let run = ended(child);
+            self.hooks.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = run.is_an_answer() {
+                self.say(format!("hook: {error}"));
+            } else if run.stderr.is_empty() {
+                self.history.acknowledged(id);
+            } else {
+                self.say(format!("hook said {}", run.stderr));
+            }
+        }
+    }
+
+    /// One that is killed somewhere on its way: nobody knows whether it was recorded.
+    fn delegates_and_dies(&self, id: &str, chance: &mut Chance) {
+        let mut child = start(self.ground.command(&["hook"]));
+        let event = self.ground.delegated(id).to_string();
+        let _gone = child.stdin.take().unwrap().write_all(event.as_bytes());
+        std::thread::sleep(Duration::from_micros(chance.below(6_000)));
+        let _dead = kill_process(Pid::from_child(&child), Signal::KILL);
+        let ended = child.wait_with_output().unwrap();
+        if ended.status.code() == Some(0) {
+            self.history.acknowledged(id);
+        } else {
+            self.kills.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Others of the same moment: read, decided, not recorded.
+    fn looks_on(&self, chance: &mut Chance) {
+        let command =
+            json!({"tool_name": "Bash", "tool_input": {"command": "rm .isdlc/state.json"}});
+        let agent = json!({"tool_name": "Agent", "tool_input": {"subagent_type": "qa-engineer", "prompt": "x"}});
+        let event = match chance.below(3) {
+            0 => self.ground.event("PreToolUse", &command),
+            1 => self.ground.event("PreToolUse", &agent),
+            _ => self
+                .ground
+                .event("SessionStart", &json!({"source": "resume"})),
+        };
+        let run = self.ground.hook(&event);
+        self.hooks.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = run.is_an_answer() {
+            self.say(format!("hook: {error}"));
+        }
+    }
+
+    fn commands(&self, chance: &mut Chance) {
+        let args = *chance.of(COMMANDS);
+        let run = self.ground.tollgate(args);
+        let count = if args[0] == "run" {
+            &self.runs
+        } else {
+            &self.commands
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        if !matches!(run.code, Some(0..=2)) || run.stderr.contains("panicked") {
+            self.say(format!("{args:?}: {run:?}"));
+        }
+    }
+
+    fn reads(&self) {
+        let mut reader = Reader::default();
+        while !self.over.load(Ordering::Relaxed) {
+            if let Err(error) = reader.look(self.ground, &self.history) {
+                self.say(error);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
 fn among_us(effort: &Effort, report: &mut Report) {
-    let ground = Ground::new();
-    let over = AtomicBool::new(false);
-    let (hooks, commands, reads) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let defects = Mutex::new(Vec::new());
-    let contents: Mutex<BTreeMap<u64, u64>> = Mutex::default();
-    let say = |text: String| defects.lock().unwrap().push(text);
+    let ground = Ground::whole();
+    let crowd = Crowd::new(&ground);
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
-        for worker in 0..6_u64 {
-            let (ground, hooks, commands, say) = (&ground, &hooks, &commands, &say);
+        for worker in 0..TWINS + KILLED + COMMANDERS {
+            let crowd = &crowd;
             workers.push(scope.spawn(move || {
                 let mut chance = Chance::new(effort.seed ^ worker);
                 let mut round = 0;
                 while effort.goes_on(round, 12) {
                     round += 1;
-                    if worker < 4 {
-                        // Both deliveries of a pair of workers carry the same id.
-                        let event = ground.delegated(&format!("{}-{round}", worker / 2));
-                        let run = ground.hook(&event);
-                        hooks.fetch_add(1, Ordering::Relaxed);
-                        if let Err(error) = run.is_an_answer() {
-                            say(format!("hook: {error}"));
+                    if worker < TWINS {
+                        crowd.delegates(&format!("twin-{worker}-{round}"));
+                        if round.is_multiple_of(4) {
+                            crowd.looks_on(&mut chance);
                         }
-                        if !run.stderr.is_empty() {
-                            say(format!("hook said {}", run.stderr));
-                        }
+                    } else if worker < TWINS + KILLED {
+                        crowd.delegates_and_dies(&format!("killed-{round}"), &mut chance);
                     } else {
-                        commands.fetch_add(1, Ordering::Relaxed);
-                        if let Err(error) = one_command(ground, &mut chance) {
-                            say(error);
-                        }
+                        crowd.commands(&mut chance);
                     }
                 }
-                round
             }));
         }
         for _ in 0..2 {
-            scope.spawn(|| {
-                let mut last = 0;
-                while !over.load(Ordering::Relaxed) {
-                    reads.fetch_add(1, Ordering::Relaxed);
-                    match look(&ground) {
-                        Err(error) => say(error),
-                        Ok(look) => {
-                            if look.version < last {
-                                say(format!("version {} after {last}", look.version));
-                            }
-                            last = look.version;
-                            let before = contents.lock().unwrap().insert(look.version, look.digest);
-                            if before.is_some_and(|before| before != look.digest) {
-                                say(format!("two contents of version {}", look.version));
-                            }
-                        }
-                    }
-                    std::thread::yield_now();
-                }
-            });
+            scope.spawn(|| crowd.reads());
         }
-        let rounds: Vec<u64> = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .collect();
-        over.store(true, Ordering::Relaxed);
-        // A pair may have come unequally far; what either delivered must be there.
-        let expected = rounds[0].max(rounds[1]) + rounds[2].max(rounds[3]);
-        // What was spooled while somebody held the lock is made by whoever comes next.
-        let _flush = ground.hook(&ground.delegated("last"));
-        match ground.state() {
-            Err(error) => say(error),
-            Ok(state) => {
-                let log = state["skill_usage_log"]
-                    .as_array()
-                    .cloned()
-                    .unwrap_or_default();
-                let ids: BTreeSet<_> = log
-                    .iter()
-                    .map(|entry| entry["description"].to_string())
-                    .collect();
-                // The log keeps its last 500 entries.
-                let expected = (expected + 1).min(500);
-                if log.len() as u64 != expected || ids.len() != log.len() {
-                    say(format!(
-                        "{} entries, {} different, {expected} expected",
-                        log.len(),
-                        ids.len()
-                    ));
-                }
+        scope.spawn(|| {
+            while !crowd.over.load(Ordering::Relaxed) {
+                crowd.history.follow(&ground);
+                std::thread::sleep(Duration::from_millis(50));
             }
+        });
+        for worker in workers {
+            worker.join().unwrap();
         }
+        crowd.over.store(true, Ordering::Relaxed);
     });
-    report.count("hooks", hooks.load(Ordering::Relaxed));
-    report.count("commands", commands.load(Ordering::Relaxed));
-    report.count("reads", reads.load(Ordering::Relaxed));
-    report.count("versions seen", contents.lock().unwrap().len() as u64);
-    for defect in defects.into_inner().unwrap() {
+    // What was put aside while somebody held the lock is made by whoever comes next.
+    crowd.delegates("last");
+    crowd.history.follow(&ground);
+    if let Err(error) = Reader::default().look(&ground, &crowd.history) {
+        crowd.say(error);
+    }
+    crowd.history.check(&ground, report);
+    tell(&crowd, report);
+}
+
+fn tell(crowd: &Crowd<'_>, report: &mut Report) {
+    for (what, count) in [
+        ("hooks", &crowd.hooks),
+        ("hooks killed", &crowd.kills),
+        ("commands", &crowd.commands),
+        ("gate runs", &crowd.runs),
+    ] {
+        report.count(what, count.load(Ordering::Relaxed));
+    }
+    for defect in crowd.defects.lock().unwrap().drain(..) {
         report.defect(defect);
     }
 }
 
-/// A stranger reads, changes and replaces the state as it pleases. Nobody can promise that
-/// nothing is lost then; that everything stays readable and every hook answers, we can.
-fn with_a_stranger(effort: &Effort, report: &mut Report) {
-    let ground = Ground::new();
-    let over = AtomicBool::new(false);
-    let defects = Mutex::new(Vec::new());
-    let (written, asked) = (AtomicU64::new(0), AtomicU64::new(0));
-    let until = std::time::Instant::now()
-        + std::time::Duration::from_secs(if effort.is_long() { 60 } else { 2 });
+/// Strangers read, change and replace the state as they please: one renames, one truncates and
+/// writes. Nobody can promise that nothing is lost then; that every hook answers, that what we
+/// write is whole, and that everything works again when they are gone, we can.
+fn with_strangers(effort: &Effort, report: &mut Report) {
+    let ground = Ground::whole();
+    let crowd = Crowd::new(&ground);
+    let written = AtomicU64::new(0);
+    // A fifth of the time of those among us.
+    let time = if effort.is_long() { 120 } else { 2 };
+    let until = Instant::now() + Duration::from_secs(time);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let path = ground.path(".isdlc/state.json");
-            let temporary = ground.path(".isdlc/theirs");
-            while !over.load(Ordering::Relaxed) {
-                match ground.state() {
-                    Err(error) => defects.lock().unwrap().push(error),
-                    Ok(mut state) => {
-                        state["theirs"] = written.fetch_add(1, Ordering::Relaxed).into();
-                        std::fs::write(&temporary, state.to_string()).unwrap();
-                        std::fs::rename(&temporary, &path).unwrap();
+        for truncates in [false, true] {
+            let (crowd, written) = (&crowd, &written);
+            scope.spawn(move || {
+                while !crowd.over.load(Ordering::Relaxed) {
+                    // The other stranger's half-written file is read now and then.
+                    if let Ok(state) = crowd.ground.state() {
+                        stranger(crowd.ground, state, written, truncates);
+                    }
+                    std::thread::sleep(Duration::from_millis(if truncates { 20 } else { 3 }));
+                }
+            });
+        }
+        for worker in 0..3 {
+            let crowd = &crowd;
+            scope.spawn(move || {
+                let mut chance = Chance::new(effort.seed ^ worker);
+                let mut round = 0_u64;
+                while Instant::now() < until {
+                    round += 1;
+                    let event = crowd.ground.delegated(&format!("{worker}-{round}"));
+                    let run = crowd.ground.hook(&event);
+                    crowd.hooks.fetch_add(1, Ordering::Relaxed);
+                    if let Err(error) = run.is_an_answer() {
+                        crowd.say(format!("beside strangers: {error}"));
+                    }
+                    if round.is_multiple_of(5) {
+                        crowd.commands(&mut chance);
                     }
                 }
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-        });
-        while std::time::Instant::now() < until {
-            let number = asked.fetch_add(1, Ordering::Relaxed);
-            let run = ground.hook(&ground.delegated(&number.to_string()));
-            if let Err(error) = run.is_an_answer() {
-                defects.lock().unwrap().push(error);
-            }
+                crowd.over.store(true, Ordering::Relaxed);
+            });
         }
-        over.store(true, Ordering::Relaxed);
     });
-    report.count("hooks beside a stranger", asked.load(Ordering::Relaxed));
-    report.count("writes of the stranger", written.load(Ordering::Relaxed));
-    for defect in defects.into_inner().unwrap() {
-        report.defect(defect);
+    report.count(
+        "hooks beside strangers",
+        crowd.hooks.swap(0, Ordering::Relaxed),
+    );
+    report.count("writes of strangers", written.load(Ordering::Relaxed));
+    tell(&crowd, report);
+    // They are gone.
+    if ground.state().is_err() {
+        ground.write(".isdlc/state.json", b"{}");
+    }
+    let run = ground.hook(&ground.delegated("after"));
+    report.check(run.is_an_answer().is_ok(), || {
+        format!("after strangers: {run:?}")
+    });
+    let verified = ground.tollgate(&["log", "--verify"]);
+    report.check(verified.code == Some(0), || {
+        format!("after strangers: {verified:?}")
+    });
+    let state = ground.state();
+    report.check(
+        state
+            .as_ref()
+            .is_ok_and(|state| state.to_string().contains("\"after\"")),
+        || format!("after strangers nothing is recorded: {state:?}"),
+    );
+}
+
+fn stranger(ground: &Ground, mut state: Value, written: &AtomicU64, truncates: bool) {
+    let path = ground.path(".isdlc/state.json");
+    state["theirs"] = written.fetch_add(1, Ordering::Relaxed).into();
+    if truncates {
+        let _theirs = std::fs::write(&path, state.to_string());
+    } else {
+        let temporary = ground.path(".isdlc/theirs");
+        std::fs::write(&temporary, state.to_string()).unwrap();
+        std::fs::rename(&temporary, &path).unwrap();
+    }
+}
+
+/// Somebody who holds the lock and is stopped keeps nobody waiting: hooks answer without writing,
+/// and what they had to record arrives when somebody can write again.
+fn beside_a_stopped_one(report: &mut Report) {
+    let ground = Ground::new();
+    let lock = ground.path(".tollgate/local/state");
+    // The files there, whichever of them is the lock.
+    let held: Vec<std::fs::File> = std::fs::read_dir(lock)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| std::fs::File::open(entry.path()).ok())
+        .filter(|file| file.lock().is_ok())
+        .collect();
+    report.check(!held.is_empty(), || "there is no lock to hold".to_owned());
+    let before = ground.state();
+    for number in 0..3 {
+        let run = ground.hook(&ground.delegated(&format!("waits-{number}")));
+        report.count("hooks beside a stopped one", 1);
+        report.check(
+            run.is_an_answer().is_ok() && run.took < Duration::from_secs(10),
+            || format!("beside a stopped one: {run:?}"),
+        );
+    }
+    report.check(ground.state() == before, || {
+        "somebody wrote without the lock".to_owned()
+    });
+    drop(held);
+    let _next = ground.hook(&ground.delegated("free"));
+    let log = ground.state().unwrap_or_default()["skill_usage_log"].to_string();
+    for id in ["waits-0", "waits-1", "waits-2", "free"] {
+        let times = log.matches(&format!("\"{id}\"")).count();
+        report.check(times == 1, || format!("{id} is there {times} times"));
     }
 }

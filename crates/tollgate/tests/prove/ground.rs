@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,6 +16,15 @@ pub(crate) fn program() -> PathBuf {
 pub(crate) struct Ground {
     /// Around the project, so that what is written outside can be seen.
     dir: tempfile::TempDir,
+}
+
+/// What the others are copies of.
+static FIRST: Mutex<Option<Ground>> = Mutex::new(None);
+
+/// Leaves nothing behind.
+pub(crate) fn forget() {
+    let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(first);
 }
 
 /// What a run gave back.
@@ -39,13 +49,27 @@ impl Ground {
         ground
     }
 
-    /// The same without a workflow.
+    /// The same without a workflow. Git is asked once; the others are copies.
     pub(crate) fn bare() -> Self {
+        let ground = Self::nothing();
+        let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        copy(
+            &first.get_or_insert_with(Self::first).root(),
+            &ground.root(),
+        );
+        ground
+    }
+
+    fn nothing() -> Self {
         let dir = tempfile::Builder::new()
             .prefix("tollgate-prove-")
             .tempdir()
             .unwrap();
-        let ground = Self { dir };
+        Self { dir }
+    }
+
+    fn first() -> Self {
+        let ground = Self::nothing();
         ground.write(".isdlc/state.json", b"{}");
         ground.write(
             ".claude/hooks/config/skills-manifest.json",
@@ -55,7 +79,7 @@ impl Ground {
             let status = ground.foreign("git").args(args).status().unwrap();
             assert!(status.success(), "git {args:?}");
         };
-        git(&["init", "-q", "-b", "main"]);
+        git(&["init", "-q", "-b", "main", "--template="]);
         git(&["add", "-A"]);
         git(&[
             "-c",
@@ -66,6 +90,22 @@ impl Ground {
             "-qm",
             "first",
         ]);
+        ground
+    }
+
+    /// With gates of which one passes and one does not, and a plan.
+    pub(crate) fn whole() -> Self {
+        let ground = Self::new();
+        for (check, command) in [("good", "true"), ("bad", "false")] {
+            let path = format!(".gauntlet/checks/{check}.yml");
+            ground.write(&path, format!("command: \"{command}\"\n").as_bytes());
+        }
+        ground.write(
+            ".gauntlet/config.yml",
+            b"base_branch: main\nentry_points:\n  - path: .\n    checks: [good, bad]\n",
+        );
+        let plan = ground.tollgate(&["plan", "new", "a-plan"]);
+        assert_eq!(plan.code, Some(0), "{plan:?}");
         ground
     }
 
@@ -166,6 +206,18 @@ impl Ground {
     }
 }
 
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let there = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &there);
+        } else {
+            std::fs::copy(entry.path(), there).unwrap();
+        }
+    }
+}
+
 /// Starts with everything piped.
 pub(crate) fn start(mut command: Command) -> Child {
     command
@@ -179,12 +231,21 @@ pub(crate) fn run(command: Command, stdin: &[u8]) -> Run {
     let started = Instant::now();
     let mut child = start(command);
     let _closed = child.stdin.take().unwrap().write_all(stdin);
+    let run = ended(child);
+    Run {
+        took: started.elapsed(),
+        ..run
+    }
+}
+
+/// Waits for one that was started. How long it took is for whoever started it to know.
+pub(crate) fn ended(child: Child) -> Run {
     let output = child.wait_with_output().unwrap();
     Run {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         code: output.status.code(),
-        took: started.elapsed(),
+        took: Duration::ZERO,
     }
 }
 

@@ -14,18 +14,22 @@
 mod clock;
 mod concurrency;
 mod crash;
+mod disk;
 mod ground;
+mod history;
 mod hostile;
+mod inject;
 mod power;
 mod processes;
 mod protocol;
 mod report;
+mod secrets;
 mod soak;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use report::{Effort, Report};
+use report::{Counts, Effort, Report};
 
 /// A rig by its name.
 type Rig = (&'static str, fn(&Effort, &mut Report));
@@ -33,9 +37,12 @@ type Rig = (&'static str, fn(&Effort, &mut Report));
 const RIGS: &[Rig] = &[
     ("concurrency", concurrency::run),
     ("crash", crash::run),
+    ("inject", inject::run),
+    ("disk", disk::run),
     ("power", power::run),
     ("processes", processes::run),
     ("hostile", hostile::run),
+    ("secrets", secrets::run),
     ("clock", clock::run),
     ("protocol", protocol::run),
     ("soak", soak::run),
@@ -44,13 +51,14 @@ const RIGS: &[Rig] = &[
 fn main() -> ExitCode {
     let mut minutes: Option<f64> = None;
     let mut seed = jiff::Timestamp::now().as_microsecond().unsigned_abs();
-    let mut events = None;
+    let mut counts = Counts::default();
     let mut wanted: Vec<String> = Vec::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--minutes" => minutes = args.next().and_then(|value| value.parse().ok()),
-            "--events" => events = args.next().and_then(|value| value.parse().ok()),
+            "--events" => counts.events = args.next().and_then(|value| value.parse().ok()),
+            "--kills" => counts.kills = args.next().and_then(|value| value.parse().ok()),
             "--seed" => {
                 seed = args
                     .next()
@@ -63,6 +71,10 @@ fn main() -> ExitCode {
             _ => wanted.push(arg),
         }
     }
+    if let Some(report) = disk::inside(&Effort::new(minutes, counts, seed)) {
+        println!("{}", report.told());
+        return ExitCode::SUCCESS;
+    }
     let mut defects = 0;
     println!("seed {seed}; {}", ground::program().display());
     println!("{:<12} {:>8}  what was done", "rig", "seconds");
@@ -70,7 +82,7 @@ fn main() -> ExitCode {
         if !wanted.is_empty() && !wanted.iter().any(|wanted| name == wanted) {
             continue;
         }
-        let effort = Effort::new(minutes, events, seed);
+        let effort = Effort::new(minutes, counts, seed);
         let started = Instant::now();
         let mut report = Report::default();
         rig(&effort, &mut report);
@@ -81,6 +93,7 @@ fn main() -> ExitCode {
         }
         defects += report.defects.len();
     }
+    ground::forget();
     println!("{defects} defects");
     if defects == 0 {
         ExitCode::SUCCESS

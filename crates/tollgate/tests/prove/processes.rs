@@ -1,8 +1,11 @@
 //! No orphan, whatever a check does and however Tollgate ends.
 
+use std::io::Write as _;
+use std::process::Child;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::json;
 
 use crate::ground::{Ground, start};
 use crate::report::{Effort, Report};
@@ -45,12 +48,21 @@ const KINDS: &[(&str, &str)] = &[
 /// How the run ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
+    /// The check takes longer than it may.
     Timeout,
+    /// Tollgate gets a signal.
     Signal(Signal),
+    /// The agent waited for its hook long enough, and kills it.
+    Host(Signal),
+    /// The agent is killed while its hook runs: nobody reads what it says.
+    Gone,
 }
 
 const ENDS: &[End] = &[
     End::Timeout,
+    End::Host(Signal::TERM),
+    End::Host(Signal::KILL),
+    End::Gone,
     End::Signal(Signal::KILL),
     End::Signal(Signal::INT),
     End::Signal(Signal::TERM),
@@ -85,17 +97,28 @@ fn one(kind: &str, script: &str, end: End, report: &mut Report) {
         ".gauntlet/config.yml",
         b"base_branch: main\nentry_points:\n  - path: .\n    checks: [c]\n",
     );
-    let child = start(ground.command(&["run"]));
+    let mut child = match end {
+        End::Timeout | End::Signal(_) => start(ground.command(&["run"])),
+        End::Host(_) | End::Gone => stopping(&ground),
+    };
     let begun = within(Duration::from_secs(30), || !pids(&ground).is_empty());
     report.count("runs", 1);
     report.check(begun, || format!("{kind}: the check did not start"));
-    if let End::Signal(signal) = end {
+    let signal = match end {
+        End::Timeout => None,
+        End::Signal(signal) | End::Host(signal) => Some(signal),
+        End::Gone => {
+            drop((child.stdout.take(), child.stderr.take()));
+            None
+        }
+    };
+    if let Some(signal) = signal {
         let _ended = kill_process(Pid::from_child(&child), signal);
     }
     let output = child.wait_with_output().unwrap();
     let code = output.status.code();
     report.check(
-        matches!(end, End::Signal(_)) || matches!(code, Some(0 | 1)),
+        !matches!(end, End::Timeout) || matches!(code, Some(0 | 1)),
         || {
             format!(
                 "{kind}, {end:?}: {code:?} {}",
@@ -120,6 +143,16 @@ fn one(kind: &str, script: &str, end: End, report: &mut Report) {
             let _gone = kill_process(pid, Signal::KILL);
         }
     }
+}
+
+/// An agent's stop, at which the gates run.
+fn stopping(ground: &Ground) -> Child {
+    let mut child = start(ground.command(&["hook"]));
+    let event = ground.event("Stop", &json!({"stop_hook_active": false}));
+    let text = event.to_string();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(text.as_bytes()).unwrap();
+    child
 }
 
 fn pids(ground: &Ground) -> Vec<i32> {

@@ -93,6 +93,28 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
         format!("`guards | true`: {words}")
     });
 
+    // A command whose words have no room ends as one that could not run, in words.
+    for args in [
+        "status",
+        "guards",
+        "phase begin",
+        "plan status",
+        "log",
+        "run",
+        "list",
+    ] {
+        let mut command = ground.foreign("sh");
+        command
+            .args(["-c", &format!("exec \"$0\" {args} 1>/dev/full")])
+            .arg(crate::ground::program());
+        let answer = crate::ground::run(command, b"");
+        report.count("full outputs", 1);
+        report.check(
+            matches!(answer.code, Some(0..=2)) && !answer.stderr.contains("panicked"),
+            || format!("{args} 1>/dev/full: {answer:?}"),
+        );
+    }
+
     // Small limits.
     for limit in [
         "ulimit -v 262144",

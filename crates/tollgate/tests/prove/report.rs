@@ -7,22 +7,38 @@ use std::time::{Duration, Instant};
 pub(crate) struct Effort {
     /// Long: until then. Short: a fixed number of rounds.
     until: Option<Instant>,
-    pub(crate) events: Option<u64>,
+    pub(crate) counts: Counts,
     pub(crate) seed: u64,
 }
 
+/// How often, where somebody wants so many and not so long.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) events: Option<u64>,
+    pub(crate) kills: Option<u64>,
+}
+
 impl Effort {
-    pub(crate) fn new(minutes: Option<f64>, events: Option<u64>, seed: u64) -> Self {
+    pub(crate) fn new(minutes: Option<f64>, counts: Counts, seed: u64) -> Self {
         let until = minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0));
         Self {
             until,
-            events,
+            counts,
             seed,
         }
     }
 
     pub(crate) fn is_long(&self) -> bool {
-        self.until.is_some()
+        self.until.is_some() || self.counts.events.or(self.counts.kills).is_some()
+    }
+
+    /// Whether there is another round after so many: until the number that was wished for, else
+    /// until the time is over, else for the short form's number.
+    pub(crate) fn goes_on_to(&self, wished: Option<u64>, done: u64, short: u64) -> bool {
+        match wished {
+            Some(wished) => done < wished,
+            None => self.goes_on(done, short),
+        }
     }
 
     /// Whether there is another round after so many.
@@ -37,14 +53,14 @@ impl Effort {
 /// What a rig did.
 #[derive(Default)]
 pub(crate) struct Report {
-    counts: BTreeMap<&'static str, u64>,
+    counts: BTreeMap<String, u64>,
     notes: Vec<String>,
     pub(crate) defects: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn count(&mut self, what: &'static str, more: u64) {
-        *self.counts.entry(what).or_default() += more;
+    pub(crate) fn count(&mut self, what: &str, more: u64) {
+        *self.counts.entry(what.to_owned()).or_default() += more;
     }
 
     pub(crate) fn note(&mut self, text: String) {
@@ -63,6 +79,28 @@ impl Report {
         if !holds {
             self.defect(text());
         }
+    }
+
+    /// What a rig's second process tells its first.
+    pub(crate) fn told(&self) -> String {
+        let told = (&self.counts, &self.notes, &self.defects);
+        serde_json::to_string(&told).unwrap()
+    }
+
+    /// Takes that up; answers whether it was something.
+    pub(crate) fn hear(&mut self, told: &str) -> bool {
+        type Told = (BTreeMap<String, u64>, Vec<String>, Vec<String>);
+        let Ok((counts, notes, defects)) = serde_json::from_str::<Told>(told) else {
+            return false;
+        };
+        for (what, count) in counts {
+            self.count(&what, count);
+        }
+        self.notes.extend(notes);
+        for defect in defects {
+            self.defect(defect);
+        }
+        true
     }
 
     pub(crate) fn line(&self) -> String {

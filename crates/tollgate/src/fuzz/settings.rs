@@ -1,0 +1,252 @@
+//! Registering Tollgate in whatever an agent's settings file holds, and taking it out again.
+
+use jsonc_parser::ast::Value;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use tollgate_core::fs;
+
+use super::project::{Ground, ground};
+use crate::agent::backup::Backup;
+use crate::agent::change::{Wish, install, make, uninstall};
+use crate::agent::read::read;
+use crate::agent::registration::REGISTRATIONS;
+use crate::agent::{Agent, Places, Scope, Strictness};
+
+/// Whose file the first byte means. Codex has a second one, in TOML.
+const FILES: [(Agent, Option<&str>); 6] = [
+    (Agent::ClaudeCode, None),
+    (Agent::Codex, None),
+    (Agent::Codex, Some(".codex/config.toml")),
+    (Agent::Gemini, None),
+    (Agent::Copilot, None),
+    (Agent::Cursor, None),
+];
+
+/// A settings file. What is not Tollgate's survives an install, a second install changes nothing,
+/// and an uninstall gives back what was there: to the byte if nobody touched the file since.
+pub(super) fn settings(bytes: &[u8]) {
+    let Some((first, text)) = bytes.split_first() else {
+        return;
+    };
+    let (agent, file) = FILES[usize::from(*first) % FILES.len()];
+    let strictness = match first & 0x40 {
+        0 => Strictness::Lenient,
+        _ => Strictness::Strict,
+    };
+    let ground = ground("settings");
+    let places = Places::find(&ground.env(), |_| None).expect("places");
+    let file = match file {
+        Some(file) => ground.path(file),
+        None => agent.settings(Scope::Project, &places).expect("a file"),
+    };
+    ground.write(&relative(ground, &file), text);
+    round(&Case {
+        wish: Wish {
+            agent,
+            scope: Scope::Project,
+            program: "tollgate",
+            strictness,
+            replace_originals: first & 0x80 != 0,
+        },
+        places: &places,
+        ground,
+        text,
+    });
+    clear(ground);
+}
+
+struct Case<'c> {
+    wish: Wish<'c>,
+    places: &'c Places,
+    ground: &'c Ground,
+    /// What is in the file at first.
+    text: &'c [u8],
+}
+
+fn round(case: &Case<'_>) {
+    let Case { wish, places, .. } = case;
+    let (agent, scope) = (wish.agent, wish.scope);
+    let change = match install(wish, places) {
+        Ok(change) => change,
+        Err(refusal) => {
+            assert!(!refusal.what.is_empty() && !refusal.next.is_empty());
+            return;
+        }
+    };
+    let file = change.file.clone();
+    let before = change.before.clone();
+    let survives = |now: Option<&[u8]>, what: &str| {
+        if !wish.replace_originals {
+            let then = before.as_deref().map(|bytes| foreign(&file, bytes));
+            let now = now.map(|bytes| foreign(&file, bytes));
+            assert_eq!(
+                now.unwrap_or_default(),
+                then.unwrap_or_default(),
+                "{what} changed what is not Tollgate's"
+            );
+        }
+    };
+    survives(change.after.as_deref(), "an install");
+    make(&change, places).expect("a file that can be written");
+    let again = install(wish, places).expect("what we wrote we can read");
+    assert!(again.is_nothing(), "a second install changes something");
+    let wanted = REGISTRATIONS
+        .iter()
+        .filter(|registration| agent.event(registration.event).is_some());
+    assert!(effective(agent, places) >= wanted.count(), "not registered");
+
+    let back = uninstall(agent, scope, &file, places).expect("what we wrote we can read");
+    make(&back.expect("something to take out"), places).expect("a file that can be written");
+    let now = content(&file);
+    if before.as_deref().is_none_or(|bytes| !may_be_ours(bytes)) {
+        assert_eq!(now, before, "an uninstall gives back something else");
+    }
+    survives(now.as_deref(), "an uninstall");
+    assert_eq!(effective(agent, places), 0, "an uninstall left something");
+
+    // Once more with nothing remembered, as in a clone of the repository.
+    clear(case.ground);
+    case.ground.write(&relative(case.ground, &file), case.text);
+    if let Ok(change) = install(wish, places) {
+        make(&change, places).expect("a file that can be written");
+        let kept = Backup::of(scope, places).expect("a backup");
+        kept.forget(&file).expect("a backup that can be removed");
+        let back = uninstall(agent, scope, &file, places).expect("what we wrote we can read");
+        make(&back.expect("something to take out"), places).expect("a file that can be written");
+        survives(
+            content(&file).as_deref(),
+            "an uninstall that remembers nothing",
+        );
+        assert_eq!(effective(agent, places), 0, "an uninstall left something");
+    }
+}
+
+fn relative(ground: &Ground, file: &std::path::Path) -> String {
+    let inside = file.strip_prefix(ground.root()).expect("in the project");
+    inside.to_str().expect("a name of ours").to_owned()
+}
+
+fn content(file: &std::path::Path) -> Option<Vec<u8>> {
+    let found = fs::read_regular(file, 1 << 30).expect("a file that can be read");
+    found.map(|found| found.bytes)
+}
+
+/// Registrations that the agent reads.
+fn effective(agent: Agent, places: &Places) -> usize {
+    let reading = read(places);
+    let ours = reading.hooks();
+    ours.filter(|hook| hook.agent == agent && hook.effective)
+        .count()
+}
+
+fn clear(ground: &Ground) {
+    for directory in [".claude/settings.json", ".codex", ".gemini", ".github"] {
+        remove(ground, directory);
+    }
+    for directory in [".cursor", ".tollgate/local/install"] {
+        remove(ground, directory);
+    }
+}
+
+fn remove(ground: &Ground, name: &str) {
+    let path = ground.path(name);
+    let _none = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+}
+
+/// Everything in a file that cannot be a registration of Tollgate: members of the file, then
+/// handlers with their events.
+fn foreign(file: &std::path::Path, bytes: &[u8]) -> Vec<String> {
+    let text = std::str::from_utf8(bytes).expect("an install refuses what is not UTF-8");
+    if file
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
+        return foreign_lines(text);
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let tree = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
+        .expect("an install refuses what is not JSON");
+    let Some(Value::Object(top)) = tree.value else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for member in &top.properties {
+        match (member.name.as_str(), &member.value) {
+            ("hooks", Value::Object(events)) => {
+                for event in &events.properties {
+                    let name = event.name.as_str();
+                    if let Value::Array(list) = &event.value {
+                        let all = list.elements.iter().flat_map(handlers);
+                        found.extend(all.map(|handler| format!("{name}: {handler}")));
+                    } else if !matches!(event.value, Value::NullKeyword(_)) {
+                        found.push(format!("{name}: {}", said(&event.value)));
+                    }
+                }
+            }
+            // A list that is not there yet; what files of ours begin with.
+            ("hooks", Value::NullKeyword(_)) | ("version", _) => {}
+            (name, value) => found.push(format!("{name}: {}", said(value))),
+        }
+    }
+    found.retain(|text| !may_be_ours(text.as_bytes()));
+    found
+}
+
+/// The handlers of a group, or the element itself where there are no groups.
+fn handlers(element: &Value<'_>) -> Vec<String> {
+    if let Value::Object(group) = element
+        && let Some(hooks) = group
+            .properties
+            .iter()
+            .rfind(|at| at.name.as_str() == "hooks")
+        && let Value::Array(list) = &hooks.value
+    {
+        return list.elements.iter().map(said).collect();
+    }
+    vec![said(element)]
+}
+
+/// A value, whatever its layout.
+fn said(value: &Value<'_>) -> String {
+    match value {
+        Value::StringLit(text) => format!("{:?}", text.value),
+        Value::NumberLit(number) => number.value.to_owned(),
+        Value::BooleanLit(truth) => truth.value.to_string(),
+        Value::NullKeyword(_) => "null".to_owned(),
+        Value::Array(list) => {
+            let items: Vec<_> = list.elements.iter().map(said).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(object) => {
+            let member = |at: &jsonc_parser::ast::ObjectProp<'_>| {
+                format!("{:?}:{}", at.name.as_str(), said(&at.value))
+            };
+            let members: Vec<_> = object.properties.iter().map(member).collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}
+
+/// The lines that say something, outside the tables of hooks.
+fn foreign_lines(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line.contains("hooks");
+        }
+        let says = !line.is_empty() && !line.starts_with('#');
+        if says && !inside && !may_be_ours(line.as_bytes()) {
+            found.push(line.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether the letters of our name are in it, in order: a shell may have quotes between them.
+fn may_be_ours(bytes: &[u8]) -> bool {
+    let mut letters = b"tollgate".iter().peekable();
+    for byte in bytes {
+        letters.next_if(|letter| *letter == byte);
+    }
+    letters.peek().is_none()
+}

@@ -1,0 +1,310 @@
+//! Disks that say no: full, out of inodes, read-only, not ours to write.
+//!
+//! A small file system of our own is needed for that, so the rig starts itself once more among
+//! mounts that nobody else sees (`unshare -m`). Where that is not permitted it says so; a limit on
+//! the size of files, which anybody may set, is tried everywhere.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::ground::{Ground, Run, program, run as run_command};
+use crate::report::{Effort, Report};
+
+/// Tells the second process what it is, and where.
+const INSIDE: &str = "TOLLGATE_PROVE_DISK";
+
+const COMMANDS: &[&[&str]] = &[
+    &["hook"],
+    &["phase", "begin"],
+    &["workflow", "cancel", "--reason", "x"],
+    &["plan", "new", "b"],
+    &["plan", "begin", "new-plan"],
+    &["install", "--yes", "--agent", "claude-code"],
+    &["run"],
+];
+
+pub(crate) fn run(effort: &Effort, report: &mut Report) {
+    if std::env::var_os(INSIDE).is_some() {
+        return;
+    }
+    limited(report);
+    let ground = Ground::bare();
+    let mount = ground.outside().join("disk");
+    std::fs::create_dir(&mount).unwrap();
+    let mut told = String::new();
+    for options in ["-m", "-rm"] {
+        let mut command = Command::new("unshare");
+        command
+            .args([options, "--"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--seed", &effort.seed.to_string(), "disk"])
+            .env(INSIDE, &mount)
+            .env("TMPDIR", &mount);
+        if effort.is_long() {
+            command.args(["--minutes", "1"]);
+        }
+        if let Ok(output) = command.output() {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            if report.hear(text.trim()) {
+                return;
+            }
+            told = text + &String::from_utf8_lossy(&output.stderr);
+        }
+    }
+    let told = told.lines().next().unwrap_or("no `unshare`");
+    report.note(format!(
+        "SKIPPED a disk of its own: not permitted here ({told})"
+    ));
+}
+
+/// The second process. Nothing if this is the first.
+pub(crate) fn inside(effort: &Effort) -> Option<Report> {
+    let mount = PathBuf::from(std::env::var_os(INSIDE)?);
+    let mut report = Report::default();
+    if mounted(&mount, "size=24m,mode=755") {
+        for free in [0, 4096, 8192, 16_384, 65_536] {
+            each(
+                effort,
+                &mut report,
+                &format!("{free} bytes left"),
+                |ground| fill(ground, free),
+            );
+        }
+        unwritable(&mut report);
+        read_only(&mount, &mut report);
+        unmount(&mount);
+    } else {
+        report.note("SKIPPED full and read-only disks: no tmpfs here".to_owned());
+    }
+    if mounted(&mount, "size=64m,nr_inodes=400,mode=755") {
+        for free in [0, 1, 2, 3] {
+            each(
+                effort,
+                &mut report,
+                &format!("{free} inodes left"),
+                |ground| use_up_inodes(ground, free),
+            );
+        }
+        unmount(&mount);
+    }
+    Some(report)
+}
+
+fn mounted(mount: &Path, options: &str) -> bool {
+    let status = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", options, "none"])
+        .arg(mount)
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn unmount(mount: &Path) {
+    crate::ground::forget();
+    let _last = Command::new("umount").arg(mount).status();
+}
+
+/// Every command on such a disk, and after it.
+fn each(
+    _effort: &Effort,
+    report: &mut Report,
+    what: &str,
+    use_up: impl Fn(&Ground) -> Vec<PathBuf>,
+) {
+    for args in COMMANDS {
+        let ground = Ground::whole();
+        let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+        let filled = use_up(&ground);
+        let run = run_command(
+            ground.command(args),
+            ground.delegated("full").to_string().as_bytes(),
+        );
+        report.count("full disks", 1);
+        judge(&ground, args, what, &run, &before, report);
+        if !matches!(run.code, Some(0)) && *args != ["run"] {
+            report.check(run.stderr.contains("space"), || {
+                format!("{args:?}, {what}: the message does not say so: {run:?}")
+            });
+        }
+        for file in filled {
+            let _gone = std::fs::remove_file(file);
+        }
+        again(&ground, args, what, report);
+    }
+}
+
+/// What every end on a bad disk has to be.
+fn judge(
+    ground: &Ground,
+    args: &[&str],
+    what: &str,
+    run: &Run,
+    before: &[u8],
+    report: &mut Report,
+) {
+    let ended = if args == ["hook"] {
+        run.is_an_answer().is_ok()
+    } else {
+        matches!(run.code, Some(0..=2))
+    };
+    report.check(ended && !run.stderr.contains("panicked"), || {
+        format!("{args:?}, {what}: {run:?}")
+    });
+    report.check(run.code == Some(0) || !run.stderr.is_empty(), || {
+        format!("{args:?}, {what}: said nothing: {run:?}")
+    });
+    let after = std::fs::read(ground.path(".isdlc/state.json")).unwrap_or_default();
+    report.check(
+        after == before || serde_json::from_slice::<serde_json::Value>(&after).is_ok(),
+        || format!("{args:?}, {what}: {} bytes of state", after.len()),
+    );
+}
+
+/// There is room again: the next one works and leaves no rubbish.
+fn again(ground: &Ground, args: &[&str], what: &str, report: &mut Report) {
+    let next = ground.hook(&ground.delegated("room again"));
+    report.check(
+        next.is_an_answer().is_ok() && next.stderr.is_empty(),
+        || format!("after {args:?}, {what}: {next:?}"),
+    );
+    let status = ground.tollgate(&["status"]);
+    report.check(matches!(status.code, Some(0 | 1)), || {
+        format!("after {args:?}, {what}: {status:?}")
+    });
+    let _if_any = ground.tollgate(&["workflow", "cancel", "--reason", "next"]);
+    let begin = ground.tollgate(&["workflow", "start", "feature", "again", "--no-branch"]);
+    report.check(begin.code == Some(0), || {
+        format!("after {args:?}, {what}: {begin:?}")
+    });
+    let left = ground.temporaries();
+    report.check(left.is_empty(), || {
+        format!("after {args:?}, {what}: {left:?}")
+    });
+}
+
+/// Writes until nothing more goes in, and gives so many bytes back.
+fn fill(ground: &Ground, free: u64) -> Vec<PathBuf> {
+    let path = ground.outside().join("filler");
+    let mut file = std::fs::File::create(&path).unwrap();
+    let mut size = 0;
+    while let Ok(written) = file.write(&[0; 4096]) {
+        size += written as u64;
+    }
+    file.set_len(size.saturating_sub(free)).unwrap();
+    vec![path]
+}
+
+fn use_up_inodes(ground: &Ground, free: usize) -> Vec<PathBuf> {
+    let mut made = Vec::new();
+    loop {
+        let path = ground.outside().join(format!("filler-{}", made.len()));
+        if std::fs::File::create(&path).is_err() {
+            break;
+        }
+        made.push(path);
+    }
+    for _ in 0..free {
+        made.pop().map(std::fs::remove_file).unwrap().unwrap();
+    }
+    made
+}
+
+fn read_only(mount: &Path, report: &mut Report) {
+    let remount = |mode: &str| {
+        let status = Command::new("mount")
+            .args(["-o", &format!("remount,{mode}")])
+            .arg(mount)
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    for args in COMMANDS {
+        let ground = Ground::whole();
+        let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+        if !remount("ro") {
+            report.note("SKIPPED read-only disks: cannot be remounted".to_owned());
+            return;
+        }
+        let run = run_command(
+            ground.command(args),
+            ground.delegated("ro").to_string().as_bytes(),
+        );
+        let after = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+        assert!(remount("rw"), "a disk that stays read-only");
+        report.count("read-only disks", 1);
+        judge(&ground, args, "read-only", &run, &before, report);
+        report.check(after == before, || {
+            format!("{args:?} changed a read-only state")
+        });
+        if !matches!(run.code, Some(0)) && *args != ["run"] {
+            report.check(run.stderr.to_lowercase().contains("read-only"), || {
+                format!("{args:?}, read-only: the message does not say so: {run:?}")
+            });
+        }
+        again(&ground, args, "read-only", report);
+    }
+}
+
+/// Directories that somebody without power may not write. Only root can become such a one.
+fn unwritable(report: &mut Report) {
+    let here = Ground::bare();
+    let copy = here.outside().join("tollgate");
+    let open = |path: &Path| run_in(&here, "chmod", &["-R", "a+rX", &path.to_string_lossy()]);
+    if std::fs::copy(program(), &copy).is_err() || !open(here.outside()) {
+        // The debug build does not fit on the small disk; the one that ships does.
+        report.note("SKIPPED directories of others: no room for a copy of the program".to_owned());
+        return;
+    }
+    for closed in [".isdlc", ".tollgate", ".tollgate/local", "."] {
+        for args in COMMANDS {
+            let ground = Ground::whole();
+            let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+            let outside = ground.outside().to_string_lossy().into_owned();
+            let given = run_in(&ground, "chown", &["-R", "65534:65534", &outside])
+                && run_in(&ground, "chmod", &["a-w", closed]);
+            let mut command = ground.foreign("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            command.arg(&copy).args(*args);
+            let run = run_command(command, ground.delegated("no").to_string().as_bytes());
+            if !given || run.stderr.contains("setpriv:") {
+                report.note(format!(
+                    "SKIPPED directories of others: {}",
+                    run.stderr.lines().next().unwrap_or("chown failed")
+                ));
+                return;
+            }
+            report.count("directories of others", 1);
+            let what = format!("{closed} may not be written");
+            judge(&ground, args, &what, &run, &before, report);
+            let _open = run_in(&ground, "chmod", &["u+w", closed]);
+            again(&ground, args, &what, report);
+        }
+    }
+}
+
+fn run_in(ground: &Ground, program: &str, args: &[&str]) -> bool {
+    let status = ground.foreign(program).args(args).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Every write point with so many blocks of a file allowed, and none.
+fn limited(report: &mut Report) {
+    for blocks in [0, 1, 2, 4, 16] {
+        for args in COMMANDS.iter().take(4) {
+            let ground = Ground::whole();
+            let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+            let mut command = ground.foreign("sh");
+            // Blocks are 512 bytes for dash and 1024 for others; both are small.
+            command.args([
+                "-c",
+                "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"",
+                &blocks.to_string(),
+            ]);
+            command.arg(program()).args(*args);
+            let run = run_command(command, ground.delegated("full").to_string().as_bytes());
+            report.count("limits on files", 1);
+            let what = format!("{blocks} blocks");
+            judge(&ground, args, &what, &run, &before, report);
+            again(&ground, args, &what, report);
+        }
+    }
+}

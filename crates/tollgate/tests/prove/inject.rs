@@ -1,0 +1,185 @@
+//! Every file operation of a command, one after the other: killed there, or told no.
+//!
+//! `strace` counts what a command does and then does it harm at the n-th call of a kind, before it
+//! is made; so a kill at one call is a kill after the call before it. Errors come once and for
+//! good. State is the old or the new one, nothing panics or hangs, a command that failed says so,
+//! and the next one works.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::ground::{Ground, Run, program, run as run_command};
+use crate::report::{Effort, Report};
+
+/// What touches files. Not `mmap` and what else a runtime needs to begin at all.
+const CALLS: &str = "open,openat,read,pread64,readv,write,writev,pwrite64,pwritev,fsync,fdatasync,\
+    rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,rmdir,link,linkat,symlink,flock,fcntl,\
+    stat,lstat,fstat,newfstatat,statx,access,faccessat,faccessat2,getdents64,ftruncate,fchmod,\
+    fchmodat,lseek,readlink,readlinkat,copy_file_range,sendfile,close";
+
+const COMMANDS: &[&[&str]] = &[
+    &["hook"],
+    &["phase", "begin"],
+    &["phase", "complete", "--summary", "done"],
+    &["workflow", "cancel", "--reason", "no longer wanted"],
+    &["plan", "new", "b-plan"],
+    &["plan", "begin", "new-plan"],
+    &["state", "undo"],
+    &["install", "--yes", "--agent", "claude-code"],
+];
+
+/// Signals interrupt again and again, but not for ever: every second call.
+const ERRORS: &[(&str, &str)] = &[
+    ("EIO", ""),
+    ("EIO", "+"),
+    ("ENOSPC", ""),
+    ("ENOSPC", "+"),
+    ("EROFS", "+"),
+    ("EACCES", ""),
+    ("EACCES", "+"),
+    ("EMFILE", "+"),
+    ("EINTR", ""),
+    ("EINTR", "+2"),
+];
+
+/// Longer than anything takes here, even when the machine does much else.
+const PATIENCE: &str = "40";
+
+pub(crate) fn run(effort: &Effort, report: &mut Report) {
+    let mut turn = effort.seed;
+    // The short form takes every so many.
+    let mut chosen = |every: u64| {
+        turn += 1;
+        effort.is_long() || turn.is_multiple_of(every)
+    };
+    for args in COMMANDS {
+        let Some(calls) = count(args) else {
+            report.note("SKIPPED file operations one by one: no strace".to_owned());
+            return;
+        };
+        for (call, times) in calls {
+            for time in 1..=times {
+                if chosen(29) {
+                    killed(args, &call, time, report);
+                }
+                for (error, again) in ERRORS {
+                    // Nobody is told that closing failed, nor has anything to do about it.
+                    if call != "close" && chosen(499) {
+                        refused(
+                            args,
+                            &format!("{call}:error={error}:when={time}{again}"),
+                            report,
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How often a command makes each call.
+fn count(args: &[&str]) -> Option<BTreeMap<String, u64>> {
+    Command::new("strace").arg("-V").output().ok()?;
+    let ground = Ground::whole();
+    let log = ground.outside().join("calls");
+    // Names that another machine does not have are no reason to stop.
+    let trace = format!("trace=?{}", CALLS.replace(',', ",?"));
+    let mut command = ground.foreign("strace");
+    command.args(["-f", "-qq", "-e", "signal=none", "-o"]);
+    command.arg(&log).args(["-e", &trace]);
+    command.arg(program()).args(args);
+    let run = traced(command, &ground);
+    if !matches!(run.code, Some(0 | 1)) {
+        return None;
+    }
+    let mut counts = BTreeMap::new();
+    for line in std::fs::read_to_string(log).ok()?.lines() {
+        let call = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+        if let Some((name, _)) = call.split_once('(') {
+            *counts.entry(name.to_owned()).or_insert(0) += 1;
+        }
+    }
+    Some(counts)
+}
+
+fn traced(command: Command, ground: &Ground) -> Run {
+    run_command(command, ground.delegated("t").to_string().as_bytes())
+}
+
+fn harmed(ground: &Ground, args: &[&str], harm: &str) -> Run {
+    let mut command = ground.foreign("timeout");
+    command.args([
+        "-s",
+        "KILL",
+        PATIENCE,
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+    ]);
+    command.args(["-e", "signal=none", "-e", &format!("inject={harm}")]);
+    command.arg(program()).args(args);
+    traced(command, ground)
+}
+
+fn killed(args: &[&str], call: &str, time: u64, report: &mut Report) {
+    let ground = Ground::whole();
+    let before = ground.state().unwrap();
+    let _dead = harmed(&ground, args, &format!("{call}:signal=KILL:when={time}"));
+    report.count("kills at a call", 1);
+    old_or_new(
+        &ground,
+        &before,
+        &format!("{args:?} killed at {call} {time}"),
+        report,
+    );
+}
+
+fn refused(args: &[&str], harm: &str, report: &mut Report) {
+    let ground = Ground::whole();
+    let before = ground.state().unwrap();
+    let run = harmed(&ground, args, harm);
+    let what = format!("{args:?} with {harm}");
+    report.count("errors at a call", 1);
+    let ended = if args == ["hook"] {
+        run.is_an_answer()
+    } else if matches!(run.code, Some(0..=2)) {
+        Ok(())
+    } else {
+        Err(format!("ended with {:?}", run.code))
+    };
+    report.check(ended.is_ok(), || format!("{what}: {ended:?} {run:?}"));
+    report.check(!run.stderr.contains("panicked"), || {
+        format!("{what}: {run:?}")
+    });
+    // What could not be said because writing fails is excused.
+    let silent = run.stderr.is_empty() && run.stdout.is_empty();
+    report.check(
+        run.code == Some(0) || !silent || harm.starts_with("write"),
+        || format!("{what} failed and said nothing: {run:?}"),
+    );
+    old_or_new(&ground, &before, &what, report);
+}
+
+fn old_or_new(ground: &Ground, before: &serde_json::Value, what: &str, report: &mut Report) {
+    let number = |state: &serde_json::Value| state["state_version"].as_u64().unwrap_or(0);
+    let after = ground.state();
+    report.check(
+        after.as_ref().is_ok_and(|after| {
+            after == before || (number(before) + 1..=number(before) + 2).contains(&number(after))
+        }),
+        || format!("{what}: {after:?} after {before}"),
+    );
+    let next = ground.hook(&ground.delegated("next"));
+    report.check(
+        next.is_an_answer().is_ok() && next.stderr.is_empty(),
+        || format!("{what}: the next: {next:?}"),
+    );
+    let status = ground.tollgate(&["status"]);
+    report.check(matches!(status.code, Some(0 | 1)), || {
+        format!("{what}: {status:?}")
+    });
+    let left: Vec<_> = ground.temporaries();
+    report.check(left.is_empty(), || format!("{what}: {left:?} is left"));
+}

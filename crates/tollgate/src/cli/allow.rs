@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, Override};
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::Journal;
 
 use super::trust::a_person;
 use super::{Answer, BOLD, DIM, GOOD, Trouble};
 use crate::gate::config::nearest;
-use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, override_of};
+use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, meaning, override_of};
 
 /// How many of the last blocks are shown.
 const SHOWN: usize = 5;
@@ -169,13 +169,7 @@ impl Here {
     }
 
     fn write_down(&self, code: &str, text: &str) {
-        let entry = Entry {
-            guard: Some("allow"),
-            code: Some(code),
-            reason: Some(text),
-            ..Entry::new(self.now, Decision::Change)
-        };
-        if let Err(error) = Journal::new(self.layout.local()).append(&entry) {
+        if let Err(error) = self.overrides().write_down(code, text) {
             anstream::eprintln!("the journal cannot be written: {error}");
         }
     }
@@ -202,14 +196,6 @@ fn check(code: &str) -> Result<(), Trouble> {
                 .hint("`tollgate allow --list` shows what was blocked lately"))
         }
     }
-}
-
-/// What a code means.
-fn meaning(code: &str) -> &'static str {
-    let guards = guard::GUARDS.iter().flat_map(|guard| guard.codes);
-    let all = guards.chain(tollgate_core::integrity::CODES).chain(STOPS);
-    let mut found = all.filter(|(known, _)| *known == code);
-    found.next().map_or("", |(_, meaning)| meaning)
 }
 
 /// `45s`, `30m`, `2h`.

@@ -6,6 +6,7 @@ mod collector;
 mod export;
 mod http;
 mod journal;
+mod overrides;
 mod report;
 mod served;
 mod states;

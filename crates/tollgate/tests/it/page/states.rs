@@ -165,9 +165,14 @@ pub(super) fn long() -> Project {
     project
 }
 
-/// A state file that is no JSON any more.
+/// State files that are no JSON any more: the workflow's and a plan's.
 pub(super) fn broken() -> Project {
     let project = Project::new();
+    project.file(
+        ".tollgate/plans/invoice/plan.md",
+        "## Overview\n\nInvoices.\n",
+    );
+    project.file(".tollgate/plans/invoice/state.json", "{\"phase\": ");
     project.file(
         ".isdlc/state.json",
         "{\"active_workflow\": {\"type\": \"feature\",",

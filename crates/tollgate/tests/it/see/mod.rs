@@ -1,5 +1,6 @@
 //! Seeing what was decided and why.
 
+mod bad;
 mod explain;
 mod log;
 mod replay;

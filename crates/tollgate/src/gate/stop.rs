@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event};
+use tollgate_core::protocol::{self, Event, Wire};
 
 use super::changes;
 use super::config::{Config, ConfigError, LoopGuard};
@@ -175,9 +175,9 @@ pub(crate) fn decide(
 }
 
 /// Remembers what the gates are when a session begins.
-pub(crate) fn meet(layout: &Layout, env: &Env, session: &str) {
+pub(crate) fn meet(layout: &Layout, env: &Env, wire: Wire, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
-        let mut ledger = Ledger::open(layout, session);
+        let mut ledger = Ledger::open(layout, wire, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);

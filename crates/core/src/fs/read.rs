@@ -7,6 +7,7 @@
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -97,10 +98,12 @@ impl Mark {
         }
     }
 
-    /// Whether the file at `path` is the one that was read, and as it was then.
+    /// Whether the file at `path` is the one that was read, and as it was then. It is opened for
+    /// that, because a file system of another machine answers a bare `stat` from its memory.
     pub(crate) fn is_on(self, path: &Path) -> bool {
-        path.symlink_metadata()
-            .is_ok_and(|metadata| Self::at(&metadata) == self)
+        let file = open(path, OFlags::NOFOLLOW).map(File::from);
+        let metadata = file.ok().and_then(|file| file.metadata().ok());
+        metadata.is_some_and(|metadata| Self::at(&metadata) == self)
     }
 }
 
@@ -225,8 +228,7 @@ pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
 
 fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
     let moment = SystemTime::now();
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+    let file = match open(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno),
     };
@@ -255,6 +257,11 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
         identity: Identity::of(&metadata),
         mark: Mark::of(&metadata, moment),
     }))
+}
+
+fn open(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Tells an absent file from one that is there and cannot be opened.

@@ -9,6 +9,7 @@ use tollgate_core::guard::{self, Override};
 use tollgate_core::project::Layout;
 use tollgate_core::state::journal::Journal;
 
+use super::plain::Plain;
 use super::trust::a_person;
 use super::{Answer, BOLD, DIM, GOOD, Trouble};
 use crate::gate::config::nearest;
@@ -128,7 +129,11 @@ impl Here {
             anstream::println!("Nothing is allowed beyond the rules.");
         }
         for one in &all {
-            anstream::println!("{BOLD}{}{BOLD:#}  {}", one.code, one.words());
+            anstream::println!(
+                "{BOLD}{}{BOLD:#}  {}",
+                Plain(&one.code),
+                Plain(&one.words())
+            );
         }
         if !lately.is_empty() {
             anstream::println!("Blocked lately:");
@@ -137,9 +142,9 @@ impl Here {
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
             anstream::println!(
                 "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
-                text("code"),
-                text("ts"),
-                text("reason")
+                Plain(text("code")),
+                Plain(text("ts")),
+                Plain(text("reason"))
             );
         }
         Ok(ExitCode::SUCCESS)

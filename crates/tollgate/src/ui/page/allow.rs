@@ -37,8 +37,8 @@ pub(super) fn form(snapshot: &Snapshot, html: &mut Html) {
          <option value=\"30m\">30 minutes</option><option value=\"2h\">2 hours</option>\
          </select></label><label>Why <input name=\"reason\" required maxlength=\"500\" \
          autocomplete=\"off\"></label><button>Ask on the terminal</button></form>\
-         <form id=\"allow-word\" class=\"ask\"><label>The word that the terminal of \
-         <code>tollgate serve</code> shows <input name=\"word\" required autocomplete=\"off\" \
+         <form id=\"allow-word\" class=\"ask\"><label>The word on the terminal \
+         <input name=\"word\" required autocomplete=\"off\" \
          autocapitalize=\"off\" spellcheck=\"false\"></label><button>Allow</button></form>\
          <p id=\"allow-told\" role=\"status\"></p>",
     );

@@ -33,6 +33,7 @@ fn look(browser: &Browser, name: &str, served: &Served) {
             "{name} {side}: {over} pixels too wide"
         );
         browser.picture(&format!("{name}-{side}"));
+        browser.picture_of("#costs", &format!("{name}-{side}-charts"));
     }
     let landmarks = browser.script(
         "return ['header', 'nav[aria-label]', 'main', 'footer', 'h1'].map(one => document.querySelectorAll(one).length)",

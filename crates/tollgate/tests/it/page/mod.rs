@@ -9,6 +9,6 @@ mod journal;
 mod overrides;
 mod report;
 mod served;
-mod states;
+pub(crate) mod states;
 mod top;
 mod webdriver;

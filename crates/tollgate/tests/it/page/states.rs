@@ -6,7 +6,7 @@ use crate::context::{Project, bash, running};
 use crate::gates::{BAD, Gates, OK};
 
 /// What an agent could name something, to be shown as text and obeyed by nobody.
-pub(super) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
+pub(crate) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
 
 /// A project in which nothing has happened.
 pub(super) fn empty() -> Project {
@@ -181,7 +181,7 @@ pub(super) fn broken() -> Project {
 }
 
 /// Somebody named everything so as to be obeyed.
-pub(super) fn hostile() -> Project {
+pub(crate) fn hostile() -> Project {
     let project = Project::new().state(&json!({
         "state_version": 1,
         "active_workflow": {

@@ -2,6 +2,7 @@
 
 mod bad;
 mod explain;
+mod hostile;
 mod log;
 mod replay;
 mod state;

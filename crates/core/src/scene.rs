@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::env::Env;
-use crate::fs;
+use crate::fs::{self, Contents, Identity, Mark};
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
-use crate::state::store::Store;
+use crate::state::store::{Known, Store};
 use crate::state::view::{State, Workflow};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
@@ -34,11 +34,19 @@ pub struct Sources {
     cwd: Option<PathBuf>,
     monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
-    state: OnceCell<Result<Option<String>, Fault>>,
+    state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: [OnceCell<Result<Option<String>, Fault>>; 4],
     now: Timestamp,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+struct TextFile {
+    text: String,
+    identity: Identity,
+    mark: Option<Mark>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
@@ -163,11 +171,21 @@ impl Sources {
         self.state().ok().flatten()
     }
 
+    /// The state as the guards saw it, for whoever changes it now.
+    pub fn known_state(&self) -> Option<Known<'_>> {
+        let file = self.state.get()?.as_ref().ok()?.as_ref()?;
+        Some(Known {
+            text: &file.text,
+            identity: file.identity,
+            mark: file.mark?,
+        })
+    }
+
     fn state(&self) -> Result<Option<&str>, &Fault> {
-        let text = self.state.get_or_init(|| {
+        let file = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;
             let file = self.layout.state_file(project);
-            match (read(&file, "state-unreadable")?, project) {
+            match (read_file(&file, "state-unreadable")?, project) {
                 // Without this, one line in monorepo.json would switch every guard off.
                 (None, Some(id)) => Err(Fault::new(
                     "state-missing",
@@ -177,10 +195,11 @@ impl Sources {
                         file.display()
                     ),
                 )),
-                (text, _) => Ok(text),
+                (found, _) => Ok(found),
             }
         });
-        text.as_ref().map(Option::as_deref)
+        let file = file.as_ref()?;
+        Ok(file.as_ref().map(|file| file.text.as_str()))
     }
 
     /// The text of a configuration file, from the first place that has it.
@@ -452,11 +471,28 @@ impl<'a> Scene<'a> {
 
 /// The text of a file, if it exists; what else it may be is a fault of this kind.
 fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
+    Ok(read_file(path, kind)?.map(|file| file.text))
+}
+
+fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault> {
     match fs::read_regular(path, MAX_FILE) {
         Ok(None) => Ok(None),
-        Ok(Some(contents)) => Ok(Some(match String::from_utf8(contents.bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Ok(Some(Contents {
+            bytes,
+            identity,
+            mark,
+        })) => Ok(Some(match String::from_utf8(bytes) {
+            Ok(text) => TextFile {
+                text,
+                identity,
+                mark,
+            },
+            // Not the very bytes, so nobody may write them back.
+            Err(error) => TextFile {
+                text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                identity,
+                mark: None,
+            },
         })),
         Err(error) => {
             let text = format!(

@@ -276,7 +276,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
         event: Some(event.name.clone().into_owned()),
         tool: tool.map(str::to_owned),
     });
-    let fault = match store.submit(now, Durability::Lazy, &edits) {
+    let fault = match store.submit_knowing(now, Durability::Lazy, &edits, sources.known_state()) {
         Ok(Submitted::Applied(updated)) => {
             let entry = Entry {
                 session: event.session.as_deref(),

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::Event;
+use tollgate_core::protocol::{Event, Wire};
 
 const CAP: u64 = 1 << 20;
 
@@ -23,8 +23,21 @@ const FORGET: Duration = Duration::from_hours(30 * 24);
 /// One that is in use is written again at least this often, so that it is not forgotten.
 const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 
-/// At most so many blocks in a turn; agents themselves end a turn after more.
-pub(crate) const MAX_BLOCKS: u64 = 8;
+/// At most so many blocks in a turn: what the agent itself bears in a row before it stops
+/// listening, so that the last word about an unverified stop is ours and not its silence.
+pub(crate) fn max_blocks(wire: Wire) -> u64 {
+    match wire {
+        Wire::Cursor => 5,
+        // Claude Code and Copilot end a turn after eight; the others would go on for ever.
+        Wire::Claude
+        | Wire::Copilot
+        | Wire::Codex
+        | Wire::Gemini
+        | Wire::Isdlc
+        | Wire::Taskie
+        | Wire::Gauntlet => 8,
+    }
+}
 
 /// The same fault never blocks more often than this.
 pub(crate) const MAX_SAME: u64 = 2;
@@ -34,6 +47,8 @@ pub(crate) const MAX_SAME: u64 = 2;
 pub(crate) struct Ledger {
     path: PathBuf,
     turn: Turn,
+    /// How many blocks the turn bears.
+    most: u64,
     kept: Map<String, Value>,
     /// What the file says, if it is fresh enough to be left as it is.
     written: Option<Map<String, Value>>,
@@ -96,12 +111,12 @@ impl Turn {
         self.blocks.iter().rfind(|block| block.by == by)
     }
 
-    /// Asks for one more block in this turn. False if the fault, or the turn, had its share; then
-    /// the stop must be let through, and loudly.
-    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
+    /// Asks for one more block in this turn, which bears `most` of them. False if the fault, or
+    /// the turn, had its share; then the stop must be let through, and loudly.
+    pub(crate) fn block(&mut self, most: u64, by: &str, fault: &str, mark: &str) -> bool {
         let before = self.blocks.iter().rfind(|block| block.fault == fault);
         let times = 1 + before.map_or(0, |block| block.times);
-        if times > MAX_SAME || self.total() >= MAX_BLOCKS {
+        if times > MAX_SAME || self.total() >= most {
             return false;
         }
         self.blocks.push(Block {
@@ -151,8 +166,8 @@ impl Turn {
 }
 
 impl Ledger {
-    /// The ledger of a session. A damaged one is as good as none.
-    pub(crate) fn open(layout: &Layout, session: &str) -> Self {
+    /// The ledger of a session of an agent. A damaged one is as good as none.
+    pub(crate) fn open(layout: &Layout, wire: Wire, session: &str) -> Self {
         let path = file(&layout.local(), session);
         let file = fs::read_own(&path, CAP).ok().flatten();
         let content: Option<Map<String, Value>> = file
@@ -167,6 +182,7 @@ impl Ledger {
         Self {
             path,
             turn: Turn::take(&mut kept),
+            most: max_blocks(wire),
             kept,
             written,
         }
@@ -174,7 +190,7 @@ impl Ledger {
 
     /// The ledger at a stop. Without a session nothing can be remembered.
     pub(crate) fn at_stop(layout: &Layout, event: &Event<'_>) -> Option<Self> {
-        let mut ledger = Self::open(layout, event.session.as_deref()?);
+        let mut ledger = Self::open(layout, event.wire, event.session.as_deref()?);
         let turn = std::mem::take(&mut ledger.turn);
         ledger.turn = turn.at_stop(event.prompt_id.as_deref(), event.stop_hook_active);
         Some(ledger)
@@ -187,7 +203,12 @@ impl Ledger {
 
     /// Asks for one more block, as [`Turn::block`] does.
     pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
-        self.turn.block(by, fault, mark)
+        self.turn.block(self.most, by, fault, mark)
+    }
+
+    /// Whether the turn bears no further block.
+    pub(crate) fn is_full(&self) -> bool {
+        self.turn.total() >= self.most
     }
 
     /// Something kept for the whole session.

@@ -6,7 +6,10 @@
 
 use std::collections::HashMap;
 
-use super::{MAX_BLOCKS, MAX_SAME, Turn};
+use super::{MAX_SAME, Turn};
+
+/// What the agent of a sequence bears.
+const MAX_BLOCKS: u64 = 8;
 use crate::gate::stop as gates;
 use crate::plan::config::LoopGuard;
 use crate::plan::step::{self as plan, Marks};
@@ -97,7 +100,8 @@ impl World {
         by_plan
             .or_else(|| self.ask_gates(turn, flagged, setting))
             .or_else(|| {
-                let asks = self.owed && !flagged && turn.block("delegation", "owed", "owed");
+                let asks =
+                    self.owed && !flagged && turn.block(MAX_BLOCKS, "delegation", "owed", "owed");
                 asks.then_some(("delegation", 1))
             })
     }
@@ -117,10 +121,10 @@ impl World {
             self.waits_for = Waits::Answer;
             let mark = self.marks().step;
             let fault = format!("{mark}-{}", turn.total());
-            let blocks = turn.block(plan::BY, &fault, &mark);
+            let blocks = turn.block(MAX_BLOCKS, plan::BY, &fault, &mark);
             return blocks.then_some(("review", self.reviews));
         }
-        let blocks = self.rules > 0 && turn.block(plan::BY, &marks.rules, &marks.rules);
+        let blocks = self.rules > 0 && turn.block(MAX_BLOCKS, plan::BY, &marks.rules, &marks.rules);
         blocks.then_some(("rules", self.rules.into()))
     }
 
@@ -129,7 +133,8 @@ impl World {
             || (setting.guard == LoopGuard::Progress
                 && gates::passage(turn, || self.mark()) == gates::Passage::Judged);
         let fault = format!("fault {}", self.fault);
-        let blocks = is_judged && self.fault > 0 && turn.block(gates::BY, &fault, &self.mark());
+        let blocks =
+            is_judged && self.fault > 0 && turn.block(MAX_BLOCKS, gates::BY, &fault, &self.mark());
         blocks.then_some(("gates", self.fault.into()))
     }
 }
@@ -221,7 +226,7 @@ fn an_agent_that_names_its_prompts_is_believed_whatever_its_flag_says() {
     let mut turn = Turn::default().at_stop(Some("p"), false);
     for flagged in [false, true, false] {
         turn = turn.at_stop(Some("p"), flagged);
-        turn.block("gates", "fault", "mark");
+        turn.block(MAX_BLOCKS, "gates", "fault", "mark");
     }
     assert_eq!(turn.total(), MAX_SAME);
     assert_eq!(turn.clone().at_stop(Some("q"), true).total(), 0);
@@ -231,7 +236,7 @@ fn an_agent_that_names_its_prompts_is_believed_whatever_its_flag_says() {
 #[test]
 fn of_others_a_stop_without_the_flag_is_a_turns_first() {
     let mut turn = Turn::default().at_stop(None, false);
-    assert!(turn.block("gates", "fault", "mark"));
+    assert!(turn.block(MAX_BLOCKS, "gates", "fault", "mark"));
     let turn = turn.at_stop(None, true);
     assert_eq!(turn.total(), 1);
     assert_eq!(turn.at_stop(None, false).total(), 0);

@@ -13,6 +13,7 @@ use tollgate_core::env::Env;
 use tollgate_core::guard::{self, Override};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
+use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::lock::HOOK_PATIENCE;
 use tollgate_core::verdict::{Fault, Finding, Report};
 
@@ -72,6 +73,14 @@ pub(crate) fn override_of(code: &str) -> Option<Override> {
     of_stops
         .map(|_| Override::Person)
         .or_else(|| guard::override_of(code))
+}
+
+/// What a code means.
+pub(crate) fn meaning(code: &str) -> &'static str {
+    let guards = guard::GUARDS.iter().flat_map(|guard| guard.codes);
+    let all = guards.chain(tollgate_core::integrity::CODES).chain(STOPS);
+    let mut found = all.filter(|(known, _)| *known == code);
+    found.next().map_or("", |(_, meaning)| meaning)
 }
 
 impl Overrides<'_> {
@@ -204,6 +213,17 @@ impl Overrides<'_> {
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.code != code));
             before - list.len()
         })
+    }
+
+    /// Writes down that something was allowed, or taken back.
+    pub(crate) fn write_down(self, code: &str, text: &str) -> std::io::Result<()> {
+        let entry = Entry {
+            guard: Some("allow"),
+            code: Some(code),
+            reason: Some(text),
+            ..Entry::new(self.now, Decision::Change)
+        };
+        Journal::new(self.layout.local()).append(&entry)
     }
 
     fn repository(self) -> Result<Repository, String> {

@@ -66,6 +66,15 @@ impl Person {
         Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Shows a word on the screen that nobody could know before, to be retyped elsewhere.
+    pub(crate) fn told_a_word(&self, what: &str) -> io::Result<String> {
+        let word = word()?;
+        let mut screen = self.screen.lock();
+        writeln!(screen, "{what}\nIf that is you, type {word} on the page.")?;
+        screen.flush()?;
+        Ok(word)
+    }
+
     /// Has a word retyped that nobody could know before.
     pub(crate) fn retypes(&self, what: &str) -> io::Result<bool> {
         let word = word()?;

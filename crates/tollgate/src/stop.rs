@@ -69,7 +69,7 @@ fn journey(
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
         EventKind::SessionStart => {
             if let Some(session) = &event.session {
-                stop::meet(layout, env, session);
+                stop::meet(layout, env, event.wire, session);
             }
             None
         }

@@ -7,8 +7,10 @@
 use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
@@ -21,7 +23,23 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// Which file it was when it was opened.
     pub identity: Identity,
+    /// What will tell whether it is still the same, unless it changed too lately.
+    pub mark: Option<Mark>,
 }
+
+/// Tells later, without reading it again, whether a file is as it was when it was read.
+///
+/// Every change of a file sets its change time, and nobody can set that back. But the clocks of file
+/// systems tick every few milliseconds: of a file that changed right before it was read, a
+/// second change within the same tick would not show. Such a file has no mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    identity: Identity,
+    changed: (i64, i64),
+}
+
+/// Several times as long as any clock's tick.
+const TICKS: Duration = Duration::from_millis(50);
 
 /// Which file, and in which state: a changed or replaced file has another identity.
 ///
@@ -56,6 +74,36 @@ impl Stamp {
             identity: Identity::of(metadata),
             mode: metadata.mode(),
         }
+    }
+}
+
+impl Mark {
+    /// The mark of a file that is read from this moment on.
+    fn of(metadata: &Metadata, moment: SystemTime) -> Option<Self> {
+        let moment = moment
+            .checked_sub(TICKS)?
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .ok()?;
+        let changed = Duration::new(
+            metadata.ctime().try_into().ok()?,
+            metadata.ctime_nsec().try_into().ok()?,
+        );
+        (changed < moment).then(|| Self::at(metadata))
+    }
+
+    fn at(metadata: &Metadata) -> Self {
+        Self {
+            identity: Identity::of(metadata),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Whether the file at `path` is the one that was read, and as it was then. It is opened for
+    /// that, because a file system of another machine answers a bare `stat` from its memory.
+    pub(crate) fn is_on(self, path: &Path) -> bool {
+        let file = open(path, OFlags::NOFOLLOW).map(File::from);
+        let metadata = file.ok().and_then(|file| file.metadata().ok());
+        metadata.is_some_and(|metadata| Self::at(&metadata) == self)
     }
 }
 
@@ -179,8 +227,8 @@ pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
 }
 
 fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
-    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+    let moment = SystemTime::now();
+    let file = match open(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno),
     };
@@ -207,7 +255,13 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
     Ok(Some(Contents {
         bytes,
         identity: Identity::of(&metadata),
+        mark: Mark::of(&metadata, moment),
     }))
+}
+
+fn open(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Tells an absent file from one that is there and cannot be opened.
@@ -246,6 +300,53 @@ mod tests {
         let contents = read_regular(&path, 5).unwrap().unwrap();
         assert_eq!(contents.bytes, b"hello");
         assert_eq!(contents.identity.size, 5);
+    }
+
+    /// The file with its mark, as soon as it has one.
+    fn settled(path: &Path) -> Contents {
+        loop {
+            let contents = read_own(path, 100).unwrap().unwrap();
+            if contents.mark.is_some() {
+                return contents;
+            }
+        }
+    }
+
+    #[test]
+    fn a_mark_is_lost_by_every_change_even_one_of_the_same_length_and_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "one").unwrap();
+        assert_eq!(read_own(&path, 9).unwrap().unwrap().mark, None, "too fresh");
+        let mark = settled(&path).mark.unwrap();
+        assert!(mark.is_on(&path));
+
+        let modified = path.metadata().unwrap().modified().unwrap();
+        std::fs::write(&path, "two").unwrap();
+        File::open(&path).unwrap().set_modified(modified).unwrap();
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), modified);
+        assert!(!mark.is_on(&path));
+
+        let mark = settled(&path).mark.unwrap();
+        let other = dir.path().join("g");
+        std::fs::write(&other, "two").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(!mark.is_on(&path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!mark.is_on(&path));
+    }
+
+    #[test]
+    fn a_file_of_another_length_than_it_says_is_read_to_its_end() {
+        // The kernel says 0 of its own files.
+        let contents = read_regular(Path::new("/proc/self/status"), 1 << 20);
+        let contents = contents.unwrap().unwrap();
+        assert_eq!(contents.identity.size, 0);
+        assert!(contents.bytes.starts_with(b"Name:") && contents.bytes.len() > 100);
+        assert!(matches!(
+            read_regular(Path::new("/proc/self/status"), 10),
+            Err(ReadFault::TooLarge { cap: 10 })
+        ));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::file::{read, read_tail};
+use super::reference::packed_references;
 
 /// How much of the reflog is looked at.
 const REFLOG_TAIL: u64 = 256 * 1024;
@@ -95,28 +96,6 @@ impl Repository {
         self.reference_exists(&format!("refs/heads/{name}"))
     }
 
-    /// The commit that a local branch points at, as text; nothing where only git can tell.
-    pub fn branch_commit(&self, name: &str) -> Option<String> {
-        let reference = format!("refs/heads/{name}");
-        if !is_ref_name(&reference) {
-            return None;
-        }
-        let loose = read(&self.common_dir.join(&reference));
-        loose
-            .map(|text| text.trim_end().to_owned())
-            .or_else(|| self.packed_commit(name))
-    }
-
-    /// The commit that `packed-refs` has for a local branch, whether or not a file of its own goes
-    /// before it.
-    pub fn packed_commit(&self, name: &str) -> Option<String> {
-        let reference = format!("refs/heads/{name}");
-        let text = read(&self.common_dir.join("packed-refs"))?;
-        let lines = text.lines().filter_map(|line| line.split_once(' '));
-        let mut found = lines.filter(|(_, packed)| *packed == reference);
-        found.next().map(|(commit, _)| commit.to_owned())
-    }
-
     /// Whether a tag of this name exists.
     pub fn tag_exists(&self, name: &str) -> bool {
         self.reference_exists(&format!("refs/tags/{name}"))
@@ -152,10 +131,7 @@ impl Repository {
 
     fn packed(&self, wanted: impl Fn(&str) -> bool) -> bool {
         let text = read(&self.common_dir.join("packed-refs")).unwrap_or_default();
-        text.lines()
-            .filter(|line| !line.starts_with(['#', '^']))
-            .filter_map(|line| line.split_once(' '))
-            .any(|(_, reference)| wanted(reference))
+        packed_references(&text).any(|(_, reference)| wanted(reference))
     }
 
     /// Whether both are work trees of one repository.

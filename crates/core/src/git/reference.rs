@@ -54,6 +54,20 @@ impl Repository {
         Stands::AskGit
     }
 
+    /// The commit at the end of a local branch, whatever else bears its name.
+    pub fn branch_commit(&self, name: &str) -> Stands {
+        if self.head_commit() == Stands::AskGit {
+            return Stands::AskGit;
+        }
+        self.resolve(&format!("refs/heads/{name}"), DEPTH)
+    }
+
+    /// The commit that `packed-refs` has for a local branch, whether or not a file of its own goes
+    /// before it.
+    pub fn packed_commit(&self, name: &str) -> Stands {
+        self.resolve_packed(&format!("refs/heads/{name}"))
+    }
+
     fn follow_text(&self, text: &str, depth: u32) -> Stands {
         let text = text.trim_end();
         match text.strip_prefix("ref:").map(str::trim) {
@@ -77,22 +91,28 @@ impl Repository {
         if let Some(text) = read(&self.common_dir.join(reference)) {
             return self.follow_text(&text, depth);
         }
+        self.resolve_packed(reference)
+    }
+
+    fn resolve_packed(&self, reference: &str) -> Stands {
         let path = self.common_dir.join("packed-refs");
         if path.metadata().is_ok_and(|meta| meta.len() >= MAX) {
             return Stands::AskGit;
         }
         let packed = read(&path).unwrap_or_default();
-        let found = packed
-            .lines()
-            .filter(|line| !line.starts_with(['#', '^']))
-            .filter_map(|line| line.split_once(' '))
-            .find(|(_, name)| *name == reference);
-        match found {
+        match packed_references(&packed).find(|(_, name)| *name == reference) {
             Some((id, _)) if is_object_id(id) => Stands::For(id.to_owned()),
             Some(_) => Stands::AskGit,
             None => Stands::Nothing,
         }
     }
+}
+
+/// The lines of `packed-refs`: each object and the reference that points at it.
+pub(super) fn packed_references(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines()
+        .filter(|line| !line.starts_with(['#', '^']))
+        .filter_map(|line| line.split_once(' '))
 }
 
 #[cfg(test)]
@@ -140,6 +160,13 @@ mod tests {
             assert_eq!(repository.commit_of("main"), first, "{round}");
             assert_eq!(repository.commit_of("origin/main"), first, "{round}");
             assert_eq!(repository.commit_of("feature/x"), second, "{round}");
+            assert_eq!(repository.branch_commit("main"), first, "{round}");
+            let packed = if round == 0 {
+                Stands::Nothing
+            } else {
+                first.clone()
+            };
+            assert_eq!(repository.packed_commit("main"), packed, "{round}");
             git(dir.path(), &["pack-refs", "--all"]);
         }
         let linked = dir.path().join("linked");
@@ -175,5 +202,10 @@ mod tests {
         ] {
             assert_eq!(repository.commit_of(name), Stands::AskGit, "{name}");
         }
+        // Where it is known to be a branch's name, a tag of the same name does not matter.
+        let first = Stands::For(git(dir.path(), &["rev-parse", "HEAD"]));
+        assert_eq!(repository.branch_commit("v1"), first);
+        assert_eq!(repository.branch_commit("nowhere"), Stands::Nothing);
+        assert_eq!(repository.branch_commit("../main"), Stands::AskGit);
     }
 }

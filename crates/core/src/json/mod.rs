@@ -248,6 +248,11 @@ impl<'a> Object<'a> {
         self.get_all(key).next().is_some()
     }
 
+    /// All members in the order of the text, taken out.
+    pub(crate) fn into_members(self) -> Vec<(Cow<'a, str>, Node<'a>)> {
+        self.members
+    }
+
     /// All members in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Node<'a>)> {
         self.members

@@ -193,6 +193,21 @@ impl Entry<'_> {
             state: None,
         }
     }
+
+    /// The entry as the journal will have it.
+    pub fn draft(&self) -> io::Result<Draft> {
+        Ok(Draft {
+            ts: self.ts,
+            text: serde_json::to_string(&Line::from(self))?,
+        })
+    }
+}
+
+/// An entry's line, not yet chained to another.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    ts: Timestamp,
+    text: String,
 }
 
 /// An entry as it is written: in this order, and without what is not known.
@@ -369,25 +384,39 @@ impl Journal {
     }
 
     /// Appends an entry.
+    pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
+        self.append_all(&[entry.draft()?])
+    }
+
+    /// Appends entries, all at one turn.
     ///
     /// Whoever holds the lock of the tail record holds it for a few system calls. If it stays busy
-    /// (its holder was stopped), there is no reason to wait: the line is left for the next who
-    /// appends, who chains it in before its own.
-    pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
-        let line = serde_json::to_string(&Line::from(entry))?;
+    /// (its holder was stopped), there is no reason to wait: the lines are left for the next who
+    /// appends, who chains them in before its own.
+    pub fn append_all(&self, drafts: &[Draft]) -> io::Result<()> {
+        if drafts.is_empty() {
+            return Ok(());
+        }
         match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
-            Acquired::Held(guard) => self.append_all(&guard, &line),
+            Acquired::Held(guard) => {
+                self.take_in(&guard)?;
+                let lines: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+                self.append_lines(&guard, &lines, None)
+            }
             Acquired::Busy => {
-                let left = self
-                    .inbox()
-                    .leave(entry.ts, line.as_bytes(), Durability::Lazy);
-                left.map(drop).map_err(io::Error::other)
+                let inbox = self.inbox();
+                for Draft { ts, text } in drafts {
+                    inbox
+                        .leave(*ts, text.as_bytes(), Durability::Lazy)
+                        .map_err(io::Error::other)?;
+                }
+                Ok(())
             }
         }
     }
 
-    /// Appends the lines that wait, and a line.
-    fn append_all(&self, held: &Guard, line: &str) -> io::Result<()> {
+    /// Appends the lines that wait.
+    fn take_in(&self, held: &Guard) -> io::Result<()> {
         let inbox = self.inbox();
         for name in inbox.names().unwrap_or_default() {
             let text = inbox
@@ -403,15 +432,15 @@ impl Journal {
                 "{},\"late\":\"{name}\"}}",
                 object.strip_suffix('}').unwrap_or(object)
             );
-            self.append_line(held, &marked, Some(&name))?;
+            self.append_lines(held, &[&marked], Some(&name))?;
             inbox.remove(&name)?;
         }
-        self.append_line(held, line, None)
+        Ok(())
     }
 
-    /// Appends a line, chained to the last one; one that waited under the name `late` only if its
-    /// writer was not killed after he had done that.
-    fn append_line(&self, held: &Guard, line: &str, late: Option<&str>) -> io::Result<()> {
+    /// Appends lines, each chained to the one before it; one that waited under the name `late` only
+    /// if its writer was not killed after he had done that.
+    fn append_lines(&self, held: &Guard, lines: &[&str], late: Option<&str>) -> io::Result<()> {
         let appender = Appender::open(&self.path())?;
         let mut end = [0; chain::LONGEST_LINK];
         let end = appender.read_end(&mut end)?;
@@ -429,8 +458,15 @@ impl Journal {
         } else {
             chain::last(end, recorded)
         };
-        let (line, tail) = chain::join(line, last, end.is_empty());
-        appender.append_after(&line, torn)?;
+        let mut tail = last;
+        let mut chained = Vec::new();
+        for line in lines {
+            let is_first = end.is_empty() && chained.is_empty();
+            let (line, next) = chain::join(line, tail, is_first);
+            chained.push(line);
+            tail = next;
+        }
+        appender.append_after(&chained.join("\n"), torn)?;
         tail.write(held.file())?;
         if appender.size()? > self.limit {
             fs::rotate(&self.directory, &NAMES)?;
@@ -526,6 +562,28 @@ mod tests {
         let there = |name: &&&str| dir.path().join(name).exists();
         assert_eq!(NAMES.iter().skip(1).filter(there).count(), 3);
         assert!(dir.path().read_dir().unwrap().count() <= 6);
+    }
+
+    #[test]
+    fn lines_that_are_appended_at_once_are_as_those_one_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (once, singly) = (dir.path().join("once"), dir.path().join("singly"));
+        let (once, singly) = (Journal::new(once), Journal::new(singly));
+        let entry = |version| Entry {
+            version: Some(version),
+            ..Entry::new(now(), Decision::Gate)
+        };
+        let lines: Vec<Draft> = (0..5).map(|n| entry(n).draft().unwrap()).collect();
+        once.append_all(&[]).unwrap();
+        assert!(!once.path().exists());
+        once.append_all(&lines).unwrap();
+        once.append(&entry(5)).unwrap();
+        for n in 0..6 {
+            singly.append(&entry(n)).unwrap();
+        }
+        let read = |journal: &Journal| std::fs::read_to_string(journal.path()).unwrap();
+        assert_eq!(read(&once), read(&singly));
+        assert_eq!(read(&once).lines().count(), 6);
     }
 
     #[test]

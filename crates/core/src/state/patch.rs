@@ -59,7 +59,7 @@ fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
             break;
         }
         made += 1;
-        found = found.and_then(|node| node.get(key));
+        found = found.and_then(|node| child(node, key));
     }
     let whole = made == edit.path.len();
     let leaf = found.filter(|_| whole);
@@ -99,6 +99,14 @@ fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
         }
     }
     Some(Value::Object(step))
+}
+
+/// What a key leads to: a member, or an item of a list by its number.
+fn child<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
+    match node.array() {
+        Some(items) => items.get(key.parse::<usize>().ok()?).copied(),
+        None => node.get(key),
+    }
 }
 
 fn kept(node: Node<'_>, values: &Kept) -> Value {
@@ -293,6 +301,14 @@ mod tests {
             Edit::push(&["none", "of", "it"], 1),
         ];
         comes_back(text, &edits);
+        let listed = r#"{"l":[{"a":1},{"a":2}]}"#;
+        comes_back(
+            listed,
+            &[
+                Edit::set(&["l", "1", "a"], 3),
+                Edit::set(&["l", "1", "b"], 4),
+            ],
+        );
         // Two changes of one place.
         for edits in [
             [

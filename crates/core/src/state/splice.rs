@@ -6,7 +6,7 @@
 //! members, and what is new is put there in the same print.
 //!
 //! What this deliberately does not do: anything unusual. Another print, a key that is there
-//! twice, something in the way, a condition that does not hold: [`apply`] declines, and the
+//! twice, something in the way, a condition that does not hold: [`Spliced`] declines, and the
 //! whole document is read, changed, and judged by `document`. Whatever it does not decline has
 //! the very text that the long way would give (a property test holds it to that).
 
@@ -22,17 +22,175 @@ use crate::json::{Kind, Node, Object};
 /// How a document begins that is printed with two blanks per level.
 const PRINTED: &str = "{\n  \"";
 
-/// The text with the edits made; borrowed if they change nothing. `None`: not this way.
-pub(super) fn apply<'t>(text: &'t str, edits: &[Edit]) -> Option<Cow<'t, str>> {
-    if !text.starts_with(PRINTED) {
-        return None;
-    }
-    edits.iter().try_fold(Cow::Borrowed(text), |text, edit| {
-        Some(match one(&text, edit)? {
-            Step::Put(place, new) => Cow::Owned(replaced(&text, place, &new)),
-            Step::Nothing => text,
+/// How much a text may grow by small edits before it is copied again.
+const SPARE: usize = 1 << 10;
+
+/// A document's text, cut into its members once however many edits are made in it.
+pub(super) struct Spliced<'t> {
+    text: Cow<'t, str>,
+    members: Vec<Member<'t>>,
+}
+
+/// One member of the document: its key, and where its value is.
+struct Member<'t> {
+    key: Cow<'t, str>,
+    place: Range<usize>,
+}
+
+impl<'t> Spliced<'t> {
+    /// Cuts a text. `None`: not this way.
+    pub(super) fn cut(text: &'t str) -> Option<Self> {
+        if !text.starts_with(PRINTED) {
+            return None;
+        }
+        let members = Object::parse(text).ok()?.into_members();
+        let members = members.into_iter().map(|(key, node)| {
+            let place = range(text, node)?;
+            Some(Member { key, place })
+        });
+        Some(Self {
+            members: members.collect::<Option<_>>()?,
+            text: Cow::Borrowed(text),
         })
-    })
+    }
+
+    /// Makes edits. `None`: not this way, and what was made so far is worth nothing.
+    pub(super) fn apply(&mut self, edits: &[Edit]) -> Option<()> {
+        edits.iter().try_for_each(|edit| {
+            let path: Vec<&str> = edit.path.iter().map(String::as_str).collect();
+            match self.one(&path, &edit.op)? {
+                Step::Nothing => Some(()),
+                Step::Put(place, new) => self.put(&path, place, &new),
+            }
+        })
+    }
+
+    /// A member's value, if there is exactly one of that name.
+    pub(super) fn get(&self, key: &str) -> Option<Node<'_>> {
+        let mut called = self.members.iter().filter(|member| member.key == key);
+        let (Some(found), None) = (called.next(), called.next()) else {
+            return None;
+        };
+        self.text.get(found.place.clone()).map(Node::unread)
+    }
+
+    /// Whether an edit changed something.
+    pub(super) fn is_changed(&self) -> bool {
+        matches!(self.text, Cow::Owned(_))
+    }
+
+    /// The text as it is now, if an edit changed it.
+    pub(super) fn changed(self) -> Option<String> {
+        match self.text {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(text),
+        }
+    }
+
+    /// Puts a text in a place, and moves the members behind it.
+    fn put(&mut self, path: &[&str], place: Range<usize>, new: &str) -> Option<()> {
+        let moved = |at: usize| (at + new.len()).checked_sub(place.len());
+        let mut is_inside = false;
+        for member in &mut self.members {
+            let Range { start, end } = &mut member.place;
+            if (*start..*end).contains(&place.start) {
+                is_inside = true;
+                *end = moved(*end)?;
+            } else if place.end <= *start {
+                *start = moved(*start)?;
+                *end = moved(*end)?;
+            }
+        }
+        let text = match &mut self.text {
+            Cow::Owned(text) => text,
+            Cow::Borrowed(text) => {
+                // Room for this one and for the next ones.
+                let mut owned = String::with_capacity(text.len() + new.len() + SPARE);
+                owned.push_str(text);
+                self.text = Cow::Owned(owned);
+                self.text.to_mut()
+            }
+        };
+        text.replace_range(place.clone(), new);
+        if !is_inside {
+            // A new member: the only thing that is put outside of all of them.
+            let key = (*path.first()?).to_owned();
+            let behind_key = new.find(&quoted(&key))? + quoted(&key).len() + ": ".len();
+            self.members.push(Member {
+                key: Cow::Owned(key),
+                place: place.start + behind_key..place.start + new.len(),
+            });
+        }
+        Some(())
+    }
+
+    /// What one edit puts where.
+    fn one(&self, path: &[&str], op: &Op) -> Option<Step> {
+        let text = self.text.as_ref();
+        let place = self.find(path)?;
+        match op {
+            Op::Require(wanted) => {
+                let found = match place {
+                    Place::Value(node) => value(node)?,
+                    Place::Missing { .. } | Place::Null { .. } => Value::Null,
+                };
+                (found == *wanted).then_some(Step::Nothing)
+            }
+            Op::Remove => match place {
+                Place::Value(_) => None,
+                Place::Missing { .. } | Place::Null { .. } => Some(Step::Nothing),
+            },
+            Op::Set(new) => put(text, path, &place, new),
+            Op::Add(amount) => {
+                let old = match place {
+                    Place::Value(node) => value(node)?.as_i64()?,
+                    Place::Missing { .. } | Place::Null { .. } => 0,
+                };
+                put(text, path, &place, &old.saturating_add(*amount).into())
+            }
+            Op::Push { value, keep } => match place {
+                Place::Value(node) if node.kind() == Kind::Array => {
+                    push(text, path.len(), node, value, *keep)
+                }
+                Place::Value(_) => None,
+                Place::Missing { .. } | Place::Null { .. } => {
+                    if *keep == Some(0) {
+                        return None;
+                    }
+                    put(text, path, &place, &Value::Array(vec![value.clone()]))
+                }
+            },
+        }
+    }
+
+    fn find(&self, path: &[&str]) -> Option<Place<'_>> {
+        let (first, rest) = path.split_first()?;
+        if !self.members.iter().any(|member| member.key == *first) {
+            let object = Node::unread(&self.text);
+            return Some(Place::Missing { object, depth: 0 });
+        }
+        let mut node = self.get(first)?;
+        for (depth, key) in (1..).zip(rest) {
+            match node.kind() {
+                Kind::Object => {}
+                Kind::Null => return Some(Place::Null { null: node, depth }),
+                Kind::Bool | Kind::Number | Kind::String | Kind::Array => return None,
+            }
+            let members = Object::parse(node.text()).ok()?;
+            let mut called = members.get_all(key);
+            match (called.next(), called.next()) {
+                (Some(found), None) => node = found,
+                (None, _) => {
+                    return Some(Place::Missing {
+                        object: node,
+                        depth,
+                    });
+                }
+                (Some(_), Some(_)) => return None,
+            }
+        }
+        Some(Place::Value(node))
+    }
 }
 
 /// What a path leads to.
@@ -51,70 +209,6 @@ enum Step {
     Nothing,
     /// It puts this text in that place.
     Put(Range<usize>, String),
-}
-
-/// What one edit puts where.
-fn one(text: &str, edit: &Edit) -> Option<Step> {
-    let path: Vec<&str> = edit.path.iter().map(String::as_str).collect();
-    let place = find(text, &path)?;
-    match &edit.op {
-        Op::Require(wanted) => {
-            let found = match place {
-                Place::Value(node) => value(node)?,
-                Place::Missing { .. } | Place::Null { .. } => Value::Null,
-            };
-            (found == *wanted).then_some(Step::Nothing)
-        }
-        Op::Remove => match place {
-            Place::Value(_) => None,
-            Place::Missing { .. } | Place::Null { .. } => Some(Step::Nothing),
-        },
-        Op::Set(new) => put(text, &path, &place, new),
-        Op::Add(amount) => {
-            let old = match place {
-                Place::Value(node) => value(node)?.as_i64()?,
-                Place::Missing { .. } | Place::Null { .. } => 0,
-            };
-            put(text, &path, &place, &old.saturating_add(*amount).into())
-        }
-        Op::Push { value, keep } => match place {
-            Place::Value(node) if node.kind() == Kind::Array => {
-                push(text, path.len(), node, value, *keep)
-            }
-            Place::Value(_) => None,
-            Place::Missing { .. } | Place::Null { .. } => {
-                if *keep == Some(0) {
-                    return None;
-                }
-                put(text, &path, &place, &Value::Array(vec![value.clone()]))
-            }
-        },
-    }
-}
-
-fn find<'t>(text: &'t str, path: &[&str]) -> Option<Place<'t>> {
-    // Cutting it into members reads it; once is enough.
-    let mut node = Node::unread(text);
-    for (depth, key) in path.iter().enumerate() {
-        match node.kind() {
-            Kind::Object => {}
-            Kind::Null => return Some(Place::Null { null: node, depth }),
-            Kind::Bool | Kind::Number | Kind::String | Kind::Array => return None,
-        }
-        let members = Object::parse(node.text()).ok()?;
-        let mut called = members.get_all(key);
-        match (called.next(), called.next()) {
-            (Some(found), None) => node = found,
-            (None, _) => {
-                return Some(Place::Missing {
-                    object: node,
-                    depth,
-                });
-            }
-            (Some(_), Some(_)) => return None,
-        }
-    }
-    Some(Place::Value(node))
 }
 
 /// Puts a value at a place that a path led to.
@@ -157,6 +251,10 @@ fn push(
     let Some(keep) = keep else {
         return behind_last(text, array, depth, &item);
     };
+    // No array has more items than commas and one, and counting those is quick.
+    if memchr::memchr_iter(b',', array.text().as_bytes()).count() + 1 < keep {
+        return behind_last(text, array, depth, &item);
+    }
     let items = array.array()?;
     if items.len() < keep {
         return behind_last(text, array, depth, &item);
@@ -226,14 +324,6 @@ fn range(text: &str, node: Node<'_>) -> Option<Range<usize>> {
     let start = (node.text().as_ptr().addr()).checked_sub(text.as_ptr().addr())?;
     let end = start.checked_add(node.text().len())?;
     (end <= text.len()).then_some(start..end)
-}
-
-fn replaced(text: &str, place: Range<usize>, new: &str) -> String {
-    let mut out = String::with_capacity(text.len() + new.len());
-    out.push_str(text.get(..place.start).unwrap_or_default());
-    out.push_str(new);
-    out.push_str(text.get(place.end..).unwrap_or_default());
-    out
 }
 
 #[cfg(test)]

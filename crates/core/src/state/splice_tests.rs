@@ -16,6 +16,20 @@ fn long(text: &str, edits: &[Edit]) -> Option<String> {
     })
 }
 
+/// What is made in the text; `None` if it declines.
+fn apply(text: &str, edits: &[Edit]) -> Option<String> {
+    let mut spliced = Spliced::cut(text)?;
+    spliced.apply(edits)?;
+    // What it believes to be its members are the members of what it made.
+    let now = Object::parse(&spliced.text).unwrap();
+    for member in &spliced.members {
+        let mut found = now.get_all(&member.key).map(Node::text);
+        assert!(found.any(|found| Some(found) == spliced.text.get(member.place.clone())));
+    }
+    assert_eq!(now.iter().count(), spliced.members.len());
+    Some(spliced.changed().unwrap_or_else(|| text.to_owned()))
+}
+
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -63,7 +77,7 @@ proptest! {
             text.push('\n');
         }
         if let Some(quick) = apply(&text, &edits) {
-            prop_assert_eq!(Some(quick.into_owned()), long(&text, &edits));
+            prop_assert_eq!(Some(quick), long(&text, &edits));
         }
     }
 }
@@ -93,7 +107,7 @@ fn the_edits_that_hooks_make_are_made_in_the_text() {
         Edit::require(&["phases", "06", "status"], "in_progress"),
         Edit::remove(&["phases", "07"]),
     ] {
-        let quick = apply(&text, std::slice::from_ref(&edit)).map(Cow::into_owned);
+        let quick = apply(&text, std::slice::from_ref(&edit));
         assert!(quick.is_some(), "declined: {edit:?}");
         assert_eq!(quick, long(&text, &[edit]));
     }

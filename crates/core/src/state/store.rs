@@ -35,11 +35,10 @@ pub use super::outcome::{
 };
 pub use super::record::Seen;
 use super::record::{Record, digest};
-use super::splice;
 use super::spool::{Spool, Waiting};
 use super::timestamp;
-use super::version::{version, version_in};
-use crate::fs::{self, Contents, Durability, Identity, WriteFault};
+use super::version::version;
+use crate::fs::{self, Contents, Durability, Identity, Mark, WriteFault};
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -72,9 +71,10 @@ enum Version {
 }
 
 /// The state file as it was found.
-struct Found {
-    bytes: Vec<u8>,
+struct Found<'a> {
+    bytes: Cow<'a, [u8]>,
     seen: Seen,
+    mark: Option<Mark>,
 }
 
 /// One try to change the file.
@@ -195,6 +195,17 @@ impl Store {
         durability: Durability,
         edits: &[Edit],
     ) -> Result<Submitted, UpdateError<EditFault>> {
+        self.submit_knowing(now, durability, edits, None)
+    }
+
+    /// The same for one who has just read the state.
+    pub fn submit_knowing(
+        &self,
+        now: Timestamp,
+        durability: Durability,
+        edits: &[Edit],
+        known: Option<Known<'_>>,
+    ) -> Result<Submitted, UpdateError<EditFault>> {
         enum Stop {
             Absent,
             Fault(EditFault),
@@ -207,7 +218,7 @@ impl Store {
             Ok(durability)
         };
         let updated = self.transact(now, |guard, stage| {
-            match self.attempt_in_text(guard, stage, durability, edits)? {
+            match self.attempt_in_text(guard, stage, durability, edits, known)? {
                 Some(attempt) => Ok(attempt),
                 None => self.attempt(now, guard, stage, &mut change),
             }
@@ -332,7 +343,7 @@ impl Store {
         let mut late = Vec::new();
         let mut before = found
             .as_ref()
-            .map_or(Vec::new(), |found| found.bytes.clone());
+            .map_or(Vec::new(), |found| found.bytes.to_vec());
         for Waiting { name, edits, cause } in waiting {
             let result = match (&found, edits) {
                 // They were meant for a state that is gone, not for the one made now.
@@ -407,73 +418,13 @@ impl Store {
         Ok(attempt?.having_written(text))
     }
 
-    /// The short way of edits: made in the text itself. `None` if they must go the long way.
-    fn attempt_in_text(
-        &self,
-        guard: &Guard,
-        stage: Stage,
-        durability: Durability,
-        edits: &[Edit],
-    ) -> Result<Option<Attempt>, StoreError> {
-        if !self.spool.names().is_ok_and(|names| names.is_empty()) {
-            return Ok(None);
-        }
-        let Ok(Some(Contents { bytes, identity })) = fs::read_own(&self.state, STATE_CAP) else {
-            return Ok(None);
-        };
-        let Some((old, edited)) = std::str::from_utf8(&bytes)
-            .ok()
-            .and_then(|text| Some((text, splice::apply(text, edits)?)))
-        else {
-            return Ok(None);
-        };
-        let seen = Seen {
-            identity,
-            version: version_in(old),
-            digest: digest(&bytes),
-        };
-        let record = Record::read(guard.file());
-        let mut updated = Updated {
-            version: seen.version,
-            outcome: Written::Unchanged,
-            before: Vec::new(),
-            after: String::new(),
-            late: Vec::new(),
-            refused: Vec::new(),
-            foreign: strange(record.as_ref(), &seen),
-        };
-        if matches!(edited, Cow::Borrowed(_)) {
-            return Ok(Some(Attempt::Done(updated)));
-        }
-        updated.version = seen.version.max(version_in(&edited)).saturating_add(1);
-        updated.outcome = Written::Yes;
-        let counted = [Edit::set(&["state_version"], updated.version)];
-        let text = match self.version {
-            Version::Counted => splice::apply(&edited, &counted),
-            Version::Absent => Some(Cow::Borrowed(edited.as_ref())),
-        };
-        let Some(text) = text.map(Cow::into_owned) else {
-            return Ok(None);
-        };
-        if text.len() as u64 > STATE_CAP {
-            return Ok(None);
-        }
-        let found = Found { bytes, seen };
-        let mut attempt =
-            self.write(guard, stage, Some(&found), &text, updated, &[], durability)?;
-        if let Attempt::Done(updated) = &mut attempt {
-            updated.before = found.bytes;
-        }
-        Ok(Some(attempt.having_written(text)))
-    }
-
     /// Writes a new text, in which the waiting changes `made` are.
     #[expect(clippy::too_many_arguments, reason = "one step of an attempt, cut out")]
     fn write(
         &self,
         guard: &Guard,
         stage: Stage,
-        found: Option<&Found>,
+        found: Option<&Found<'_>>,
         text: &str,
         updated: Updated,
         made: &[String],
@@ -504,7 +455,7 @@ impl Store {
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(&self, now: Timestamp) -> Result<Option<(Found, Document)>, StoreError> {
+    fn find(&self, now: Timestamp) -> Result<Option<(Found<'static>, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -512,7 +463,12 @@ impl Store {
                     path: self.state.clone(),
                     fault,
                 })?;
-            let Some(Contents { bytes, identity }) = contents else {
+            let Some(Contents {
+                bytes,
+                identity,
+                mark,
+            }) = contents
+            else {
                 return Ok(None);
             };
             match Document::parse(&bytes) {
@@ -522,7 +478,8 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some((Found { bytes, seen }, document)));
+                    let bytes = Cow::Owned(bytes);
+                    return Ok(Some((Found { bytes, seen, mark }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -573,6 +530,9 @@ fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
 
 #[path = "store_commit.rs"]
 mod commit;
+#[path = "store_text.rs"]
+mod in_text;
+pub use in_text::Known;
 
 #[cfg(test)]
 #[path = "store_tests.rs"]

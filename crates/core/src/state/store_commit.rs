@@ -22,7 +22,7 @@ impl Store {
         &self,
         guard: &Guard,
         staged: Staged,
-        found: Option<&Found>,
+        found: Option<&Found<'_>>,
         (version, text): (u64, &str),
         durability: Durability,
     ) -> Result<Committed, WriteFault> {
@@ -64,13 +64,16 @@ impl Store {
         }
     }
 
-    /// Whether the state file still holds what was read. By content, because two writes within
-    /// one tick of the clock have the same time.
-    fn is_still(&self, found: Option<&Found>) -> bool {
+    /// Whether the state file still holds what was read. Where its times cannot tell, by content:
+    /// two writes within one tick of the clock have the same.
+    fn is_still(&self, found: Option<&Found<'_>>) -> bool {
+        if let Some(mark) = found.and_then(|found| found.mark) {
+            return mark.is_on(&self.state);
+        }
         match (fs::read_own(&self.state, STATE_CAP), found) {
             (Ok(None), None) => true,
             (Ok(Some(now)), Some(then)) => {
-                now.identity.inode == then.seen.identity.inode && now.bytes == then.bytes
+                now.identity.inode == then.seen.identity.inode && now.bytes == *then.bytes
             }
             (Ok(_) | Err(_), _) => false,
         }

@@ -5,6 +5,8 @@
 //! Phase 06", "You are the qa-engineer". The original searched prompts for words: "initial"
 //! switched the guards off, and "sha256-based" was phase `56-based`.
 
+use std::borrow::Cow;
+
 use super::manifest::{Manifest, Role};
 use super::{agents, phases};
 use crate::text::{is_word, places};
@@ -60,7 +62,7 @@ pub fn detect(
         Some(Role::Free) => return Delegation::None,
         Some(Role::Phase(phase)) => {
             return Delegation::Phase(Target {
-                phase: phase.to_string(),
+                phase: phase.into_owned(),
                 agent: Some(name),
             });
         }
@@ -224,7 +226,8 @@ impl Reader<'_> {
             .take_while(|c| is_word(*c) || *c == ' ')
             .collect();
         let name = name.trim().replace(' ', "-");
-        let candidates: Vec<&str> = self.keys().filter(|key| key.starts_with(number)).collect();
+        let candidates: Vec<Cow<'_, str>> =
+            self.keys().filter(|key| key.starts_with(number)).collect();
         // Two phases may share a number; then the name, or the running workflow, tells.
         let by_name = candidates.iter().find(|key| {
             key.get(3..)
@@ -248,7 +251,7 @@ impl Reader<'_> {
         });
         if let Some((agent, phase)) = named.next() {
             let target = Target {
-                phase: phase.to_owned(),
+                phase: phase.into_owned(),
                 agent: Some(agent.to_owned()),
             };
             return if named.next().is_none() {
@@ -261,7 +264,7 @@ impl Reader<'_> {
             .keys()
             .find(|key| self.occurrences(key).any(|(before, _)| !is_negated(before)))?;
         Some(Target {
-            phase: phases::canonical(key).to_owned(),
+            phase: phases::canonical(&key).to_owned(),
             agent: None,
         })
     }
@@ -273,7 +276,7 @@ impl Reader<'_> {
 
     fn phase_agent(&self, word: &str) -> Option<(String, String)> {
         match self.manifest.find(word)? {
-            (agent, Role::Phase(phase)) => Some((agent, phase.to_string())),
+            (agent, Role::Phase(phase)) => Some((agent, phase.into_owned())),
             (_, Role::Free) => None,
         }
     }
@@ -285,12 +288,13 @@ impl Reader<'_> {
             .then(|| phases::canonical(key).to_owned())
     }
 
-    fn keys(&self) -> impl Iterator<Item = &str> {
+    fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let built_in = phases::PHASES.iter().map(|(key, _)| *key);
         let old = phases::ALIASES.iter().map(|(key, _)| *key);
         let owned = self.manifest.phase_agents().map(|(_, phase)| phase);
         let running = self.workflow_phases.iter().map(String::as_str);
-        built_in.chain(old).chain(owned).chain(running)
+        let tables = built_in.chain(old).map(Cow::Borrowed);
+        tables.chain(owned).chain(running.map(Cow::Borrowed))
     }
 }
 

@@ -17,11 +17,22 @@ pub enum Role<'a> {
 /// The ownership part of a manifest, in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Manifest<'a> {
-    owners: Vec<(Cow<'a, str>, Role<'a>)>,
-    /// Those who steer every phase (`all`), as opposed to those who set projects up.
-    steering: Vec<Cow<'a, str>>,
-    /// The file itself, for what an event does not need.
-    text: &'a str,
+    owners: Vec<Owner<'a>>,
+}
+
+/// An agent of the manifest, and what that says about it.
+#[derive(Clone, Debug)]
+struct Owner<'a> {
+    name: Cow<'a, str>,
+    phase: Filed<'a>,
+}
+
+/// Under what an agent is filed. It is read when somebody asks: an event is about one agent, and
+/// a manifest has dozens.
+#[derive(Clone, Debug)]
+enum Filed<'a> {
+    Unread(Node<'a>),
+    Under(&'static str),
 }
 
 impl<'a> Manifest<'a> {
@@ -29,99 +40,84 @@ impl<'a> Manifest<'a> {
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let root = Object::parse(text)?;
         let ownership = root.object("ownership").unwrap_or_default();
-        let mut manifest = Self {
-            text,
-            ..Self::default()
-        };
-        for (name, owner) in ownership.iter() {
-            let Some(phase) = owner.get("phase").and_then(Node::str) else {
-                continue;
-            };
-            let name = Cow::Owned(name.to_lowercase());
-            if phase == "all" {
-                manifest.steering.push(Cow::clone(&name));
+        let owners = ownership.into_members().into_iter().map(|(name, entry)| {
+            let is_lower = name
+                .bytes()
+                .all(|b| b.is_ascii() && !b.is_ascii_uppercase());
+            Owner {
+                name: if is_lower {
+                    name
+                } else {
+                    name.to_lowercase().into()
+                },
+                phase: Filed::Unread(entry),
             }
-            manifest.owners.push((name, Role::of(&phase)));
-        }
-        Ok(manifest)
+        });
+        Ok(Self {
+            owners: owners.collect(),
+        })
     }
 
     /// The manifest of a project that brings none: the built-in agents.
     pub fn built_in() -> Self {
         let free = [
-            "sdlc-orchestrator",
-            "skill-manager",
-            "discover-orchestrator",
+            ("sdlc-orchestrator", "all"),
+            ("skill-manager", "all"),
+            ("discover-orchestrator", "setup"),
         ];
-        let owners = free
-            .iter()
-            .map(|name| (Cow::Borrowed(*name), Role::Free))
-            .chain(phases::PHASES.iter().map(|(phase, agent)| {
-                // The upgrade engineer has two phases; its family key stands for both.
-                let phase = if *agent == "upgrade-engineer" {
-                    "15-upgrade"
-                } else {
-                    phase
-                };
-                (Cow::Borrowed(*agent), Role::Phase(Cow::Borrowed(phase)))
-            }))
-            .collect();
-        let steering = vec!["sdlc-orchestrator".into(), "skill-manager".into()];
+        let working = phases::PHASES.iter().map(|(phase, agent)| {
+            // The upgrade engineer has two phases; its family key stands for both.
+            let is_upgrade = *agent == "upgrade-engineer";
+            (*agent, if is_upgrade { "15-upgrade" } else { phase })
+        });
+        let owners = free.into_iter().chain(working).map(|(name, phase)| Owner {
+            name: name.into(),
+            phase: Filed::Under(phase),
+        });
         Self {
-            owners,
-            steering,
-            text: "",
+            owners: owners.collect(),
         }
     }
 
     /// The skills of the agent of this normalised name, a line each. A manifest lists them by
     /// their ids alone, or as objects that say more.
     pub fn skills(&self, agent: &str) -> Vec<String> {
-        let Some(ownership) = Object::parse(self.text)
-            .ok()
-            .and_then(|root| root.object("ownership"))
-        else {
-            return Vec::new();
-        };
-        let owner = ownership
-            .iter()
-            .find(|(name, _)| name.to_lowercase() == agent);
-        let listed = owner.and_then(|(_, owner)| owner.get("skills")?.array());
+        let owner = self.owners.iter().find(|owner| owner.name == agent);
+        let listed = owner.and_then(|owner| match owner.phase {
+            Filed::Unread(entry) => entry.get("skills")?.array(),
+            Filed::Under(_) => None,
+        });
         listed
             .unwrap_or_default()
-            .iter()
-            .filter_map(|skill| skill_line(*skill))
+            .into_iter()
+            .filter_map(skill_line)
             .collect()
     }
 
     /// The phase that the manifest files the agent of this normalised name under: a key, `all`
     /// or `setup`.
-    pub fn filed_under(&self, agent: &str) -> Option<&str> {
-        Some(match self.role(agent)? {
-            Role::Phase(phase) => phase,
-            Role::Free if self.steering.iter().any(|name| name == agent) => "all",
-            Role::Free => "setup",
-        })
+    pub fn filed_under(&self, agent: &str) -> Option<Cow<'a, str>> {
+        let mut called = self.owners.iter().filter(|owner| owner.name == agent);
+        called.find_map(|owner| owner.phase.read())
     }
 
     /// What the agent of this normalised name is for, if the manifest knows it.
-    pub fn role(&self, agent: &str) -> Option<&Role<'a>> {
-        self.owners
-            .iter()
-            .find(|(name, _)| name == agent)
-            .map(|(_, role)| role)
+    pub fn role(&self, agent: &str) -> Option<Role<'a>> {
+        self.filed_under(agent).map(Role::of)
     }
 
     /// Agents that own a phase, with it.
-    pub fn phase_agents(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.owners.iter().filter_map(|(name, role)| match role {
-            Role::Phase(phase) => Some((name.as_ref(), phase.as_ref())),
-            Role::Free => None,
-        })
+    pub fn phase_agents(&self) -> impl Iterator<Item = (&str, Cow<'a, str>)> {
+        self.owners
+            .iter()
+            .filter_map(|owner| match Role::of(owner.phase.read()?) {
+                Role::Phase(phase) => Some((owner.name.as_ref(), phase)),
+                Role::Free => None,
+            })
     }
 
     /// Whether the agent exists under any spelling, and what it is for.
-    pub fn find(&self, spelling: &str) -> Option<(String, &Role<'a>)> {
+    pub fn find(&self, spelling: &str) -> Option<(String, Role<'a>)> {
         let name = agents::normalize(spelling);
         let role = self.role(&name)?;
         Some((name, role))
@@ -147,11 +143,29 @@ fn skill_line(skill: Node<'_>) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-impl Role<'_> {
-    fn of(phase: &str) -> Self {
-        match phase {
+impl<'a> Filed<'a> {
+    /// The phase by the name of today, `all` or `setup`.
+    fn read(&self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Under(phase) => Some(Cow::Borrowed(phase)),
+            Self::Unread(entry) => {
+                let phase = entry.get("phase")?.str()?;
+                let today = phases::canonical(&phase);
+                Some(if today == phase {
+                    phase
+                } else {
+                    Cow::Owned(today.to_owned())
+                })
+            }
+        }
+    }
+}
+
+impl<'a> Role<'a> {
+    fn of(phase: Cow<'a, str>) -> Self {
+        match phase.as_ref() {
             "all" | "setup" => Self::Free,
-            _ => Self::Phase(Cow::Owned(phases::canonical(phase).to_owned())),
+            _ => Self::Phase(phase),
         }
     }
 }
@@ -165,16 +179,16 @@ mod tests {
         let text = r#"{"ownership":{"sdlc-orchestrator":{"phase":"all"},"x":{"phase":7},"y":3,
             "Software-Developer":{"phase":"06-implementation"},"old":{"phase":"13-test-deploy"}}}"#;
         let manifest = Manifest::parse(text).unwrap();
-        assert_eq!(manifest.role("sdlc-orchestrator"), Some(&Role::Free));
-        assert_eq!(manifest.filed_under("sdlc-orchestrator"), Some("all"));
-        assert_eq!(manifest.filed_under("old"), Some("12-test-deploy"));
+        assert_eq!(manifest.role("sdlc-orchestrator"), Some(Role::Free));
+        assert_eq!(manifest.filed_under("sdlc-orchestrator").unwrap(), "all");
+        assert_eq!(manifest.filed_under("old").unwrap(), "12-test-deploy");
         assert_eq!(manifest.role("x"), None);
         let (name, role) = manifest.find("isdlc:software_developer").unwrap();
         assert_eq!(name, "software-developer");
-        assert_eq!(role, &Role::Phase("06-implementation".into()));
+        assert_eq!(role, Role::Phase("06-implementation".into()));
         assert_eq!(
             manifest.role("old"),
-            Some(&Role::Phase("12-test-deploy".into()))
+            Some(Role::Phase("12-test-deploy".into()))
         );
     }
 }

@@ -46,6 +46,7 @@ const fn tool(event: EventKind) -> Registration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tollgate_core::protocol::Wire;
 
     /// The last rows of the measured matrix (agent-protocols 3.11): an agent that waited in vain
     /// runs the tool, so Tollgate answers before; one that was stopped too often in a row stops
@@ -61,9 +62,10 @@ mod tests {
             let theirs = std::time::Duration::from_secs(registration.seconds.into());
             assert!(ours < theirs, "{registration:?}");
         }
-        // Claude Code's and Copilot's own; Codex and Gemini have none. Cursor's is 5, below our 8:
-        // there it is the agent that ends a long row of blocks, without our word.
-        let caps = [8, 8];
-        assert!(caps.iter().all(|cap| crate::ledger::MAX_BLOCKS <= *cap));
+        // Codex and Gemini have no cap.
+        let caps = [(Wire::Claude, 8), (Wire::Copilot, 8), (Wire::Cursor, 5)];
+        for (wire, cap) in caps {
+            assert!(crate::ledger::max_blocks(wire) <= cap, "{wire:?}");
+        }
     }
 }

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, Override};
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::Journal;
 
+use super::plain::Plain;
 use super::trust::a_person;
 use super::{Answer, BOLD, DIM, GOOD, Trouble};
 use crate::gate::config::nearest;
-use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, override_of};
+use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, meaning, override_of};
 
 /// How many of the last blocks are shown.
 const SHOWN: usize = 5;
@@ -128,7 +129,11 @@ impl Here {
             anstream::println!("Nothing is allowed beyond the rules.");
         }
         for one in &all {
-            anstream::println!("{BOLD}{}{BOLD:#}  {}", one.code, one.words());
+            anstream::println!(
+                "{BOLD}{}{BOLD:#}  {}",
+                Plain(&one.code),
+                Plain(&one.words())
+            );
         }
         if !lately.is_empty() {
             anstream::println!("Blocked lately:");
@@ -137,9 +142,9 @@ impl Here {
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
             anstream::println!(
                 "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
-                text("code"),
-                text("ts"),
-                text("reason")
+                Plain(text("code")),
+                Plain(text("ts")),
+                Plain(text("reason"))
             );
         }
         Ok(ExitCode::SUCCESS)
@@ -169,13 +174,7 @@ impl Here {
     }
 
     fn write_down(&self, code: &str, text: &str) {
-        let entry = Entry {
-            guard: Some("allow"),
-            code: Some(code),
-            reason: Some(text),
-            ..Entry::new(self.now, Decision::Change)
-        };
-        if let Err(error) = Journal::new(self.layout.local()).append(&entry) {
+        if let Err(error) = self.overrides().write_down(code, text) {
             anstream::eprintln!("the journal cannot be written: {error}");
         }
     }
@@ -202,14 +201,6 @@ fn check(code: &str) -> Result<(), Trouble> {
                 .hint("`tollgate allow --list` shows what was blocked lately"))
         }
     }
-}
-
-/// What a code means.
-fn meaning(code: &str) -> &'static str {
-    let guards = guard::GUARDS.iter().flat_map(|guard| guard.codes);
-    let all = guards.chain(tollgate_core::integrity::CODES).chain(STOPS);
-    let mut found = all.filter(|(known, _)| *known == code);
-    found.next().map_or("", |(_, meaning)| meaning)
 }
 
 /// `45s`, `30m`, `2h`.

@@ -7,18 +7,20 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::guard::remedy;
+use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
 use tollgate_core::scene::Sources;
 use tollgate_core::state::excerpt;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::kept::Kept;
+use tollgate_core::state::patch;
 use tollgate_core::state::timestamp::iso;
 use tollgate_core::verdict::{Finding, Verdict};
 
 use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
-use crate::explain::{Case, Goal, Judged, Way, looks_at, obstacle, way_out};
+use crate::explain::{Case, Change, Goal, Judged, Way, looks_at, obstacle, way_out};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Args)]
@@ -53,6 +55,10 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         given(&layout, file)?
     } else {
         let entry = find(&layout, arguments.id.as_deref())?;
+        if entry.guard.as_deref() == Some(integrity::NAME) {
+            about_state(&layout, &entry, arguments.json);
+            return Ok(ExitCode::SUCCESS);
+        }
         if entry.value.get("input").is_none() {
             unkept(&entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
@@ -105,6 +111,47 @@ fn unkept(entry: &Entry, json: bool) {
     }
 }
 
+/// A finding about the state file itself: no guard stopped the event, the event only found the
+/// change. It would have been left alone if the fields that were undone had been.
+fn about_state(layout: &Layout, entry: &Entry, json: bool) {
+    let values = Kept::values(&layout.local());
+    let undone = entry
+        .value
+        .get("undone")
+        .and_then(|patch| patch::whole(patch, &values));
+    let left = |step: &Value| {
+        let keys = step.get("path").and_then(Value::as_array)?;
+        Some(Change::State {
+            path: keys
+                .iter()
+                .filter_map(|key| Some(key.as_str()?.to_owned()))
+                .collect(),
+            value: step
+                .get("before")
+                .and_then(|value| patch::whole(value, &values)),
+        })
+    };
+    let steps = undone.as_ref().and_then(Value::as_array);
+    let changes: Vec<Change> = steps.into_iter().flatten().filter_map(left).collect();
+    let remedy = entry.code.as_deref().and_then(remedy);
+    if json {
+        let changes: Vec<Value> = changes.iter().map(Change::as_json).collect();
+        let value = json!({ "entry": entry.value, "passes_if": changes, "remedy": remedy });
+        anstream::println!("{value:#}");
+        return;
+    }
+    heading(entry);
+    if !changes.is_empty() {
+        anstream::println!("\nThe change would have been kept if");
+        for change in &changes {
+            anstream::println!("  - {}", Plain(&change.to_string()));
+        }
+    }
+    if let Some(remedy) = remedy {
+        anstream::println!("{HINT}next{HINT:#}: {remedy}");
+    }
+}
+
 fn remembered(layout: &Layout, entry: Entry) -> Explained {
     let mut doubts = Vec::new();
     let event = entry.value.get("input").cloned().unwrap_or_default();
@@ -128,14 +175,9 @@ fn remembered(layout: &Layout, entry: Entry) -> Explained {
         (None, Some(_)) => todays_state(layout, now),
     };
     let wire = entry.wire.as_deref().and_then(Wire::from_name);
-    let case = Case::new(
-        layout,
-        crate::hook::environment(),
-        event,
-        state.as_deref(),
-        now,
-    )
-    .asked_by(wire, entry.event.as_deref());
+    let env = crate::hook::environment();
+    let case =
+        Case::new(layout, env, event, state.as_deref(), now).asked_by(wire, entry.event.as_deref());
     let judged = case.judge();
     let (guard, code) = (
         entry.guard.as_deref().unwrap_or_default(),
@@ -172,13 +214,8 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     })?;
     let now = Timestamp::now();
     let state = todays_state(layout, now);
-    let case = Case::new(
-        layout,
-        crate::hook::environment(),
-        event,
-        state.as_deref(),
-        now,
-    );
+    let env = crate::hook::environment();
+    let case = Case::new(layout, env, event, state.as_deref(), now);
     let judged = case.judge();
     let warned = judged
         .answers
@@ -227,13 +264,9 @@ fn heading(entry: &Entry) {
 
 fn print(explained: &Explained) {
     let Explained {
-        entry,
-        case,
-        judged,
-        way,
-        doubts,
+        case, judged, way, ..
     } = explained;
-    if let Some(entry) = entry {
+    if let Some(entry) = &explained.entry {
         heading(entry);
         anstream::println!();
     }
@@ -244,7 +277,7 @@ fn print(explained: &Explained) {
             anstream::println!("  {DIM}{}{DIM:#}  {}", Plain(key), Plain(&short(value)));
         }
     }
-    for doubt in doubts {
+    for doubt in &explained.doubts {
         anstream::println!("{WARN}note{WARN:#}: {doubt}");
     }
     anstream::println!();
@@ -327,11 +360,7 @@ fn short(value: &Value) -> String {
 
 fn as_json(explained: &Explained) -> Value {
     let Explained {
-        entry,
-        case,
-        judged,
-        way,
-        doubts,
+        case, judged, way, ..
     } = explained;
     let guards: Vec<Value> = judged.answers.iter().map(|(guard, verdict)| {
         let finding = |found: &Finding| json!({ "code": found.code, "reason": found.reason, "remedy": remedy(found.code) });
@@ -344,13 +373,9 @@ fn as_json(explained: &Explained) -> Value {
         let looked_at: serde_json::Map<String, Value> = seen.into_iter().map(|seen| (seen.path, seen.value.unwrap_or_default())).collect();
         json!({ "guard": guard, "verdict": word, "findings": findings, "looked_at": looked_at })
     }).collect();
-    let changes: Vec<Value> = way
-        .changes
-        .iter()
-        .map(crate::explain::Change::as_json)
-        .collect();
+    let changes: Vec<Value> = way.changes.iter().map(Change::as_json).collect();
     json!({
-        "entry": entry.as_ref().map(|entry| &entry.value), "event": case.event, "guards": guards,
-        "doubts": doubts, "passes_if": changes, "tried": way.tried, "next": way.steps,
+        "entry": explained.entry.as_ref().map(|entry| &entry.value), "event": case.event,
+        "guards": guards, "doubts": explained.doubts, "passes_if": changes, "tried": way.tried, "next": way.steps,
     })
 }

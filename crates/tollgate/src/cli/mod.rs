@@ -168,7 +168,8 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let answer = match Arguments::parse().command {
+    let alone = gates::read_alone(std::env::args_os()).map(Command::Gates);
+    let answer = match alone.unwrap_or_else(|| Arguments::parse().command) {
         Command::Hook(HookArguments {
             guard,
             wire,

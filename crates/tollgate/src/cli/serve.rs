@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use super::{Answer, Trouble};
-use crate::ui::serve::Server;
+use crate::person::Person;
+use crate::ui::serve::{Desk, Server};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -14,12 +15,26 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let observer = super::observer()?;
-    let server = Server::open(observer, arguments.port).map_err(|error| {
+    // Whoever is no person gets a page without overrides.
+    let desk = Person::present().ok();
+    let desk = match desk {
+        Some(person) => Some(Desk::new(
+            person,
+            super::layout_here()?,
+            crate::hook::environment(),
+        )),
+        None => None,
+    };
+    let offers = desk.is_some();
+    let server = Server::open(observer, arguments.port, desk).map_err(|error| {
         Trouble::new(format!("port {} of 127.0.0.1: {error}", arguments.port))
             .hint("leave --port out and a free one is taken")
     })?;
     anstream::println!("{}", server.address());
     anstream::eprintln!("Whoever has this address can read about the project. Ctrl-C ends it.");
+    if offers {
+        anstream::eprintln!("What is allowed on the page needs a word that is shown here.");
+    }
     // Whoever reads the address from a pipe waits for it.
     let _gone = std::io::stdout().flush();
     let error = server.run();

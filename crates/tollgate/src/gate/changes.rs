@@ -90,7 +90,7 @@ impl Ground {
     /// Finds the commit that is checked out and its base: from files and from what is `known`, and
     /// by asking git only where they do not tell.
     pub(crate) fn survey(git: &Git, name: &str, known: Option<&Common>) -> Self {
-        let (here, there) = (git.head_commit(), git.branch_commit(name));
+        let (here, there) = (git.head_commit(), git.commit_of(name));
         if here == Stands::Nothing {
             return Self::nothing();
         }
@@ -429,8 +429,8 @@ pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<Str
     Ok(paths)
 }
 
-/// What changed, for a question that nothing depends on: git compares
-/// with the work tree directly and in parallel, and no tree is written.
+/// What changed, for a question that nothing depends on: git compares base, index and work tree in
+/// parallel, and no tree is written.
 pub(crate) fn glance(
     git: &Git,
     scope: &Scope,
@@ -442,22 +442,47 @@ pub(crate) fn glance(
         return between(git, &pair, config);
     }
     let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
+    let edited = git.ask(DIFF);
     let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
-    let tracked = git.ask([
-        "diff",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--no-ext-diff",
-        "--relative",
-        "--end-of-options",
-        &from,
-        "--",
-    ]);
+    let staged = diff_index(git, &git.index(), &from);
     let mut paths = others.paths()?;
-    paths.extend(tracked.paths()?);
+    let edited: HashSet<String> = edited.paths()?.into_iter().collect();
+    let staged: HashSet<String> = staged.paths()?.into_iter().collect();
+    // What is staged and edited again may be as it was in the base.
+    let both: Vec<String> = staged.intersection(&edited).cloned().collect();
+    paths.extend(staged.symmetric_difference(&edited).cloned());
+    paths.extend(differing(git, &from, &both)?);
     tidy(&mut paths, config);
     Ok(paths)
+}
+
+/// The names of what differs between index and work tree.
+const DIFF: [&str; 6] = [
+    "diff",
+    "--name-only",
+    "-z",
+    "--no-renames",
+    "--no-ext-diff",
+    "--relative",
+];
+
+/// Which of these paths differ between a commit and the work tree.
+fn differing(git: &Git, from: &str, paths: &[String]) -> Result<Vec<String>, GitError> {
+    /// More of them than this are not all said on one command line.
+    const MOST: usize = 500;
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut args = DIFF.to_vec();
+    args.extend(["--end-of-options", from, "--"]);
+    if paths.len() <= MOST {
+        args.insert(0, "--literal-pathspecs");
+        args.extend(paths.iter().map(String::as_str));
+    }
+    let wanted: HashSet<&String> = paths.iter().collect();
+    let mut differ = git.ask(args).paths()?;
+    differ.retain(|path| wanted.contains(path));
+    Ok(differ)
 }
 
 /// Sorted, once each, without Tollgate's own files.
@@ -500,7 +525,10 @@ pub(crate) fn tree_of(git: &Git, commit: &str) -> Option<String> {
     .ok()
 }
 
-/// The commit that a name stands for.
+/// The commit that a name stands for, from files where they say it.
 pub(crate) fn commit_of(git: &Git, name: &str) -> Option<String> {
-    resolve(git, name).ok()
+    match git.commit_of(name) {
+        Stands::For(commit) => Some(commit),
+        Stands::Nothing | Stands::AskGit => resolve(git, name).ok(),
+    }
 }

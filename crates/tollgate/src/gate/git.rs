@@ -83,8 +83,8 @@ impl Git {
         self.repository.head_commit()
     }
 
-    /// The commit at the end of a branch, from files where they say it.
-    pub(crate) fn branch_commit(&self, name: &str) -> Stands {
+    /// The commit at the end of a branch, of ours or of a remote, from files where they say it.
+    pub(crate) fn commit_of(&self, name: &str) -> Stands {
         self.repository.commit_of(name)
     }
 

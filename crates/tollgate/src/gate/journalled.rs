@@ -1,8 +1,14 @@
-//! A line in the journal for each gate that ended: what `serve`, `report` and `export` read later.
+//! A line in the journal for each gate that ended: what `serve`, `report` and `export` read.
+//!
+//! Two hundred gates that end within the blink of an eye are not two hundred turns at the
+//! journal's lock: lines wait for the next look at a running child, a twentieth of a second at
+//! most, or for the end of the run.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Decision, Entry, Journal};
+use tollgate_core::state::journal::{Cost, Decision, Draft, Entry, Journal};
 
 use super::Event;
 use super::request::Asker;
@@ -11,23 +17,50 @@ use crate::review::cli::Usage;
 
 /// Writes gates down as they end.
 pub(super) struct Journalled<'r> {
-    journal: Journal,
+    queue: Arc<Queue>,
     asker: &'r Asker,
+}
+
+/// Lines on their way into the journal.
+pub(super) struct Queue {
+    journal: Journal,
+    lines: Mutex<Vec<Draft>>,
+}
+
+impl Queue {
+    /// Writes what is waiting. That it cannot be written changes no verdict; the record of the run
+    /// says it loudly.
+    pub(super) fn flush(&self) {
+        let lines = std::mem::take(&mut *self.lock());
+        let _best_effort = self.journal.append_all(&lines);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Draft>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<'r> Journalled<'r> {
     pub(super) fn new(layout: &Layout, asker: &'r Asker) -> Self {
         Self {
-            journal: Journal::new(layout.local()),
+            queue: Arc::new(Queue {
+                journal: Journal::new(layout.local()),
+                lines: Mutex::default(),
+            }),
             asker,
         }
     }
 
+    /// What is to be flushed now and then.
+    pub(super) fn queue(&self) -> Arc<Queue> {
+        Arc::clone(&self.queue)
+    }
+
     pub(super) fn tell(&self, event: &Event<'_>) {
-        if let Event::Ended(_, result) = event
-            && result.outcome != Outcome::NotRun
-        {
-            self.ended(result);
+        match event {
+            Event::Ended(_, result) if result.outcome != Outcome::NotRun => self.ended(result),
+            Event::Summary(_) => self.queue.flush(),
+            Event::Note(_) | Event::Planned(..) | Event::Started(_) | Event::Ended(..) => {}
         }
     }
 
@@ -61,9 +94,10 @@ impl<'r> Journalled<'r> {
         }
     }
 
-    /// That it cannot be written changes no verdict; the record of the run says it loudly.
     fn append(&self, entry: &Entry<'_>) {
-        let _best_effort = self.journal.append(entry);
+        if let Ok(line) = entry.draft() {
+            self.queue.lock().push(line);
+        }
     }
 }
 

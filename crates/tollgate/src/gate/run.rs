@@ -15,7 +15,7 @@ use super::changes::{self, Ground, Pair, Snapshot};
 use super::config::Config;
 use super::console::Console;
 use super::definitions::Definitions;
-use super::git::Git;
+use super::git::{Asked, Git};
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
@@ -24,7 +24,7 @@ pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::status::Status;
-use super::summary::{self, fixed, verdict};
+use super::summary::{self, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
@@ -126,7 +126,13 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
         let mut record = Record::load(self.layout, self.config);
-        let (ground, work) = self.look(&git, &base, &record)?;
+        let mut children = None;
+        let (ground, work) = self.look(&git, &base, &record, || {
+            // A stop often has nothing to run; a person who says `run` expects it.
+            if self.request.purpose == Purpose::Command {
+                children = self.children().ok();
+            }
+        })?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
         }
@@ -147,7 +153,11 @@ impl Run<'_> {
         if attempt > allowed {
             return self.beyond_limit(attempt, allowed, &record, &subject);
         }
-        self.run_gates(record, &subject, attempt)
+        self.run_gates(record, &subject, attempt, children)
+    }
+
+    fn children(&self) -> std::io::Result<Children> {
+        Children::open(self.request.consent, self.request.cut_off)
     }
 
     /// The verdict of the run that this one had to wait for, if it is about the same tree.
@@ -217,12 +227,13 @@ impl Run<'_> {
     }
 
     /// What the work is: since the last verified tree, if these very gates saw it, else since the
-    /// base.
+    /// base. `meanwhile` is called while git looks.
     fn look(
         &self,
         git: &Git,
         base: &str,
         record: &Record,
+        meanwhile: impl FnOnce(),
     ) -> Result<(Ground, Work), Box<RunResult>> {
         let scope = &self.request.scope;
         let committed = changes::committed_pair(git, scope, self.env, base)?;
@@ -248,8 +259,9 @@ impl Run<'_> {
         };
         let staged = older
             .as_ref()
-            .map(|(older, _)| snapshot.staged_since(git, older).paths())
-            .transpose()?;
+            .map(|(older, _)| snapshot.staged_since(git, older));
+        meanwhile();
+        let staged = staged.map(Asked::paths).transpose()?;
         let taken = snapshot.taken(git)?;
         // The tree is written while the gates run on it.
         let head = taken.tree(git);
@@ -369,11 +381,13 @@ impl Run<'_> {
         mut record: Record,
         subject: &Subject<'_>,
         attempt: u64,
+        children: Option<Children>,
     ) -> Result<RunResult, Box<RunResult>> {
         let trouble = |what: &str, error: std::io::Error| {
             Box::new(RunResult::error(format!("{what}: {error}")))
         };
-        let children = Children::open(self.request.consent, self.request.cut_off)
+        let children = children
+            .map_or_else(|| self.children(), Ok)
             .map_err(|error| trouble("no child can be watched", error))?;
         let children = if self.request.purpose == Purpose::Command {
             children
@@ -394,6 +408,8 @@ impl Run<'_> {
             observer: self.observer,
         };
         let journal = Journalled::new(self.layout, &self.request.asker);
+        let queue = journal.queue();
+        let children = children.meanwhile(move || queue.flush());
         let watch = |event: &Event<'_>| {
             journal.tell(event);
             console.tell(event);
@@ -432,7 +448,7 @@ impl Run<'_> {
                 result.took.as_secs_f64()
             ));
         }
-        let status = self.judge(&results, attempt);
+        let status = judge(&results, attempt > self.config.max_retries);
         let before = record.last.as_ref().map(|last| &last.failed);
         let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
         watch(&Event::Summary(&summary::lines(
@@ -487,23 +503,6 @@ impl Run<'_> {
             );
         }
         Ok(result)
-    }
-
-    fn judge(&self, results: &[GateResult], attempt: u64) -> Status {
-        let any = |test: fn(&GateResult) -> bool| results.iter().any(test);
-        if any(|result| result.outcome.is_failure()) {
-            if attempt > self.config.max_retries {
-                Status::RetryLimitExceeded
-            } else {
-                Status::Failed
-            }
-        } else if any(|result| result.outcome != Outcome::Pass) {
-            Status::Error
-        } else if any(|result| result.findings.are_warnings()) {
-            Status::PassedWithWarnings
-        } else {
-            Status::Passed
-        }
     }
 
     /// Writes the run into the record, and says what is failing now.

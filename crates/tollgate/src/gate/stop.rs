@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event};
+use tollgate_core::protocol::{self, Event, Wire};
 
 use super::changes;
 use super::config::{Config, ConfigError, LoopGuard};
@@ -142,6 +142,7 @@ pub(crate) fn decide(
         env,
         event,
         config: &config,
+        definitions: &definitions,
         ledger,
         cut_off,
         consent,
@@ -174,9 +175,9 @@ pub(crate) fn decide(
 }
 
 /// Remembers what the gates are when a session begins.
-pub(crate) fn meet(layout: &Layout, env: &Env, session: &str) {
+pub(crate) fn meet(layout: &Layout, env: &Env, wire: Wire, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
-        let mut ledger = Ledger::open(layout, session);
+        let mut ledger = Ledger::open(layout, wire, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);
@@ -297,6 +298,7 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
+    definitions: &'a Definitions,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
@@ -402,7 +404,7 @@ impl Case<'_> {
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
-        let definitions = Definitions::of(self.config).evidence();
+        let definitions = self.definitions.evidence();
         let passed_at = match &record.verified {
             Some(verified)
                 if last.status.is_pass()

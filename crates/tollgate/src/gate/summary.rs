@@ -68,6 +68,24 @@ pub(super) fn lines(
     lines
 }
 
+/// What the gates come to, in the last run that is allowed or in one before it.
+pub(super) fn judge(results: &[GateResult], is_last: bool) -> Status {
+    let any = |test: fn(&GateResult) -> bool| results.iter().any(test);
+    if any(|result| result.outcome.is_failure()) {
+        if is_last {
+            Status::RetryLimitExceeded
+        } else {
+            Status::Failed
+        }
+    } else if any(|result| result.outcome != Outcome::Pass) {
+        Status::Error
+    } else if any(|result| result.findings.are_warnings()) {
+        Status::PassedWithWarnings
+    } else {
+        Status::Passed
+    }
+}
+
 /// Gates that failed last time and pass now.
 pub(super) fn fixed(before: &[Failure], results: &[GateResult]) -> Vec<String> {
     let passes = |failure: &&Failure| {

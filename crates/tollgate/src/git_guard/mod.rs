@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use tollgate_core::env::{self, Env};
 use tollgate_core::fs;
-use tollgate_core::git::Repository;
+use tollgate_core::git::{Repository, Stands};
 use tollgate_core::guard::{self, Closed};
 use tollgate_core::project::Layout;
 use tollgate_core::scene::{MAX_FILE, Sources};
@@ -95,13 +95,15 @@ impl Move {
     /// the new commit is the one it has, or the file goes because the pack has the same.
     fn is_real(&self, repository: &Repository) -> bool {
         let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
-        let commit = repository.branch_commit(&self.branch);
+        let stands_for =
+            |stands: &Stands, id: &str| matches!(stands, Stands::For(has) if has == id);
+        let now = repository.branch_commit(&self.branch);
         if !is_none(&self.new) {
-            return commit.as_ref() != Some(&self.new);
+            return !stands_for(&now, &self.new);
         }
-        let pruned = !is_none(&self.old)
-            && repository.packed_commit(&self.branch).as_ref() == Some(&self.old);
-        commit.is_some() && !pruned
+        let pruned =
+            !is_none(&self.old) && stands_for(&repository.packed_commit(&self.branch), &self.old);
+        now != Stands::Nothing && !pruned
     }
 }
 

@@ -17,7 +17,6 @@ use super::step::{self, BY, Step};
 use super::texts::{self, Asked};
 use super::transition::{self, After};
 use super::view::View;
-use crate::ledger::{Ledger, MAX_BLOCKS};
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 use crate::trust::Consent;
@@ -28,12 +27,13 @@ impl Case<'_> {
         let Some(limit) = view.state().map(|state| state.max_reviews) else {
             return;
         };
-        if let Some(turn) = self.ledger.as_ref().map(Ledger::turn)
-            && (turn.count(BY) >= limit || turn.total() >= MAX_BLOCKS)
+        if let Some(ledger) = &self.ledger
+            && (ledger.turn().count(BY) >= limit || ledger.is_full())
         {
+            let made = ledger.turn().count(BY);
             return self.tell(
                 "PLAN-RELEASED",
-                format!("{} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop.", turn.count(BY)),
+                format!("{made} reviews were made in this turn; {review} goes on with your next prompt. Nothing was verified at this stop."),
             );
         }
         let consent = match self.consent {

@@ -65,6 +65,16 @@ pub(crate) struct Children {
     listener: Listener,
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
+    errand: Option<Errand>,
+}
+
+/// Something to do now and then while children run.
+struct Errand(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Errand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Errand")
+    }
 }
 
 /// Who is told how the run went.
@@ -153,8 +163,15 @@ impl Children {
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
+            errand: None,
             listener: Listener::Anybody,
         })
+    }
+
+    /// Has this done whenever a running child is looked at, which no child notices.
+    pub(crate) fn meanwhile(mut self, errand: impl Fn() + Send + Sync + 'static) -> Self {
+        self.errand = Some(Errand(Box::new(errand)));
+        self
     }
 
     /// Ends all running children soon, and starts no more.
@@ -274,6 +291,9 @@ impl Children {
             }
             for spool in spools.iter_mut() {
                 spool.trim();
+            }
+            if let Some(Errand(run)) = &self.errand {
+                run();
             }
             match &told {
                 None if self.is_cancelled() => {

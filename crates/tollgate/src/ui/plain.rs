@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// A text in one line, without anything that moves the cursor, colours, or turns the order of
 /// what is read around.
 pub(crate) struct Plain<'a>(pub(crate) &'a str);
@@ -26,9 +28,37 @@ pub(crate) fn is_obeyed(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// A text with at most so many columns; one that is cut says so.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut room = columns.saturating_sub(1);
+    let fits = |c: &char| match room.checked_sub(c.width().unwrap_or(0)) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
+    if columns > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Plain;
+    use super::{Plain, fit};
+
+    #[test]
+    fn a_text_is_cut_at_its_columns() {
+        for (columns, expected) in [(6, "日本ab"), (5, "日本…"), (4, "日…"), (1, "…"), (0, "")]
+        {
+            assert_eq!(fit("日本ab", columns), expected, "{columns}");
+        }
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_shown() {

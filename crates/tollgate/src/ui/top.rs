@@ -2,9 +2,9 @@
 //!
 //! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthStr as _;
 
-use super::plain::Plain;
+use super::plain::{Plain, fit};
 use super::snapshot::{Configured, Decided, Running, Snapshot, Workflow};
 
 /// How a piece of a line looks.
@@ -44,20 +44,7 @@ impl Line {
         let mut left = width;
         for (_, text) in &mut self.0 {
             if text.width() > left {
-                let mut kept = String::new();
-                let mut room = left.saturating_sub(1);
-                for c in text.chars() {
-                    let wide = c.width().unwrap_or(0);
-                    if wide > room {
-                        break;
-                    }
-                    room -= wide;
-                    kept.push(c);
-                }
-                if left > 0 {
-                    kept.push('…');
-                }
-                *text = kept;
+                *text = fit(text, left);
                 left = 0;
             } else {
                 left -= text.width();

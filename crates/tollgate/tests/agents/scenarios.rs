@@ -32,7 +32,48 @@ pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
         "{}",
         session.story()
     );
+    if agent == Agent::Claude {
+        its_own_transcript_tells_the_same(&scene, &session);
+    }
     "the tool does not run; the model reads why".to_owned()
+}
+
+/// The transcript that the agent itself left is replayed: the same call is found, and no other;
+/// that a hook saw it is known from the journal, and from nowhere else.
+fn its_own_transcript_tells_the_same(scene: &Scene, session: &Session) {
+    let field = |key: &str| {
+        let mut events = session.events.iter();
+        events.find_map(|seen| seen.event[key].as_str().map(str::to_owned))
+    };
+    let (transcript, call) = (field("transcript_path"), field("tool_use_id"));
+    let (transcript, call) = (transcript.unwrap(), call.unwrap());
+    for (seen, unseen) in [(true, 0), (false, 1)] {
+        let run = scene.project.run(&["replay", &transcript, "--json"], b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        let told: Value = serde_json::from_str(&run.stdout).unwrap();
+        let findings = told["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{told:#}");
+        let found = &findings[0];
+        assert_eq!(
+            (
+                &found["code"],
+                &found["tool"],
+                &found["call"],
+                &found["seen"]
+            ),
+            (&json!("BG-001"), &json!("Bash"), &json!(call), &json!(seen)),
+            "{told:#}"
+        );
+        let count: u64 = told["counts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["unseen"].as_u64().unwrap())
+            .sum();
+        assert_eq!(count, unseen, "{told:#}");
+        let journal = scene.project.path(".tollgate/local/journal.jsonl");
+        std::fs::remove_file(journal).unwrap_or_default();
+    }
 }
 
 pub(crate) fn a_commit_to_the_workflows_branch_runs(agent: Agent) -> String {

@@ -226,11 +226,12 @@ impl Run {
         reason.to_owned()
     }
 
-    /// A warning: allowed, with this on standard error.
+    /// A warning: allowed, with this at the beginning of a line on standard error.
     #[track_caller]
     pub(crate) fn warns(self, text: &str) -> String {
         let run = self.allows();
-        assert!(run.stderr.contains(text), "{run:?}");
+        let begins = run.stderr.starts_with(text) || run.stderr.contains(&format!("\n{text}"));
+        assert!(begins, "{run:?}");
         run.stderr
     }
 

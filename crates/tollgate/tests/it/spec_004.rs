@@ -180,6 +180,13 @@ fn f9_a_redo_needs_its_marker_on_disk() {
     write(&presented, &workflow(5, 5, "in_progress")).says_nothing();
     write(&presented, &workflow(5, 5, "pending")).blocks("Phase status regression");
 
+    // A count that goes up by one is a redo as well, up to the third.
+    presented["active_workflow"]["supervised_review"] =
+        json!({ "status": "completed", "redo_count": 1 });
+    write(&presented, &again(2)).says_nothing();
+    write(&presented, &again(3)).blocks("Phase status regression");
+    presented["active_workflow"]["supervised_review"]["redo_count"] = json!("1");
+    write(&presented, &again(2)).blocks("Phase status regression");
     presented["active_workflow"]["supervised_review"] =
         json!({ "status": "completed", "redo_count": 3 });
     write(&presented, &again(4)).blocks("Phase status regression");
@@ -212,6 +219,19 @@ fn d1_an_edit_is_applied_in_memory_before_the_write() {
         .says_nothing();
     project.hook(&edit("not in the file", "x")).says_nothing();
     assert_eq!(project.codes(), ["SWV-008"]);
+}
+
+#[test]
+fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
+    let project = Project::new().state(&json!({ "own": 5, "state_version": 5 }));
+    let edit = |all: bool| {
+        json!({ "tool_name": "Edit", "tool_input": {
+            "file_path": project.path(".isdlc/state.json"),
+            "old_string": "5", "new_string": "4", "replace_all": all,
+        } })
+    };
+    project.guard(NAME, &edit(false)).says_nothing();
+    project.guard(NAME, &edit(true)).blocks("Version mismatch");
 }
 
 #[test]
@@ -256,7 +276,7 @@ fn f8_one_index_ahead_is_the_way_from_phase_to_phase() {
 #[test]
 fn r28_contradictions_are_told_without_phases_too() {
     let state = json!({ "current_phase": "a", "active_workflow": { "current_phase": "b" } });
-    write(&state, &state).warns("V9-B WARNING:");
+    write(&state, &state).warns("[state-write-validator] V9-B WARNING:");
 }
 
 #[test]

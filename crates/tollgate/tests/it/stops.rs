@@ -149,6 +149,49 @@ fn the_first_block_wins_and_the_rest_is_reported() {
     assert_eq!(blocker(&run), None, "{run:?}");
 }
 
+/// Agent-protocols 3.11: Cursor stops listening after five blocks in a row, the others after eight
+/// or never. The stop behind the last of them is let go, and says that nothing was verified.
+#[test]
+fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
+    type Stop<'a> = &'a dyn Fn(&World, u64) -> Run;
+    let cursor = |world: &World, count: u64| {
+        world.project.hook(&json!({
+            "hook_event_name": "stop", "conversation_id": "c", "generation_id": "g",
+            "model": "m", "status": "completed", "loop_count": count,
+            "workspace_roots": [world.project.root()],
+        }))
+    };
+    let claude = |world: &World, count: u64| world.stop("s", Some(1), count > 0, &json!({}));
+    // The same failure asks twice at most, and digits do not make it another.
+    let fails_anew = |world: &World, count: u64| {
+        let words = [
+            "ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibis",
+        ];
+        let word = words[usize::try_from(count).unwrap()];
+        world
+            .project
+            .file("src/fault", &format!("a broken {word}\n"));
+    };
+    for (bears, asks, stop) in [
+        (5, "followup_message", &cursor as Stop<'_>),
+        (8, "reason", &claude),
+    ] {
+        let world = World::new();
+        for count in 0..bears {
+            fails_anew(&world, count);
+            let run = stop(&world, count);
+            let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+            assert!(answer[asks].is_string(), "{count}: {run:?}");
+        }
+        fails_anew(&world, bears);
+        let run = stop(&world, bears);
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+        assert!(answer[asks].is_null(), "{run:?}");
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        assert!(shown.contains("erified"), "{run:?}");
+    }
+}
+
 #[test]
 fn stops_that_are_none_are_not_gated() {
     let world = World::new();

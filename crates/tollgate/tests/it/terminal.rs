@@ -57,6 +57,23 @@ impl Terminal {
         self
     }
 
+    /// Waits until the screen shows this text so many times.
+    pub(crate) fn shows_times(&mut self, text: &str, times: usize) -> &mut Self {
+        while self.seen.matches(text).count() < times {
+            assert!(
+                self.read(),
+                "{text:?} is not {times} times in {}",
+                self.seen
+            );
+        }
+        self
+    }
+
+    /// All that was shown so far.
+    pub(crate) fn screen(&self) -> &str {
+        &self.seen
+    }
+
     /// Types a line.
     pub(crate) fn types(&mut self, line: &str) -> &mut Self {
         self.master

@@ -14,6 +14,7 @@ mod schema;
 mod stop_hook;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use tollgate_core::env::Env;
@@ -80,6 +81,28 @@ impl ScopeArguments {
             uncommitted: self.uncommitted,
         }
     }
+}
+
+/// Reads the arguments of a command that agents and scripts start again and again, without
+/// building the whole command line of Tollgate, which takes a third of its own work. None for all
+/// else, help and mistakes too: then the whole one answers.
+pub(super) fn read_alone(args: impl Iterator<Item = OsString>) -> Option<Command> {
+    fn read<A: clap::Args>(args: impl Iterator<Item = OsString>) -> Option<A> {
+        let alone = A::augment_args(clap::Command::new("alone"));
+        let matches = alone.try_get_matches_from(args).ok()?;
+        A::from_arg_matches(&matches).ok()
+    }
+    // What clap takes for the program's name is the command's.
+    let mut args = args.skip(1).peekable();
+    let name = args.peek()?.clone();
+    Some(match name.to_str()? {
+        "run" => Command::Run(read(args)?),
+        "check" => Command::Check(read(args)?),
+        "review" => Command::Review(read(args)?),
+        "detect" => Command::Detect(read(args)?),
+        "stop-hook" => Command::StopHook(read(args)?),
+        _ => return None,
+    })
 }
 
 pub(super) fn run(command: &Command) -> Answer {

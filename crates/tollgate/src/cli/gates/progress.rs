@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::super::{DIM, ERROR, GOOD, WARN};
 use crate::gate::Event;
@@ -14,9 +15,19 @@ use crate::gate::console::plain;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::Outcome;
+use crate::ui::plain::fit;
 
 /// How many lines of a failing check's output a person is shown at once.
 const TAIL: usize = 6;
+
+/// How many failed gates are named again at the end.
+const NAMED: usize = 10;
+
+/// Names of gates are padded to the longest, unless that is longer than this.
+const NAME: usize = 48;
+
+/// What stands before each line of a failing check's output.
+const MARGIN: &str = "      │ ";
 
 /// Shows a run.
 pub(super) struct Progress<'l> {
@@ -30,7 +41,20 @@ pub(super) struct Progress<'l> {
 
 struct Live {
     screen: MultiProgress,
-    bars: Mutex<BTreeMap<String, ProgressBar>>,
+    moving: Mutex<Moving>,
+}
+
+/// The lines at the bottom that move, and what they count.
+#[derive(Default)]
+struct Moving {
+    bars: BTreeMap<String, ProgressBar>,
+    /// How many gates ended; below the others, if there are several.
+    count: Option<ProgressBar>,
+    planned: usize,
+    ended: usize,
+    failed: Vec<String>,
+    /// The columns of the longest name.
+    widest: usize,
 }
 
 impl<'l> Progress<'l> {
@@ -41,7 +65,7 @@ impl<'l> Progress<'l> {
             quiet,
             live: std::io::stderr().is_terminal().then(|| Live {
                 screen: MultiProgress::new(),
-                bars: Mutex::default(),
+                moving: Mutex::default(),
             }),
         };
         progress.say("Detecting changes...");
@@ -88,45 +112,74 @@ impl<'l> Progress<'l> {
 
 impl Live {
     fn show(&self, event: &Event<'_>, lines: Vec<String>) {
-        let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Started(job) => {
-                let bar = self.screen.add(ProgressBar::new_spinner());
-                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-                    bar.set_style(style);
+            Event::Planned(jobs, _) => {
+                let widths = jobs.iter().map(|job| job.id.width());
+                moving.widest = widths.max().unwrap_or(0).min(NAME);
+                moving.planned = jobs.len();
+                if jobs.len() > 1 {
+                    let count = self.screen.add(bar("{msg:.dim}"));
+                    count.set_message(moving.tally());
+                    moving.count = Some(count);
                 }
-                bar.set_message(job.id.clone());
+            }
+            Event::Started(job) => {
+                let bar = bar("{spinner:.cyan} {msg} {elapsed:.dim}");
+                let bar = match &moving.count {
+                    Some(count) => self.screen.insert_before(count, bar),
+                    None => self.screen.add(bar),
+                };
+                bar.set_message(format!("{:<width$}", job.id, width = moving.widest));
                 bar.enable_steady_tick(Duration::from_millis(100));
-                bars.insert(job.id.clone(), bar);
+                moving.bars.insert(job.id.clone(), bar);
             }
             Event::Ended(job, result) => {
-                if let Some(bar) = bars.remove(&job.id) {
+                if let Some(bar) = moving.bars.remove(&job.id) {
                     bar.finish_and_clear();
                 }
-                self.print(
-                    lines
-                        .into_iter()
-                        .map(|line| coloured(result.outcome, &line)),
-                );
+                moving.ended += 1;
+                if result.outcome.is_failure() {
+                    moving.failed.push(job.id.clone());
+                }
+                if let Some(count) = &moving.count {
+                    count.set_message(moving.tally());
+                }
+                let lines = lines.iter().map(|line| coloured(result.outcome, line));
                 let skip = result.tail.len().saturating_sub(TAIL);
-                let tail = result.tail.iter().skip(skip);
-                self.print(tail.map(|line| format!("      {DIM}│ {line}{DIM:#}")));
+                let columns = columns().saturating_sub(MARGIN.width());
+                let tail = result.tail.iter().skip(skip).map(|line| {
+                    let line = fit(&line.replace('\t', "    "), columns);
+                    format!("{DIM}{MARGIN}{line}{DIM:#}")
+                });
+                self.print(lines.chain(tail));
             }
             Event::Summary(_) => {
-                let bold = lines.into_iter().map(|line| {
+                if let Some(count) = moving.count.take() {
+                    count.finish_and_clear();
+                }
+                let mut told = Vec::new();
+                for line in lines {
                     let Some(status) = line.strip_prefix("Status: ") else {
-                        return line;
+                        told.push(line);
+                        continue;
                     };
+                    // What failed may have scrolled away by now.
+                    let named = moving.failed.iter().take(NAMED);
+                    told.extend(named.map(|id| format!("  {ERROR}✗{ERROR:#} {id}")));
+                    if moving.failed.len() > NAMED {
+                        told.push(format!("  … {} more", moving.failed.len() - NAMED));
+                    }
                     let style = if status.starts_with("Passed") {
                         GOOD
                     } else {
                         ERROR
                     };
-                    format!("Status: {style}{status}{style:#}")
-                });
-                self.print(bold);
+                    told.push(format!("Status: {style}{status}{style:#}"));
+                }
+                self.print(told.into_iter());
             }
-            Event::Note(_) | Event::Planned(..) => self.print(lines.into_iter()),
+            Event::Note(_) => self.print(lines.into_iter()),
         }
     }
 
@@ -137,6 +190,32 @@ impl Live {
             self.screen
                 .suspend(|| anstream::eprintln!("{}", lines.join("\n")));
         }
+    }
+}
+
+impl Moving {
+    fn tally(&self) -> String {
+        let failed = match self.failed.len() {
+            0 => String::new(),
+            failed => format!(", {failed} failed"),
+        };
+        format!("  {} of {} ended{failed}", self.ended, self.planned)
+    }
+}
+
+fn bar(template: &str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// The width of the terminal.
+fn columns() -> usize {
+    match rustix::termios::tcgetwinsize(std::io::stderr()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        Ok(_) | Err(_) => 80,
     }
 }
 

@@ -23,10 +23,7 @@ use crate::cli::workflow::status::outlook;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::{Entry, Tail};
-use crate::plan::home::Found;
-use crate::plan::phase::Phase;
-use crate::plan::rounds;
-use crate::plan::view::View;
+use crate::ui::snapshot::{Plan, plan};
 
 /// How much of the journal is looked at: a day of a busy project.
 const LOOK_BACK: u64 = 256 << 10;
@@ -76,16 +73,6 @@ pub(super) struct Gates {
     pub(super) reviews: usize,
     pub(super) allowed: u64,
     pub(super) evidence: Evidence,
-}
-
-pub(super) struct Plan {
-    pub(super) id: String,
-    pub(super) phase: String,
-    pub(super) next: Option<String>,
-    /// The round of reviews, at most how many, and how many in a row were clean.
-    pub(super) round: Option<(u64, u64, u64)>,
-    pub(super) tasks: (usize, usize),
-    pub(super) cost_usd: Option<f64>,
 }
 
 /// What happened lately.
@@ -172,7 +159,7 @@ impl Overview {
             "root": self.root, "branch": self.branch, "armed": armed,
             "workflow": self.workflow.to_json(Workflow::to_json),
             "gates": self.gates.to_json(Gates::to_json),
-            "plan": self.plan.to_json(Plan::to_json),
+            "plan": self.plan.to_json(plan_json),
             "decisions": decisions,
             "last_24_hours": {
                 "blocks": blocks, "warnings": warnings, "faults": faults, "reviews": reviews,
@@ -237,16 +224,14 @@ impl Gates {
     }
 }
 
-impl Plan {
-    fn to_json(&self) -> Value {
-        let round = self
-            .round
-            .map(|(made, most, clean)| json!({ "made": made, "at_most": most, "clean": clean }));
-        json!({
-            "plan": self.id, "phase": self.phase, "next_phase": self.next, "reviews": round,
-            "tasks": { "closed": self.tasks.0, "all": self.tasks.1 }, "cost_usd": self.cost_usd,
-        })
-    }
+fn plan_json(plan: &Plan) -> Value {
+    let round = plan.reviews_made.map(
+        |made| json!({ "made": made, "at_most": plan.max_reviews, "clean": plan.clean_in_a_row }),
+    );
+    json!({
+        "plan": plan.id, "phase": plan.phase_name(), "next_phase": plan.next, "reviews": round,
+        "tasks": { "closed": plan.tasks.0, "all": plan.tasks.1 }, "cost_usd": plan.cost_usd(),
+    })
 }
 
 impl Tally {
@@ -390,54 +375,23 @@ fn gates(layout: &Layout, env: &Env, wrong: &mut Vec<String>) -> Known<Gates> {
     }
 }
 
+/// The plan as the page has it.
 fn plan(layout: &Layout, wrong: &mut Vec<String>) -> Known<Plan> {
-    if !layout.plans_home().is_dir() {
-        return Known::Absent;
-    }
-    let chosen = crate::plan::choice::choose(layout);
-    wrong.extend(chosen.notes);
-    let Some(plan) = chosen.plan else {
-        return Known::Absent;
-    };
-    let view = View::of(&plan);
-    match &view.found {
-        Found::Read(state) => {
-            let about = |problem: &String| format!("plan {}: {problem}", plan.id());
-            wrong.extend(state.problems.iter().map(about));
-        }
-        Found::Absent => {}
-        Found::Corrupt(why) | Found::Unusable(why) => {
-            wrong.push(format!("plan {}: {why}", plan.id()));
-            return Known::Unreadable;
+    let mut troubles = Vec::new();
+    let plan = plan::read(layout, &mut Vec::new(), &mut troubles);
+    wrong.extend(troubles.into_iter().map(|trouble| trouble.what));
+    match plan {
+        None => Known::Absent,
+        Some(plan) if plan.is_broken => Known::Unreadable,
+        Some(plan) => {
+            let broken = plan.errors.len();
+            if broken > 0 {
+                wrong.push(format!(
+                    "plan {}: {broken} rule(s) are broken: `tollgate plan validate`",
+                    plan.id
+                ));
+            }
+            Known::Is(plan)
         }
     }
-    let broken = view.report.errors.len();
-    if broken > 0 {
-        wrong.push(format!(
-            "plan {}: {broken} rule(s) are broken: `tollgate plan validate`",
-            plan.id()
-        ));
-    }
-    let rounds = rounds::read(&plan);
-    let known: Vec<f64> = rounds.iter().filter_map(|round| round.cost_usd).collect();
-    let state = view.state();
-    let reviewing = state.filter(|state| {
-        let phases = [state.phase, state.next()];
-        let is_review =
-            |phase: &Option<Phase>| matches!(phase, Some(Phase::Review(_) | Phase::PostReview(_)));
-        phases.iter().any(is_review)
-    });
-    Known::Is(Plan {
-        id: plan.id().to_owned(),
-        phase: state
-            .map_or("no state", |state| state.phase_name())
-            .to_owned(),
-        next: state.and_then(|state| state.next().map(|next| next.as_str().to_owned())),
-        round: reviewing.map(|state| {
-            let made = state.phase_iteration.unwrap_or(0);
-            (made, state.max_reviews, state.consecutive_clean)
-        }),
-        tasks: view.tasks().progress(),
-        cost_usd: (!known.is_empty()).then(|| known.iter().sum()),
-    })
 }

@@ -5,13 +5,14 @@ use jiff::Timestamp;
 
 use tollgate_core::state::journal::Decision;
 
-use super::overview::{Gates, Known, Overview, Plan, Tally, Workflow};
+use super::overview::{Gates, Known, Overview, Tally, Workflow};
 use crate::cli::wrap::{shorten, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::Status;
 use crate::gate::evidence::Pass;
 use crate::plan::rounds::cost;
 use crate::ui::plain::Plain;
+use crate::ui::snapshot::Plan;
 
 /// How wide it is.
 const WIDTH: usize = 80;
@@ -171,9 +172,15 @@ fn print_gates(gates: &Gates, now: Timestamp) {
 }
 
 fn print_plan(plan: &Plan) {
-    line("plan", BOLD, "▶", &format!("{}: {}", plan.id, plan.phase));
+    line(
+        "plan",
+        BOLD,
+        "▶",
+        &format!("{}: {}", plan.id, plan.phase_name()),
+    );
     let mut parts = Vec::new();
-    if let Some((made, most, clean)) = plan.round {
+    let (most, clean) = (plan.max_reviews, plan.clean_in_a_row);
+    if let Some(made) = plan.reviews_made {
         parts.push(format!(
             "review round {made} of at most {most}, {} of 2 clean",
             clean.min(2)
@@ -183,8 +190,8 @@ fn print_plan(plan: &Plan) {
     if all > 0 {
         parts.push(format!("{closed} of {all} tasks closed"));
     }
-    if plan.cost_usd.is_some() {
-        parts.push(cost(plan.cost_usd));
+    if plan.cost_usd().is_some() {
+        parts.push(cost(plan.cost_usd()));
     }
     if !parts.is_empty() {
         more(&parts.join(", "));

@@ -163,6 +163,7 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
             })
             .into_iter()
             .collect(),
+        "PS-002" => case.planned(finding),
         "BG-001" => case.on_branch(),
         "BG-002" => case.last_phase(),
         "SWV-007" => case.rewritten(
@@ -262,6 +263,7 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
                 fix("leave the ATDD mode", off),
             ]
         }
+        "WCE-002" => case.faster(),
         "OFV-001" => case.complete_artifact(finding),
         _ => Vec::new(),
     }

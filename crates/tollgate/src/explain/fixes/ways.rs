@@ -438,6 +438,50 @@ impl Case {
         own.unwrap_or_else(|| std::fs::read_to_string(self.root.join(path)).unwrap_or_default())
     }
 
+    /// The task plan has a task in the right form, and none that waits for itself.
+    pub(super) fn planned(&self, finding: &Finding) -> Vec<Fix> {
+        const HEADING: &str = "## Phase 06: Implementation";
+        const TASK: &str = "- [ ] T9999 what is to be done | traces: FR-01\n  files: src/\n";
+        let Some(path) = self.file_after(finding, "Path: ") else {
+            return Vec::new();
+        };
+        let old = self.text_of(&path);
+        let is_heading = |line: &&str| {
+            line.starts_with("## Phase ") && line.contains(": ") && line.contains("Implementation")
+        };
+        let with_task = match old.lines().find(is_heading) {
+            Some(heading) => old.replacen(heading, &format!("{heading}\n{TASK}"), 1),
+            None => format!("{old}\n{HEADING}\n{TASK}"),
+        };
+        let free = old.split_inclusive('\n');
+        let free: String = free
+            .filter(|line| !line.starts_with("  blocked_by:"))
+            .collect();
+        let file = |text: String| Change::File {
+            path: path.clone(),
+            text,
+        };
+        vec![
+            fix("give the tasks their files and traces", [file(with_task)]),
+            fix("let no task wait for itself", [file(free)]),
+        ]
+    }
+
+    /// The workflow that ended took no time at all.
+    pub(super) fn faster(&self) -> Vec<Fix> {
+        let history = self.state.as_ref();
+        let history = history.and_then(|state| state.array(&["workflow_history"]));
+        let mut history = history.map(<[Value]>::to_vec).unwrap_or_default();
+        let Some(Value::Object(last)) = history.last_mut() else {
+            return Vec::new();
+        };
+        last.insert("started_at".to_owned(), iso(self.now).into());
+        vec![fix(
+            "nothing; look at the phases that took longest",
+            [state(&["workflow_history"], history)],
+        )]
+    }
+
     pub(super) fn complete_artifact(&self, finding: &Finding) -> Vec<Fix> {
         let Some((path, _)) = finding.reason.split_once(": ") else {
             return Vec::new();

@@ -28,6 +28,9 @@ pub(crate) use table::{Problem, Weight, nearest};
 /// No configuration file is larger.
 const CAP: u64 = 1 << 20;
 
+/// From so many check files on, a second thread is worth its start.
+const MANY: usize = 24;
+
 /// How long a gate may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -356,31 +359,48 @@ impl Reader<'_> {
         }
     }
 
+    /// Many files are read by two threads: git has not been started yet, and a core is free.
     fn checks(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Check> {
-        let mut checks = BTreeMap::new();
-        for (name, file) in self.named_files(directory, &["yml", "yaml"]) {
-            let Some(text) = self.text(&file) else {
-                continue;
-            };
-            let Some(node) = self.parse(&file, &text, &keys::CHECK) else {
-                continue;
-            };
-            let mut check = Check::read(&node);
-            if check.fail_fast && check.parallel {
-                let line = node.get("fail_fast").map_or(0, |node| node.line);
-                self.examiner(&file).error(
-                    line,
-                    "fail_fast",
-                    "fail_fast can only be used when parallel is false".to_owned(),
-                    Some("remove one of the two".to_owned()),
-                );
-            }
-            if let Some(path) = node.get("fix_instructions") {
-                check.fix_instructions = self.beside(home, &file, "fix_instructions", path);
-            }
-            checks.insert(name, check);
+        let files = self.named_files(directory, &["yml", "yaml"]);
+        if files.len() < MANY {
+            return self.checks_in(&files, home).into_iter().collect();
         }
-        checks
+        let (some, others) = files.split_at(files.len() / 2);
+        let mut beside = Reader {
+            root: self.root,
+            problems: Vec::new(),
+        };
+        let (first, second) = std::thread::scope(|scope| {
+            let second = scope.spawn(|| beside.checks_in(others, home));
+            (self.checks_in(some, home), second.join())
+        });
+        self.problems.append(&mut beside.problems);
+        let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        first.into_iter().chain(second).collect()
+    }
+
+    fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {
+        let read = |(name, file): &(String, PathBuf)| Some((name.clone(), self.check(file, home)?));
+        files.iter().filter_map(read).collect()
+    }
+
+    fn check(&mut self, file: &Path, home: &Path) -> Option<Check> {
+        let text = self.text(file)?;
+        let node = self.parse(file, &text, &keys::CHECK)?;
+        let mut check = Check::read(&node);
+        if check.fail_fast && check.parallel {
+            let line = node.get("fail_fast").map_or(0, |node| node.line);
+            self.examiner(file).error(
+                line,
+                "fail_fast",
+                "fail_fast can only be used when parallel is false".to_owned(),
+                Some("remove one of the two".to_owned()),
+            );
+        }
+        if let Some(path) = node.get("fix_instructions") {
+            check.fix_instructions = self.beside(home, file, "fix_instructions", path);
+        }
+        Some(check)
     }
 
     /// The text of a file that a configuration names, which must lie in the gates' home.
@@ -427,12 +447,13 @@ impl Reader<'_> {
             extension.is_some_and(|extension| extensions.contains(&extension))
         });
         files.sort();
-        let mut named: Vec<(String, PathBuf)> = Vec::new();
+        let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
+        let mut named = Vec::new();
         for file in files {
             let Some(stem) = file.file_stem().map(|s| s.to_string_lossy().into_owned()) else {
                 continue;
             };
-            if let Some((_, first)) = named.iter().find(|(name, _)| *name == stem) {
+            if let Some(first) = seen.get(&stem) {
                 let what = format!(
                     "{} defines \"{stem}\" already",
                     self.relative(first).display()
@@ -445,6 +466,7 @@ impl Reader<'_> {
                 );
                 continue;
             }
+            seen.insert(stem.clone(), file.clone());
             named.push((stem, file));
         }
         named

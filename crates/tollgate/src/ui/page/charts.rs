@@ -5,7 +5,7 @@
 
 use super::html::Html;
 use super::{duration, moment, nothing};
-use crate::ui::snapshot::{Past, Snapshot, Workflow};
+use crate::ui::snapshot::{Past, Point, Snapshot, Workflow};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 160.0;
@@ -91,33 +91,40 @@ fn decisions(past: &Past, html: &mut Html) {
         }
     }
     let words = format!(
-        "{} to {}; the tallest column is {tallest}. Red are blocks, yellow warnings, violet faults.",
+        "{} to {}; the tallest column is {tallest}. From the bottom: blocks (red), warnings (yellow), faults (violet).",
         moment(&first.from),
         moment(&last.from)
     );
     figure(html, title, &drawing, &words);
 }
 
-/// Dots from left (old) to right (new).
-fn dots(values: &[f64], highest: f64, class: &'static str) -> Html {
+/// Bars from left (old) to right (new). One that failed has another colour and, for those who do
+/// not tell colours apart, a cap that floats above it.
+fn bars(points: &[Point], highest: f64, class: &'static str) -> Html {
+    const CAP: f64 = 6.0;
     let mut drawing = Html::default();
-    let step = WIDTH / real(values.len().max(1));
-    for (index, value) in values.iter().enumerate() {
-        let height = (value / highest).clamp(0.0, 1.0) * (HEIGHT - 8.0);
+    let step = WIDTH / real(points.len().max(1));
+    for (index, point) in points.iter().enumerate() {
+        let height = (point.value / highest).clamp(0.0, 1.0) * (HEIGHT - 8.0 - 2.0 * CAP);
+        let height = height.max(2.0);
         let width = (step - 1.0).clamp(1.0, 12.0);
         let x = real(index) * step + (step - width) / 2.0;
-        rect(
-            &mut drawing,
-            class,
-            (x, width),
-            (HEIGHT - height - 1.0, height.max(2.0)),
-        );
+        let top = HEIGHT - height - 1.0;
+        let class = if point.failed { "bad" } else { class };
+        rect(&mut drawing, class, (x, width), (top, height));
+        if point.failed {
+            rect(&mut drawing, "bad", (x, width), (top - 2.0 * CAP, CAP));
+        }
     }
     drawing
 }
 
-fn highest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
+fn highest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::MIN_POSITIVE, f64::max)
+}
+
+fn highest_of(points: &[Point]) -> f64 {
+    highest(points.iter().map(|point| point.value))
 }
 
 fn latency(past: &Past, html: &mut Html) {
@@ -130,18 +137,18 @@ fn latency(past: &Past, html: &mut Html) {
             "No tool event was written down yet; allowed ones are not.",
         );
     }
-    let values: Vec<f64> = latency.points.iter().map(|point| point.value).collect();
     let words = format!(
         "The last {} tool events that were written down: median {}, 95 % within {}, at most {}. Inside the process, without its start.",
-        values.len(),
+        latency.points.len(),
         duration(latency.median_ms),
         duration(latency.p95_ms),
         duration(latency.max_ms)
     );
+    let points = &latency.points;
     figure(
         html,
         title,
-        &dots(&values, highest(&values), "busy"),
+        &bars(points, highest_of(points), "busy"),
         &words,
     );
 }
@@ -184,15 +191,19 @@ fn gates(past: &Past, html: &mut Html) {
     if past.gates.is_empty() {
         return without(html, title, "None ran yet.");
     }
-    let values: Vec<f64> = past.gates.iter().map(|point| point.value).collect();
-    let longest = past
-        .gates
+    let points = &past.gates;
+    let longest = points
         .iter()
         .max_by(|one, other| one.value.total_cmp(&other.value));
+    let failed = points.iter().filter(|point| point.failed).count();
     let words = longest.map_or(String::new(), |longest| {
+        let failed = match failed {
+            0 => "None failed.".to_owned(),
+            failed => format!("{failed} failed: those are red and have a cap above them."),
+        };
         format!(
-            "The last {}, oldest first; the longest took {}: {}.",
-            values.len(),
+            "The last {}, oldest first; the longest took {}: {}. {failed}",
+            points.len(),
             duration(longest.value * 1000.0),
             longest.what
         )
@@ -200,7 +211,7 @@ fn gates(past: &Past, html: &mut Html) {
     figure(
         html,
         title,
-        &dots(&values, highest(&values), "good"),
+        &bars(points, highest_of(points), "good"),
         &words,
     );
 }
@@ -218,8 +229,7 @@ fn phases(snapshot: &Snapshot, html: &mut Html) {
     if timed.is_empty() {
         return without(html, title, "No phase has its time yet.");
     }
-    let values: Vec<f64> = timed.iter().map(|(_, minutes)| *minutes).collect();
-    let top = highest(&values);
+    let top = highest(timed.iter().map(|(_, minutes)| *minutes));
     html.raw("<figure><h3>")
         .raw(title)
         .raw("</h3><dl class=\"bars\">");

@@ -1,5 +1,6 @@
 //! The page: a snapshot as HTML, served live or kept as a file.
 
+mod allow;
 mod charts;
 mod decisions;
 mod gates;
@@ -20,14 +21,24 @@ pub(crate) const SCRIPT: &str = include_str!("page.js");
 /// The parts of the page: anchor, title, and what is in it.
 type Part = (&'static str, &'static str, fn(&Snapshot, &mut Html));
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("workflow", "Workflow", work::workflow),
+    (ALLOW, "Allow", allow::form),
     ("decisions", "Decisions", decisions::table),
     ("gates", "Gates", gates::list),
     ("reviews", "Reviews", gates::reviews),
     ("plan", "Plan", work::plan),
     ("costs", "Time and cost", charts::all),
 ];
+
+/// The part that is there only where a person can allow something.
+const ALLOW: &str = "allow";
+
+fn parts(snapshot: &Snapshot) -> impl Iterator<Item = Part> {
+    let can_allow = snapshot.can_allow;
+    let parts = PARTS.into_iter();
+    parts.filter(move |(id, ..)| can_allow || *id != ALLOW)
+}
 
 /// The page as it is served. Style and script are files of their own, so that the page can forbid
 /// all inline code.
@@ -76,7 +87,7 @@ fn body(html: &mut Html, snapshot: &Snapshot) {
     html.raw("</p></div><p id=\"live\" role=\"status\">as of <time>");
     html.text(moment(&snapshot.at));
     html.raw("</time></p><nav aria-label=\"Parts of this page\"><ul>");
-    for (id, title, _) in PARTS {
+    for (id, title, _) in parts(snapshot) {
         html.raw("<li><a href=\"#")
             .raw(id)
             .raw("\">")
@@ -85,12 +96,16 @@ fn body(html: &mut Html, snapshot: &Snapshot) {
     }
     html.raw("</ul></nav></header><main id=\"main\" tabindex=\"-1\">");
     sections(html, snapshot);
-    html.raw("</main><footer><p>Read-only. Allowed events leave no trace, so they are not counted here. Times are UTC.</p></footer></body></html>\n");
+    html.raw("</main><footer><p>");
+    if !snapshot.can_allow {
+        html.raw("Read-only. ");
+    }
+    html.raw("Allowed events leave no trace, so they are not counted here. Times are UTC.</p></footer></body></html>\n");
 }
 
 fn sections(html: &mut Html, snapshot: &Snapshot) {
     summary::now(snapshot, html);
-    for (id, title, write) in PARTS {
+    for (id, title, write) in parts(snapshot) {
         html.raw("<section id=\"")
             .raw(id)
             .raw("\" aria-labelledby=\"")

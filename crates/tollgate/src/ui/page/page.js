@@ -30,6 +30,8 @@
       }
       if (!old) { main.append(document.adoptNode(part)); continue; }
       if (old.innerHTML === part.innerHTML) continue;
+      // What somebody is typing stays.
+      if ([...old.querySelectorAll("input")].some((field) => field.value || field === document.activeElement)) continue;
       const focus = old.contains(document.activeElement) ? document.activeElement : null;
       const place = focus && focus.closest("details");
       old.replaceChildren(...document.adoptNode(part).childNodes);
@@ -45,6 +47,25 @@
   events.addEventListener("decision", (event) => {
     const told = JSON.parse(event.data);
     say(`live: ${told.verdict} ${told.guard || ""} ${told.code || ""}`.trim());
+  });
+  // Overrides: asked here, confirmed with the word that only the terminal shows.
+  const send = async (place, form) => {
+    const fields = Object.fromEntries(new FormData(form));
+    const body = JSON.stringify(fields);
+    const answer = await fetch(place, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    const told = await answer.json();
+    return told.error || told.allowed || "The terminal of tollgate serve shows a word now. Type it here.";
+  };
+  document.addEventListener("submit", async (event) => {
+    const place = { "allow-ask": "allow", "allow-word": "allow/word" }[event.target.id];
+    if (!place) return;
+    event.preventDefault();
+    const form = event.target;
+    let told;
+    try { told = await send(place, form); } catch { told = "The page is not served any more."; }
+    document.getElementById("allow-told").textContent = told;
+    if (place === "allow/word") form.reset();
+    else document.querySelector("#allow-word input").focus();
   });
   window.addEventListener("pagehide", () => events.close());
 })();

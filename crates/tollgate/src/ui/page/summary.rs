@@ -134,11 +134,11 @@ fn gates(snapshot: &Snapshot, html: &mut Html) {
 
 fn plan(snapshot: &Snapshot, html: &mut Html) {
     if let Some(plan) = &snapshot.plan {
+        if plan.is_broken {
+            return card(html, "bad", "Plan", "unreadable", "see above");
+        }
         let (closed, all) = plan.tasks;
-        let more = format!(
-            "{}; {closed} of {all} tasks closed",
-            plan.phase.as_deref().unwrap_or("no state")
-        );
+        let more = format!("{}; {closed} of {all} tasks closed", plan.phase_name());
         card(html, "plain", "Plan", &plan.id, &more);
     }
 }

@@ -29,9 +29,13 @@ fn phases(running: &Running, html: &mut Html) {
         .text(&running.kind)
         .raw("</b> ")
         .text(&running.description);
-    html.raw("</p><p class=\"dim\">since ")
-        .text(moment(&running.started_at));
-    html.raw(", budget ").text(&running.budget);
+    html.raw("</p><p class=\"dim\">");
+    if !running.started_at.is_empty() {
+        html.raw("since ")
+            .text(moment(&running.started_at))
+            .raw(", ");
+    }
+    html.raw("budget ").text(&running.budget);
     if let Some(branch) = &running.branch {
         html.raw(", branch ").text(branch);
     }
@@ -75,6 +79,11 @@ pub(super) fn plan(snapshot: &Snapshot, html: &mut Html) {
         );
         return;
     };
+    if plan.is_broken {
+        html.raw("<p class=\"bad\">The state of ").text(&plan.id);
+        html.raw(" cannot be read; see above.</p>");
+        return;
+    }
     let (closed, all) = plan.tasks;
     html.raw("<p><b>").text(&plan.id).raw("</b> ");
     html.text(plan.stage.unwrap_or("no stage"));

@@ -11,6 +11,7 @@ pub(super) enum Status {
     NotFound,
     MethodNotAllowed,
     Busy,
+    Refused,
 }
 
 /// An answer with all of its text.
@@ -32,6 +33,7 @@ impl Status {
             Self::Forbidden => "HTTP/1.1 403 Forbidden\r\n",
             Self::NotFound => "HTTP/1.1 404 Not Found\r\n",
             Self::MethodNotAllowed => "HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\n",
+            Self::Refused => "HTTP/1.1 422 Unprocessable Content\r\n",
             Self::Busy => "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n",
         }
     }
@@ -43,6 +45,15 @@ impl Answer {
             status: Status::Fine,
             kind,
             body,
+        }
+    }
+
+    /// A refusal that says why, to a page of our own.
+    pub(super) fn refused(why: &str) -> Self {
+        Self {
+            status: Status::Refused,
+            kind: "application/json",
+            body: serde_json::json!({ "error": why }).to_string(),
         }
     }
 

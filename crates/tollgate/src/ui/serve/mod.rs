@@ -4,9 +4,10 @@
 //! async runtime, and the hook shares the executable. It answers only on 127.0.0.1, only to the
 //! random token in the address, and only to requests that name this machine in `Host` (and in
 //! `Origin`, where a browser sends one): a page elsewhere that guesses the port learns nothing.
-//! It is read-only: it knows no other methods than GET and HEAD.
+//! It is read-only but for the overrides of a person who started it at a terminal ([`Desk`]).
 
 mod answer;
+mod desk;
 mod events;
 mod request;
 mod token;
@@ -22,6 +23,7 @@ use jiff::Timestamp;
 use super::page;
 use super::snapshot::{Observer, Snapshot};
 use answer::{Answer, Status};
+pub(crate) use desk::Desk;
 use request::Request;
 pub(crate) use token::Token;
 
@@ -45,6 +47,8 @@ struct Shared {
     observer: Mutex<Observer>,
     token: Token,
     port: u16,
+    /// Only if a person is there.
+    desk: Option<Desk>,
     connections: AtomicUsize,
     streams: AtomicUsize,
 }
@@ -68,7 +72,7 @@ impl Drop for Place<'_> {
 
 impl Server {
     /// Takes a port of the loopback interface; any free one for 0.
-    pub(crate) fn open(observer: Observer, port: u16) -> io::Result<Self> {
+    pub(crate) fn open(observer: Observer, port: u16, desk: Option<Desk>) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         let port = listener.local_addr()?.port();
         Ok(Self {
@@ -77,6 +81,7 @@ impl Server {
                 observer: Mutex::new(observer),
                 token: Token::new()?,
                 port,
+                desk,
                 connections: AtomicUsize::new(0),
                 streams: AtomicUsize::new(0),
             }),
@@ -158,8 +163,10 @@ impl Shared {
         if !self.is_from_here(request) {
             return Answer::empty(Status::Forbidden).into();
         }
-        if !matches!(request.method.as_str(), "GET" | "HEAD") {
-            return Answer::empty(Status::MethodNotAllowed).into();
+        match (request.method.as_str(), &self.desk) {
+            ("GET" | "HEAD", _) => {}
+            ("POST", Some(desk)) => return post(desk, place, request).into(),
+            _ => return Answer::empty(Status::MethodNotAllowed).into(),
         }
         match place {
             "" => Answer::new("text/html; charset=utf-8", page::served(&self.look())),
@@ -195,7 +202,28 @@ impl Shared {
 
     fn look(&self) -> Snapshot {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        observer.look(Timestamp::now())
+        Snapshot {
+            can_allow: self.desk.is_some(),
+            ..observer.look(Timestamp::now())
+        }
+    }
+}
+
+/// What only a page of ours sends: with the origin, which nobody else's page has, and as JSON,
+/// for which a browser asks first on behalf of a page elsewhere.
+fn post(desk: &Desk, place: &str, request: &Request) -> Answer {
+    if request.origin.is_none() || request.kind.as_deref() != Some("application/json") {
+        return Answer::empty(Status::Forbidden);
+    }
+    let now = Timestamp::now();
+    let done = match place {
+        "allow" => desk.ask(&request.body, now),
+        "allow/word" => desk.confirm(&request.body, now),
+        _ => return Answer::empty(Status::MethodNotAllowed),
+    };
+    match done {
+        Ok(value) => Answer::new("application/json", value.to_string()),
+        Err(why) => Answer::refused(&why),
     }
 }
 

@@ -18,27 +18,57 @@ pub(super) struct Request {
     pub(super) path: String,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
+    /// The type of what is sent.
+    pub(super) kind: Option<String>,
+    length: Option<String>,
+    /// What is sent; only of a POST.
+    pub(super) body: String,
 }
 
 impl Request {
-    /// Reads the head of a request; a body is not waited for. Nothing, if it is none, too large
-    /// or too slow.
+    /// Reads a request; a body only of a POST. Nothing, if it is none, too large or too slow.
     pub(super) fn read(stream: &mut TcpStream) -> io::Result<Option<Self>> {
         let until = Instant::now() + PATIENCE;
         let mut bytes = Vec::new();
-        let mut piece = [0; 4096];
-        while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+        let mut more = |bytes: &mut Vec<u8>| -> io::Result<bool> {
+            let mut piece = [0; 4096];
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || bytes.len() > CAP {
-                return Ok(None);
+                return Ok(false);
             }
             stream.set_read_timeout(Some(left))?;
-            match stream.read(&mut piece)? {
-                0 => return Ok(None),
-                count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
+            let count = stream.read(&mut piece)?;
+            bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
+            Ok(count > 0)
+        };
+        let head = loop {
+            if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end + 4;
             }
+            if !more(&mut bytes)? {
+                return Ok(None);
+            }
+        };
+        let text = bytes
+            .get(..head)
+            .and_then(|head| std::str::from_utf8(head).ok());
+        let Some(mut request) = text.and_then(Self::parse) else {
+            return Ok(None);
+        };
+        if request.method == "POST" {
+            let length = request.length.as_deref().unwrap_or("0").parse::<usize>();
+            let Some(end) = length.ok().filter(|length| *length <= CAP) else {
+                return Ok(None);
+            };
+            while bytes.len() < head + end {
+                if !more(&mut bytes)? {
+                    return Ok(None);
+                }
+            }
+            let body = bytes.get(head..head + end).unwrap_or_default();
+            request.body = String::from_utf8_lossy(body).into_owned();
         }
-        Ok(std::str::from_utf8(&bytes).ok().and_then(Self::parse))
+        Ok(Some(request))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -54,6 +84,9 @@ impl Request {
             path: target.split('?').next()?.to_owned(),
             host: None,
             origin: None,
+            kind: None,
+            length: None,
+            body: String::new(),
         };
         for line in lines {
             let (name, value) = line.split_once(':')?;
@@ -61,6 +94,10 @@ impl Request {
                 &mut request.host
             } else if name.eq_ignore_ascii_case("origin") {
                 &mut request.origin
+            } else if name.eq_ignore_ascii_case("content-type") {
+                &mut request.kind
+            } else if name.eq_ignore_ascii_case("content-length") {
+                &mut request.length
             } else {
                 continue;
             };

@@ -11,7 +11,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::state::timestamp::iso;
 
 use super::Trouble;
-use super::past::{Decided, LastOfGates};
+use super::past::{Decided, LastOfGates, is_failure};
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::{self, Gate as Kind, Job, Site, Which};
 use crate::gate::logs::LOCK;
@@ -110,7 +110,7 @@ pub(crate) struct Finding {
 
 impl Gate {
     pub(crate) fn is_failing(&self) -> bool {
-        matches!(self.result.as_deref(), Some("fail" | "error"))
+        self.result.as_deref().is_some_and(is_failure)
     }
 }
 

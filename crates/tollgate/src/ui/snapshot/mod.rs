@@ -6,7 +6,7 @@
 
 mod gates;
 mod past;
-mod plan;
+pub(crate) mod plan;
 mod workflow;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -23,7 +23,7 @@ use crate::journal::Follower;
 use crate::overrides::{Allowed, Overrides};
 
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
-pub(crate) use past::{Decided, Past};
+pub(crate) use past::{Decided, Past, Point};
 pub(crate) use plan::Plan;
 pub(crate) use workflow::{Running, Workflow};
 
@@ -40,6 +40,9 @@ pub(crate) struct Snapshot {
     pub(crate) journal: Past,
     /// What a person allowed for now, in words.
     pub(crate) allowed: Vec<String>,
+    /// Whether overrides can be given here: only on a page that a person started at a terminal.
+    #[serde(skip)]
+    pub(crate) can_allow: bool,
     /// What is wrong now, and what to do about it.
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -145,6 +148,7 @@ impl Observer {
             plan,
             journal,
             allowed: allowed.iter().map(Allowed::words).collect(),
+            can_allow: false,
             troubles,
         }
     }

@@ -93,6 +93,8 @@ pub(crate) struct Point {
     pub(crate) at: String,
     pub(crate) value: f64,
     pub(crate) what: String,
+    /// Whether it came to a failure.
+    pub(crate) failed: bool,
 }
 
 /// How long the hook took for events that were written down. Allowed events leave no trace.
@@ -183,6 +185,7 @@ impl Gatherer {
                     at: decided.at.clone(),
                     value: cost.usd,
                     what: decided.agent.clone().unwrap_or_default(),
+                    failed: false,
                 });
             }
             None => cost.unknown += 1,
@@ -243,8 +246,16 @@ impl Decided {
             at: self.at.clone(),
             value: self.ms?,
             what: self.guard.clone().unwrap_or_default(),
+            failed: self.code.as_deref().is_some_and(is_failure),
         })
     }
+}
+
+/// Whether a gate or a review that came to this did not hold. Plans write it in capitals.
+pub(super) fn is_failure(result: &str) -> bool {
+    ["fail", "error"]
+        .iter()
+        .any(|word| result.eq_ignore_ascii_case(word))
 }
 
 fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {

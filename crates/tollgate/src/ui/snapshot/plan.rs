@@ -25,6 +25,10 @@ pub(crate) struct Plan {
     pub(crate) tasks: (usize, usize),
     pub(crate) clean_in_a_row: u64,
     pub(crate) max_reviews: u64,
+    /// How many reviews were made in this phase; nothing if it is none of reviews.
+    pub(crate) reviews_made: Option<u64>,
+    /// Whether its state cannot be read. What is wrong is among the troubles.
+    pub(crate) is_broken: bool,
     /// Newest last.
     #[serde(serialize_with = "as_json")]
     pub(crate) rounds: Vec<Round>,
@@ -32,8 +36,25 @@ pub(crate) struct Plan {
     pub(crate) errors: Vec<String>,
 }
 
+impl Plan {
+    /// The phase, or that there is none.
+    pub(crate) fn phase_name(&self) -> &str {
+        self.phase.as_deref().unwrap_or("no state")
+    }
+
+    /// What its reviews cost, as far as their reviewers told.
+    pub(crate) fn cost_usd(&self) -> Option<f64> {
+        let known: Vec<f64> = self
+            .rounds
+            .iter()
+            .filter_map(|round| round.cost_usd)
+            .collect();
+        (!known.is_empty()).then(|| known.iter().sum())
+    }
+}
+
 /// Reads the plan that the project works on.
-pub(super) fn read(
+pub(crate) fn read(
     layout: &Layout,
     watched: &mut Vec<PathBuf>,
     troubles: &mut Vec<Trouble>,
@@ -50,13 +71,27 @@ pub(super) fn read(
     watched.extend([plan.dir().to_owned(), plan.path("state.json")]);
     watched.push(plan.local().to_owned());
     let view = View::of(&plan);
-    if let Found::Unusable(why) = &view.found {
-        troubles.push(Trouble {
-            what: format!("plan {}: {why}", plan.id()),
-            next: "mend it by hand; `tollgate plan validate` tells when it is right".to_owned(),
-        });
+    let about = |what: &String, next: &str| Trouble {
+        what: format!("plan {}: {what}", plan.id()),
+        next: next.to_owned(),
+    };
+    let unread = match &view.found {
+        Found::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
+        Found::Unusable(why) => Some((
+            why,
+            "mend it by hand; `tollgate plan validate` tells when it is right",
+        )),
+        Found::Absent | Found::Read(_) => None,
+    };
+    if let Some((why, next)) = unread {
+        troubles.push(about(why, next));
     }
     let state = view.state();
+    let problems = state.into_iter().flat_map(|state| &state.problems);
+    troubles.extend(problems.map(|problem| about(problem, "`tollgate plan validate` tells more")));
+    let is_review =
+        |phase: &Option<Phase>| matches!(phase, Some(Phase::Review(_) | Phase::PostReview(_)));
+    let reviewing = state.filter(|state| [state.phase, state.next()].iter().any(is_review));
     Some(Plan {
         id: plan.id().to_owned(),
         stage: state.and_then(|state| state.phase).map(Phase::stage),
@@ -66,6 +101,8 @@ pub(super) fn read(
         tasks: view.tasks().progress(),
         clean_in_a_row: state.map_or(0, |state| state.consecutive_clean),
         max_reviews: state.map_or(0, |state| state.max_reviews),
+        reviews_made: reviewing.map(|state| state.phase_iteration.unwrap_or(0)),
+        is_broken: unread.is_some(),
         rounds: rounds::read(&plan),
         errors: view.report.errors.clone(),
     })

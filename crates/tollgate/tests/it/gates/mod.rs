@@ -5,10 +5,12 @@ mod configuration;
 mod defects;
 mod defects_of_commands;
 mod faults;
+mod full_disk;
 mod killing;
 mod sessions;
 mod spec_003;
 mod spec_003_statuses;
+mod watching;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -28,6 +28,16 @@ mod stop_hook_protocol_compliance {
         let run = crate::context::run(command, event.to_string().as_bytes());
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();
         answers(&answer, "block", "failed");
+        // The same fields with the flag set, and a field that nobody knows.
+        let mut command = gates.command(&["stop-hook"]);
+        command.current_dir(elsewhere.path());
+        let event = json!({
+            "hook_event_name": "Stop", "cwd": gates.project.root(), "stop_hook_active": true,
+            "of_the_future": [1],
+        });
+        let run = crate::context::run(command, event.to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        answers(&answer, "approve", "stop_hook_active");
     }
 
     #[test]
@@ -138,17 +148,86 @@ mod unified_status_type {
         }
     }
 
+    type Prepare<'p> = &'p dyn Fn(&Gates);
+
+    /// The word is one and the same in the run's result, in the hook's answer and in the file.
     #[test]
     fn no_status_mapping() {
-        let gates = Gates::new(&[BAD]);
-        gates.tollgate(&["run"]).exits(1);
-        assert_eq!(gates.state()["status"], "failed");
+        let unchanged = |gates: &Gates| std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+        let unguarded = |gates: &Gates| {
+            unchanged(gates);
+            gates.file("docs/x.md", "x");
+        };
+        let baseless = |gates: &Gates| {
+            gates.git(&["branch", "-q", "-D", "main"]);
+        };
+        let nothing = |_: &Gates| ();
+        let each: [(&str, Prepare<'_>); 4] = [
+            ("failed", &nothing),
+            ("no_changes", &unchanged),
+            ("no_applicable_gates", &unguarded),
+            ("error", &baseless),
+        ];
+        for (status, prepare) in each {
+            let gates = || {
+                let gates = Gates::new(&[BAD]);
+                prepare(&gates);
+                gates
+            };
+            let run = gates();
+            assert_eq!(run.json(&["run"]).0["status"], status);
+            let stop = gates();
+            assert_eq!(stop.stop()["status"], status);
+            let ran = status == "failed";
+            for gates in [run, stop].iter().filter(|_| ran) {
+                assert_eq!(gates.state()["status"], status);
+            }
+        }
     }
 
+    /// Each of the thirteen as it comes about, and the one that blocks.
     #[test]
     fn blocking_determination() {
-        // The other twelve approve; each has its own scenario in this file.
-        answers(&Gates::new(&[BAD]).stop(), "block", "failed");
+        let stop = |config: &str| Gates::with_config(&[BAD], config).stop();
+        let passed = Gates::with_config(&[OK], "");
+        let mut seen = vec![
+            stop("stop_hook: { run_interval_minutes: 0 }"),
+            stop("max_retries: 0"),
+            stop("max_retries: many"),
+            stop("stop_hook: { enabled: false }"),
+            passed.stop(),
+            passed.stop(),
+        ];
+        let gates = Gates::new(&[OK]);
+        seen.push(gates.stop_raw(b"").0);
+        seen.push(gates.stop_raw(br#"{"stop_hook_active":true}"#).0);
+        gates.stop_in("s", "p", false);
+        gates.check("ok", "command: \"true || true\"");
+        seen.push(gates.stop_in("s", "p2", false));
+        std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+        gates.git(&["checkout", "-q", "--", "."]);
+        seen.push(Gates::stop(&gates));
+        gates.file("docs/x.md", "x");
+        seen.push(gates.stop());
+        std::fs::remove_dir_all(gates.path(".gauntlet")).unwrap();
+        seen.push(gates.stop());
+        let busy = Gates::with_config(&[BAD], "stop_hook: { deadline_seconds: 1 }");
+        let lock = busy.file("gauntlet_logs/.gauntlet-run.lock", "4242");
+        let lock = std::fs::File::open(lock).unwrap();
+        lock.lock().unwrap();
+        seen.push(busy.stop());
+        let mut statuses: Vec<_> = seen
+            .iter()
+            .map(|answer| answer["status"].as_str().unwrap())
+            .collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        assert_eq!(statuses.len(), 13, "{statuses:?}");
+        for answer in &seen {
+            let blocks = answer["status"] == "failed";
+            let decision = if blocks { "block" } else { "approve" };
+            assert_eq!(answer["decision"], decision, "{answer}");
+        }
     }
 }
 
@@ -444,7 +523,11 @@ mod enhanced_stop_reason_instructions {
     fn stop_reason_includes_console_log_path() {
         let gates = Gates::new(&[BAD]);
         let path = gates.path("gauntlet_logs/console.1.log");
-        assert!(reason(&gates).contains(path.to_str().unwrap()));
+        let reason = reason(&gates);
+        let line = reason
+            .lines()
+            .find(|line| line.contains(path.to_str().unwrap()));
+        assert!(line.unwrap().to_lowercase().contains("full"), "{reason}");
         assert!(path.is_absolute() && path.exists());
     }
 

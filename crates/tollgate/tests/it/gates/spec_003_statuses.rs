@@ -99,7 +99,7 @@ mod status_codes_for_approval_scenarios {
     /// Decided otherwise: `lock_conflict` (K2).
     #[test]
     fn lock_file_exists() {
-        let gates = Gates::new(&[OK]);
+        let gates = Gates::with_config(&[OK], "stop_hook: { deadline_seconds: 1 }");
         let path = gates.file("gauntlet_logs/.gauntlet-run.lock", "1");
         let file = std::fs::File::open(&path).unwrap();
         file.lock().unwrap();
@@ -107,6 +107,11 @@ mod status_codes_for_approval_scenarios {
             .tollgate(&["run"])
             .exits(1)
             .says("already in progress");
+        assert_eq!(gates.json(&["run"]).0["status"], "lock_conflict");
+        let answer = gates.stop();
+        answers(&answer, "approve", "lock_conflict");
+        let message = answer["message"].as_str().unwrap();
+        assert!(message.contains("already in progress"), "{message}");
     }
 
     /// Decided otherwise: `error` (K3).

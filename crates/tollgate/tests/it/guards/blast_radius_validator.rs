@@ -152,7 +152,7 @@ fn where_git_cannot_tell_the_agent_goes_on_and_the_person_is_told() {
     project.file(&format!("{HOME}/impact-analysis.md"), TABLE);
     project
         .guard(NAME, &advance())
-        .warns("git cannot tell what changed");
+        .warns("Tollgate: git cannot tell what changed");
     assert_eq!(project.codes(), ["git-unavailable"]);
 }
 
@@ -179,6 +179,6 @@ fn a_git_that_hangs_is_ended_in_time() {
     let start = std::time::Instant::now();
     project
         .guard(NAME, &advance())
-        .warns("git cannot tell what changed");
+        .warns("Tollgate: git cannot tell what changed");
     assert!(start.elapsed() < std::time::Duration::from_secs(9));
 }

@@ -241,7 +241,7 @@ fn rule_1_7_after_a_write_every_guard_speaks_and_no_decision_is_lost() {
     event["tool_result"] = json!("ok");
     project
         .guard("post-write-edit-dispatcher", &event)
-        .warns("Suspicious state.json write detected.");
+        .warns("[state-write-validator] WARNING: Suspicious state.json write detected.");
     // Before the write its decision counts, whoever asks.
     let project = Project::new().state(&json!({ "state_version": 9 }));
     project

@@ -31,7 +31,7 @@ fn a_repository_without_a_commit_and_without_a_file_works() {
 }
 
 #[test]
-fn the_base_is_the_branch_that_there_is() {
+fn p37_the_base_is_the_branch_that_there_is() {
     let base = |repository: &Repository| repository.proposal()["base_branch"].clone();
     let repository = Repository::with(&[]);
     assert_eq!(base(&repository), "main");

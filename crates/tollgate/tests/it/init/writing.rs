@@ -52,7 +52,7 @@ fn a_second_init_changes_nothing() {
 }
 
 #[test]
-fn what_tollgate_keeps_for_itself_is_hidden_from_git() {
+fn p37_what_tollgate_keeps_for_itself_is_hidden_from_git() {
     let repository = go();
     repository.init(&[]);
     let status = repository.project.git(&["status", "--porcelain", "-uall"]);
@@ -135,7 +135,7 @@ fn only_what_was_asked_for_is_written() {
 }
 
 #[test]
-fn without_anybody_to_ask_nothing_is_written() {
+fn p37_without_anybody_to_ask_nothing_is_written() {
     let repository = go();
     let before = repository.files();
     let run = repository.run(&["init"]);

@@ -33,6 +33,7 @@ fn look(browser: &Browser, name: &str, served: &Served) {
             "{name} {side}: {over} pixels too wide"
         );
         browser.picture(&format!("{name}-{side}"));
+        browser.picture_of("#costs", &format!("{name}-{side}-charts"));
     }
     let landmarks = browser.script(
         "return ['header', 'nav[aria-label]', 'main', 'footer', 'h1'].map(one => document.querySelectorAll(one).length)",
@@ -77,6 +78,15 @@ fn every_state_is_shown_from_all_sides_and_no_request_leaves_this_machine() {
     look(&browser, "busy", &served);
     assert!(shows(&browser, "Pay by invoice") && shows(&browser, "is running gates now"));
     assert!(shows(&browser, "cents get lost in the sum") && shows(&browser, "1 of 2 tasks closed"));
+    // What failed is not told from what passed by its colour alone.
+    assert!(shows(
+        &browser,
+        "9 failed: those are red and have a cap above them"
+    ));
+    let heights = browser.script(
+        "const bars = [...document.querySelectorAll('svg rect.bad')].filter(one => one.closest('figure').textContent.includes('cap above')); return bars.length",
+    );
+    assert_eq!(heights, 18);
 
     let project = states::long();
     let served = Served::start(project.command(&[]));
@@ -89,6 +99,7 @@ fn every_state_is_shown_from_all_sides_and_no_request_leaves_this_machine() {
     let served = Served::start(project.command(&[]));
     look(&browser, "broken", &served);
     assert!(shows(&browser, "The state cannot be read") && shows(&browser, "Next: restore it"));
+    assert!(shows(&browser, "plan invoice: ") && shows(&browser, "tollgate plan repair"));
 
     let gates = states::failing();
     let served = Served::start(gates.command(&[]));

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 /// A page that is being served until this is dropped.
 pub(super) struct Served {
-    child: Child,
+    /// Nothing, if somebody else ends it.
+    child: Option<Child>,
     pub(super) port: u16,
     pub(super) token: String,
 }
@@ -33,9 +34,16 @@ impl Served {
         let out = child.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
         let rest = line.trim().strip_prefix("http://127.0.0.1:").unwrap();
-        let (port, token) = rest.split_once('/').unwrap();
+        let mut served = Self::at(rest);
+        served.child = Some(child);
+        served
+    }
+
+    /// A page that somebody else serves, by its port and token: `43817/8d1f…/`.
+    pub(super) fn at(rest: &str) -> Self {
+        let (port, token) = rest.trim().split_once('/').unwrap();
         Self {
-            child,
+            child: None,
             port: port.parse().unwrap(),
             token: token.trim_end_matches('/').to_owned(),
         }
@@ -89,7 +97,9 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ended = child.kill();
+            let _reaped = child.wait();
+        }
     }
 }

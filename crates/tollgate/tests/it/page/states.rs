@@ -6,7 +6,7 @@ use crate::context::{Project, bash, running};
 use crate::gates::{BAD, Gates, OK};
 
 /// What an agent could name something, to be shown as text and obeyed by nobody.
-pub(super) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
+pub(crate) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
 
 /// A project in which nothing has happened.
 pub(super) fn empty() -> Project {
@@ -165,9 +165,14 @@ pub(super) fn long() -> Project {
     project
 }
 
-/// A state file that is no JSON any more.
+/// State files that are no JSON any more: the workflow's and a plan's.
 pub(super) fn broken() -> Project {
     let project = Project::new();
+    project.file(
+        ".tollgate/plans/invoice/plan.md",
+        "## Overview\n\nInvoices.\n",
+    );
+    project.file(".tollgate/plans/invoice/state.json", "{\"phase\": ");
     project.file(
         ".isdlc/state.json",
         "{\"active_workflow\": {\"type\": \"feature\",",
@@ -176,7 +181,7 @@ pub(super) fn broken() -> Project {
 }
 
 /// Somebody named everything so as to be obeyed.
-pub(super) fn hostile() -> Project {
+pub(crate) fn hostile() -> Project {
     let project = Project::new().state(&json!({
         "state_version": 1,
         "active_workflow": {

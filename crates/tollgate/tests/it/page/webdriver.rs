@@ -175,7 +175,19 @@ impl Browser {
     pub(super) fn picture(&self, name: &str) {
         let size = self
             .script("return [innerWidth, Math.min(document.documentElement.scrollHeight, 2400)]");
-        let clip = json!({ "x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1 });
+        self.clip(name, &json!([0, 0, size[0], size[1]]));
+    }
+
+    /// A picture of one part of the page.
+    pub(super) fn picture_of(&self, part: &str, name: &str) {
+        let place = self.script(&format!(
+            "scrollTo(0, 0); const box = document.querySelector('{part}').getBoundingClientRect(); return [0, box.y, innerWidth, box.height]"
+        ));
+        self.clip(name, &place);
+    }
+
+    fn clip(&self, name: &str, place: &Value) {
+        let clip = json!({ "x": place[0], "y": place[1], "width": place[2], "height": place[3], "scale": 1 });
         let shot = self.command(
             "Page.captureScreenshot",
             &json!({ "format": "png", "captureBeyondViewport": true, "clip": clip }),

@@ -142,6 +142,39 @@ fn the_third_identical_failure_trips_the_breaker() {
 }
 
 #[test]
+fn rule_9_what_a_person_must_look_at_is_told_to_both() {
+    let mut state = running("06-implementation", "in_progress");
+    state["iteration_config"] = json!({ "configured_at": "2026-02-08T20:00:00Z", "testing_max": 1, "circuit_breaker_threshold": 1 });
+    let failing = ran(
+        "npm test",
+        json!({ "exitCode": 1, "stdout": "Error: it broke" }),
+    );
+    let run = with(&state).guard(NAME, &failing);
+    tells(&run, "🚨 CIRCUIT BREAKER TRIGGERED");
+    assert!(
+        run.stderr
+            .starts_with("[test-watcher] CIRCUIT BREAKER TRIGGERED"),
+        "{run:?}"
+    );
+    state["iteration_config"]["circuit_breaker_threshold"] = json!(9);
+    let run = with(&state).guard(NAME, &failing);
+    tells(&run, "🚨 MAX ITERATIONS EXCEEDED (1)");
+    assert!(
+        run.stderr
+            .starts_with("[test-watcher] MAX ITERATIONS EXCEEDED (1)"),
+        "{run:?}"
+    );
+    let thin = "Statements : 79% ( 1/2 )\nTests: 2 passed, 2 total\n";
+    let run = with(&state).guard(NAME, &ran("npx jest", json!(thin)));
+    tells(&run, "🚨 COVERAGE BELOW THRESHOLD (79% of 80% required)");
+    assert!(
+        run.stderr
+            .starts_with("[test-watcher] COVERAGE BELOW THRESHOLD (79% of 80% required)"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn different_failures_end_at_the_limit() {
     let project = project();
     for (n, what) in ["one", "two", "three"].iter().enumerate() {
@@ -156,7 +189,12 @@ fn different_failures_end_at_the_limit() {
     }
     let text = context(&project, &failed("npm test", "Error: four broke"));
     assert!(text.contains("🚨 MAX ITERATIONS EXCEEDED (4)"), "{text}");
-    assert_eq!(record(&project)["escalation_reason"], "max_iterations");
+    let record = record(&project);
+    assert_eq!(record["escalation_reason"], "max_iterations");
+    let errors = record["history"].as_array().unwrap().iter();
+    let errors: Vec<_> = errors.map(|run| run["error"].as_str().unwrap()).collect();
+    assert_eq!(errors.len(), 4, "{errors:?}");
+    assert_eq!(errors[0], "Error: one broke");
     assert_eq!(project.codes(), ["TW-002"]);
 }
 
@@ -422,7 +460,7 @@ fn bug_0057_gh_209_a_pass_that_shows_no_coverage_says_so() {
     let says = "⚠️ COVERAGE NOT VERIFIED: 80% are required, and this run shows none.";
     let run = project.guard(NAME, &ran("npx jest", json!("Tests: 2 passed, 2 total\n")));
     tells(&run, "✅ TESTS PASSED (iteration 1)");
-    assert!(run.stdout.contains(says), "{run:?}");
+    assert!(run.stdout.contains(&format!("\n{says}")), "{run:?}");
     let measured = "Statements : 80% ( 1/2 )\nTests: 2 passed, 2 total\n";
     let run = project.guard(NAME, &ran("npx jest", json!(measured)));
     assert!(!run.stdout.contains("NOT VERIFIED"), "{run:?}");
@@ -447,7 +485,10 @@ fn skipped_tests_in_atdd_mode_are_told_and_recorded() {
         }
         let project = with(&state);
         let run = project.guard(NAME, &ran("cargo test", json!(summary!("cargo-pass"))));
-        assert!(run.stderr.contains("1 tests are skipped"), "{run:?}");
+        assert!(
+            run.stderr.starts_with("⚠️ ATDD: 1 tests are skipped."),
+            "{run:?}"
+        );
         let found =
             super::state(&project)["phases"]["06-implementation"]["atdd_validation"].clone();
         assert_eq!(found["skipped_tests"], 1);
@@ -530,8 +571,20 @@ fn tw_005_a_record_of_another_kind_is_replaced_and_noted() {
         json!({ "test_iteration": "done" });
     let project = with(&state);
     let run = project.guard(NAME, &ran("cargo test", json!(summary!("cargo-pass"))));
-    assert!(run.stderr.contains("[SELF-HEAL] test-watcher:"), "{run:?}");
+    assert!(
+        run.stderr.starts_with("[SELF-HEAL] test-watcher: "),
+        "{run:?}"
+    );
     assert_eq!(record(&project)["completed"], true);
+    // So are its parts.
+    let mut now = super::state(&project);
+    let tests = &mut now["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
+    tests["history"] = json!("long");
+    tests["current_iteration"] = json!("one");
+    project.file(".isdlc/state.json", &now.to_string());
+    project.guard(NAME, &ran("cargo test", json!(summary!("cargo-pass"))));
+    assert_eq!(record(&project)["history"].as_array().unwrap().len(), 1);
+    assert_eq!(record(&project)["current_iteration"], 1);
 }
 
 #[test]

@@ -1,230 +1,12 @@
 //! `tollgate explain` is right: what it suggests is applied, and the event passes.
 
-use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tollgate_core::life;
+use tollgate_core::guard::GUARDS;
+use tollgate_core::integrity;
 
-use crate::context::{Project, bash, running, task, with_branch};
-
-/// A known-bad event and the project it is bad in.
-#[derive(Clone, Debug)]
-struct Bad {
-    guard: &'static str,
-    files: Vec<(String, String)>,
-    event: Value,
-}
-
-const STATE: &str = ".isdlc/state.json";
-
-/// Texts of another moment, as if it were now.
-fn today(text: &str) -> String {
-    let then: Timestamp = life::NOW.parse().unwrap();
-    let shift = Timestamp::now().duration_since(then);
-    let mut text = text.to_owned();
-    for minute in 0..10 {
-        for second in ["00", "30"] {
-            let old = format!("2026-01-01T00:0{minute}:{second}.000Z");
-            let moved = old
-                .parse::<Timestamp>()
-                .unwrap()
-                .checked_add(shift)
-                .unwrap();
-            text = text.replace(&old, &moved.to_string());
-        }
-    }
-    text
-}
-
-/// Every guard's known-bad event, and one for each code that these do not show.
-fn bad_events() -> Vec<Bad> {
-    let own = life::lives()
-        .filter(|life| life.is_finding())
-        .map(|life| Bad {
-            guard: life.guard,
-            files: life
-                .files
-                .iter()
-                .map(|(path, text)| ((*path).to_owned(), today(text)))
-                .collect(),
-            event: serde_json::from_str(life.event).unwrap(),
-        });
-    let mut all: Vec<Bad> = own.collect();
-    let requirements = |asked: Value| {
-        let text = json!({ "phase_requirements": { "06-implementation": asked } });
-        (
-            ".isdlc/config/iteration-requirements.json".to_owned(),
-            text.to_string(),
-        )
-    };
-    let manifest = (
-        ".isdlc/config/skills-manifest.json".to_owned(),
-        json!({ "ownership": {
-            "software-developer": { "phase": "06-implementation" },
-            "requirements-analyst": { "phase": "01-requirements" },
-        } })
-        .to_string(),
-    );
-    let advance = task("sdlc-orchestrator", "advance to the next phase");
-    let mut add = |guard, state: Value, files: Vec<(String, String)>, event: Value| {
-        let state = vec![(STATE.to_owned(), state.to_string())];
-        all.push(Bad {
-            guard,
-            files: [state, files].concat(),
-            event,
-        });
-    };
-    let at = |workflow: Value| {
-        let mut state = running("06-implementation", "in_progress");
-        for (key, value) in workflow.as_object().unwrap() {
-            state["active_workflow"][key] = value.clone();
-        }
-        state
-    };
-    let config = || {
-        vec![requirements(
-            json!({ "test_iteration": { "enabled": false } }),
-        )]
-    };
-    add(
-        "gate-blocker",
-        at(
-            json!({ "phases": ["01-requirements", "06-implementation", "08-code-review"], "current_phase_index": 0 }),
-        ),
-        config(),
-        advance.clone(),
-    );
-    add(
-        "gate-blocker",
-        at(json!({ "supervised_review": { "status": "reviewing" } })),
-        config(),
-        advance.clone(),
-    );
-    add(
-        "gate-blocker",
-        at(json!({ "status": "completed" })),
-        config(),
-        advance.clone(),
-    );
-    let everything = requirements(json!({
-        "test_iteration": { "enabled": true }, "constitutional_validation": { "enabled": true, "articles": ["I"] },
-        "interactive_elicitation": { "enabled": true, "min_menu_interactions": 3, "required_final_selection": ["save", "continue"] },
-        "agent_delegation_validation": { "enabled": true }, "artifact_validation": { "enabled": true, "paths": ["docs/design.md"] },
-    }));
-    add(
-        "gate-blocker",
-        at(json!({})),
-        vec![everything, manifest.clone()],
-        advance.clone(),
-    );
-    let mut passed = at(json!({}));
-    passed["phases"]["06-implementation"]["iteration_requirements"] =
-        json!({ "test_iteration": { "completed": true, "current_iteration": 1 } });
-    passed["phases"]["06-implementation"]["constitutional_validation"] =
-        json!({ "completed": false });
-    add(
-        "iteration-corridor",
-        passed,
-        vec![requirements(
-            json!({ "test_iteration": { "enabled": true }, "constitutional_validation": { "enabled": true, "articles": ["I"] } }),
-        )],
-        advance,
-    );
-    add(
-        "phase-sequence-guard",
-        running("01-requirements", "in_progress"),
-        vec![manifest.clone()],
-        task("software-developer", "go"),
-    );
-    add(
-        "phase-sequence-guard",
-        running("06-implementation", "in_progress"),
-        vec![manifest, ("docs/isdlc/tasks.md".to_owned(), "x".to_owned())],
-        task("somebody", "Phase key: 77-nowhere"),
-    );
-    let mut early = at(json!({ "phases": ["06-implementation", "08-code-review"] }));
-    early["active_workflow"]["git_branch"] = json!({ "name": "main", "status": "active" });
-    add("branch-guard", early, vec![], bash("git commit -m x"));
-    let write = |content: &Value| json!({ "tool_name": "Write", "tool_input": { "file_path": STATE, "content": content.to_string() } });
-    let mut back = at(json!({ "current_phase_index": 1 }));
-    back["active_workflow"]["current_phase_index"] = json!(0);
-    add(
-        "state-write-validator",
-        at(json!({ "current_phase_index": 1, "current_phase": "16-quality-loop" })),
-        vec![],
-        write(&back),
-    );
-    for (path, count) in [
-        ("constitutional_validation", "iterations_used"),
-        ("interactive_elicitation", "menu_interactions"),
-        ("test_iteration", "current_iteration"),
-    ] {
-        let claim = json!({ "completed": true, count: 0 });
-        let data = if path == "constitutional_validation" {
-            json!({ path: claim })
-        } else {
-            json!({ "iteration_requirements": { path: claim } })
-        };
-        add(
-            "state-write-validator",
-            json!({}),
-            vec![],
-            write(&json!({ "phases": { "06-implementation": data } })),
-        );
-    }
-    add(
-        "state-write-validator",
-        json!({}),
-        vec![],
-        write(
-            &json!({ "current_phase": "01-x", "active_workflow": { "current_phase": "06-implementation" } }),
-        ),
-    );
-    add(
-        "state-file-guard",
-        json!({}),
-        vec![],
-        bash("rm -rf .tollgate/local"),
-    );
-    add(
-        "discover-menu-guard",
-        json!({}),
-        vec![],
-        json!({ "tool_name": "Task", "tool_input": { "subagent_type": "discover-orchestrator" }, "tool_result": "Pick one: [1] New project [2] Existing project [3] Chat/Explore [4] Scoped analysis of it all" }),
-    );
-    let impact = (
-        "docs/requirements/REQ-1/impact-analysis.md".to_owned(),
-        "nothing in particular\n".to_owned(),
-    );
-    add(
-        "blast-radius-validator",
-        json!({ "active_workflow": { "type": "feature", "artifact_folder": "REQ-1", "current_phase": "06-implementation" } }),
-        vec![impact],
-        task("sdlc-orchestrator", "advance to the next phase"),
-    );
-    let failing = "test result: FAILED. 1 passed; 2 failed; 0 ignored";
-    let ran = json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "tool_result": failing });
-    let mut spent = at(json!({}));
-    spent["phases"]["06-implementation"]["iteration_requirements"] =
-        json!({ "test_iteration": { "current_iteration": 9, "max_iterations": 5, "history": [] } });
-    add(
-        "test-watcher",
-        spent,
-        vec![requirements(
-            json!({ "test_iteration": { "enabled": true } }),
-        )],
-        ran,
-    );
-    for name in ["docs/traceability-matrix.csv", "docs/adr/ADR-001-x.md"] {
-        add(
-            "output-format-validator",
-            json!({ "active_workflow": {} }),
-            vec![(name.to_owned(), "x\n".to_owned())],
-            json!({ "tool_name": "Write", "tool_input": { "file_path": name, "content": "x" }, "tool_result": "ok" }),
-        );
-    }
-    all
-}
+use super::bad::{Bad, NO_VERDICT, STATE, bad_events};
+use crate::context::{Project, bash, running, with_branch};
 
 /// How an event is sent and what else is in the project: nothing of it matters to the guard.
 #[derive(Clone, Debug)]
@@ -325,7 +107,8 @@ fn put(root: &mut Value, path: &Value, value: Value) {
     *place = value;
 }
 
-fn check(bad: &Bad, variant: &Variant) -> Result<(), String> {
+/// Gives the code that was found and passed by.
+fn check(bad: &Bad, variant: &Variant) -> Result<String, String> {
     let (project, mut event) = project_of(bad, variant);
     project.guard(bad.guard, &event);
     let before = findings(&project);
@@ -375,7 +158,7 @@ fn check(bad: &Bad, variant: &Variant) -> Result<(), String> {
             findings(&project).last()
         ));
     }
-    Ok(())
+    Ok(code.to_owned())
 }
 
 #[test]
@@ -386,16 +169,99 @@ fn for_every_guard_the_suggested_change_lets_the_event_pass() {
         noise: false,
         session: "s".to_owned(),
     };
-    let wrong: Vec<String> = bad_events()
-        .iter()
-        .filter_map(|bad| check(bad, &plain).err())
-        .collect();
+    let mut shown: Vec<String> = Vec::new();
+    let mut wrong: Vec<String> = Vec::new();
+    for bad in bad_events() {
+        match check(&bad, &plain) {
+            Ok(code) => shown.push(code),
+            Err(why) => wrong.push(why),
+        }
+    }
     assert!(
         wrong.is_empty(),
         "{} wrong:\n{}",
         wrong.len(),
         wrong.join("\n\n")
     );
+    // Every code of the registry was shown, or is none that an event gets.
+    let guards = GUARDS.iter().flat_map(|guard| guard.codes);
+    let missing: Vec<_> = guards
+        .chain(integrity::CODES)
+        .filter(|(code, _)| {
+            let excused = NO_VERDICT.iter().any(|(known, _)| known == code);
+            excused == shown.iter().any(|known| known == code)
+        })
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no scenario, or no need for an excuse: {missing:?}"
+    );
+}
+
+/// Puts a field of a state file as a suggestion has it.
+fn put_or_take(state: &mut Value, change: &Value) {
+    let keys: Vec<&str> = change["path"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| key.as_str().unwrap())
+        .collect();
+    let (last, way) = keys.split_last().unwrap();
+    let place = way.iter().fold(state, |place, key| &mut place[*key]);
+    if change["value"].is_null() {
+        drop(place.as_object_mut().unwrap().remove(*last));
+    } else {
+        place[*last] = change["value"].clone();
+    }
+}
+
+/// A change of the state that was undone is kept if the suggested fields are left as they were.
+#[test]
+fn a_change_of_the_state_is_kept_if_it_is_made_as_suggested() {
+    type Tamper = fn(&mut Value);
+    let cases: &[(&str, Tamper)] = &[
+        ("SW-001", |state| {
+            state["active_workflow"]["current_phase_index"] = json!(0);
+            state["notes"] = json!("mine");
+        }),
+        ("SW-001", |state| state["state_version"] = json!(1)),
+        ("SW-001", |state| state["phases"] = json!([])),
+        ("SW-004", |state| {
+            state["phases"]["06-implementation"]["iteration_requirements"] =
+                json!({ "test_iteration": { "completed": true, "current_iteration": 3 } });
+            state["notes"] = json!("mine");
+        }),
+    ];
+    for (code, tamper) in cases {
+        let mut state = running("06-implementation", "in_progress");
+        state["state_version"] = json!(5);
+        state["active_workflow"]["current_phase_index"] = json!(1);
+        let project = Project::new().state(&state);
+        let event = |name: &str| {
+            json!({ "hook_event_name": name, "session_id": "s", "prompt": "go on", "tool_use_id": "t",
+                "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } })
+        };
+        project.hook(&event("UserPromptSubmit"));
+        tamper(&mut state);
+        project.file(STATE, &state.to_string());
+        project.hook(&event("PostToolUse"));
+        assert_eq!(project.codes().last().unwrap(), code);
+        let run = project.run(&["explain", "--json"], b"");
+        let told: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        let changes = told["passes_if"].as_array().unwrap();
+        assert!(!changes.is_empty(), "{told}");
+        for change in changes {
+            put_or_take(&mut state, change);
+        }
+        project.file(STATE, &state.to_string());
+        let before = findings(&project).len();
+        project.hook(&event("PostToolUse"));
+        assert_eq!(findings(&project).len(), before, "{code}: {changes:?}");
+        let kept: Value = serde_json::from_str(&project.read(STATE)).unwrap();
+        assert_eq!(kept, state, "{code}");
+        let text = project.run(&["explain"], b"").stdout;
+        assert!(text.contains("would have been kept if"), "{text}");
+    }
 }
 
 proptest! {

@@ -89,7 +89,7 @@ fn t07_reads_objects_and_the_prompt() {
     let menu = json!({ "content": [{ "type": "text", "text": "Choose:\n[1] New Project\n[2] Existing Project, nothing more" }] });
     Project::new()
         .guard(NAME, &shown(menu))
-        .warns("Missing options: chat|explore");
+        .warns("  Missing options: chat|explore");
     let mut event = task("general-purpose", "Run discover now");
     event["tool_result"] =
         json!("Select option 1 for a new project or another one, it is up to you.");

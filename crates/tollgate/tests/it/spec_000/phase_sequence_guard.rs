@@ -122,7 +122,7 @@ fn an_unknown_phase_key_is_told_and_not_invented() {
     let project = in_phase("01-requirements");
     project
         .guard(NAME, &task("general-purpose", "Phase key: 99-unknown"))
-        .warns("99-unknown");
+        .warns("[phase-sequence-guard] WARNING: Unknown phase key in a delegation.\n  Phase key: 99-unknown\n");
     assert_eq!(project.codes(), ["PSG-002"]);
 }
 

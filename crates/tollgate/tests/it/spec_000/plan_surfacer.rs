@@ -139,7 +139,7 @@ fn rule_4_the_form_of_the_plan_is_told_in_the_implementation() {
     project.file("docs/isdlc/tasks.md", "Format: v2.0\n## Phase 06: Work\n");
     project
         .guard(NAME, &task("software-developer", "build it"))
-        .warns("there is no heading");
+        .warns("[plan-surfacer] Format warnings:\n- there is no heading");
     let good =
         "Format: v2.0\n## Phase 06: Implementation\n- [ ] T0001 a | traces: FR-1\n  files: a.rs\n";
     for plan in [good, "Format: v1.0\n", ""] {

@@ -1,0 +1,62 @@
+//! Whatever an agent named something, a terminal gets it as text: every command that shows what
+//! was decided, and what it was decided about.
+
+use serde_json::json;
+
+use crate::page::states::{HOSTILE, hostile};
+
+#[test]
+fn no_command_lets_a_terminal_obey_what_an_agent_named() {
+    let home = tempfile::tempdir().unwrap();
+    let project = hostile().env("HOME", home.path().to_str().unwrap());
+    project.git(&["init", "-q"]);
+    let journal = ".tollgate/local/journal.jsonl";
+    // Changes of the state, and an entry that can be explained.
+    let step = json!({ "path": [HOSTILE, "b"], "before": HOSTILE, "after": { HOSTILE: HOSTILE } });
+    let pushed = json!({ "path": [HOSTILE], "pushed": HOSTILE });
+    let change = json!({ "ts": "2026-02-08T09:00:00.000Z", "verdict": "record", "event": HOSTILE,
+        "tool": HOSTILE, "session": HOSTILE, "reason": HOSTILE, "version": 1, "patch": [step, pushed],
+        "undone": [step] });
+    let blocked = json!({ "ts": "2026-02-08T09:00:00.000Z", "verdict": "block", "guard": "branch-guard",
+        "code": "BG-001", "reason": HOSTILE, "session": HOSTILE, "agent": HOSTILE, "phase": HOSTILE,
+        "wire": "claude", "event": "PreToolUse",
+        "input": { "hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_input": { HOSTILE: HOSTILE } } });
+    let text = project.read(journal);
+    project.file(journal, &format!("{text}{change}\n{blocked}\n"));
+    let shown = "\\u{1b}";
+    for (args, names) in [
+        (&["log"][..], true),
+        (&["log", "--json"], false),
+        (&["log", "--verify"], false),
+        (&["explain"], true),
+        (&["explain", "--json"], false),
+        (&["status"], false),
+        (&["status", "--json"], false),
+        (&["statusline"], false),
+        (&["top", "--once"], false),
+        (&["state", "log"], true),
+        (&["state", "log", "--json"], false),
+        (&["state", "blame", HOSTILE], true),
+        (&["state", "at", "1"], false),
+        (&["allow", "--list"], true),
+        (&["allow", "--list", "--json"], false),
+        (&["workflow", "status"], false),
+        (&["workflow", "audit"], false),
+        (&["plan", "status"], false),
+        (&["report", "--json"], false),
+        (&["report", "--html"], true),
+        (&["doctor"], false),
+    ] {
+        let run = project.run(args, b"{}");
+        for out in [&run.stdout, &run.stderr] {
+            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(obeyed, None, "{args:?}: {out:?}");
+            assert!(!out.contains('\u{202e}'), "{args:?}: {out:?}");
+        }
+        let all = format!("{}{}", run.stdout, run.stderr);
+        assert!(
+            !names || all.contains(shown),
+            "{args:?} does not show it: {all}"
+        );
+    }
+}

@@ -142,6 +142,7 @@ pub(crate) fn decide(
         env,
         event,
         config: &config,
+        definitions: &definitions,
         ledger,
         cut_off,
         consent,
@@ -297,6 +298,7 @@ struct Case<'a> {
     env: &'a Env,
     event: &'a Event<'a>,
     config: &'a Config,
+    definitions: &'a Definitions,
     ledger: Option<Ledger>,
     cut_off: Instant,
     consent: &'a Consent,
@@ -402,7 +404,7 @@ impl Case<'_> {
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
-        let definitions = Definitions::of(self.config).evidence();
+        let definitions = self.definitions.evidence();
         let passed_at = match &record.verified {
             Some(verified)
                 if last.status.is_pass()

@@ -140,10 +140,10 @@ fn the_protocols_own_definition_reads_what_is_sent() {
     let lines = received
         .iter()
         .map(|one| json!({ "path": one.path, "body": one.body }));
-    let lines: String = lines.map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
     let mut command = std::process::Command::new(python);
     command.arg("-c").arg(include_str!("otlp.py"));
-    let run = crate::context::run(command, lines.as_bytes());
+    let run = crate::context::run(command, lines.join("\n").as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
     let read: Value = serde_json::from_str(&run.stdout).unwrap();
     let spans = read["spans"].as_array().unwrap();

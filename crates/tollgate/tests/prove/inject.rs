@@ -141,6 +141,11 @@ fn refused(args: &[&str], harm: &str, report: &mut Report) {
     let before = ground.state().unwrap();
     let run = harmed(&ground, args, harm);
     let what = format!("{args:?} with {harm}");
+    // A program that is linked dynamically may not even begin.
+    if run.code == Some(127) && run.stderr.contains("error while loading") {
+        report.count("errors in the loader", 1);
+        return;
+    }
     report.count("errors at a call", 1);
     let ended = if args == ["hook"] {
         run.is_an_answer()
@@ -180,6 +185,11 @@ fn old_or_new(ground: &Ground, before: &serde_json::Value, what: &str, report: &
     report.check(matches!(status.code, Some(0 | 1)), || {
         format!("{what}: {status:?}")
     });
-    let left: Vec<_> = ground.temporaries();
+    // What lies where only the same command writes, it sweeps when it comes again, or doctor does.
+    let mended = ground.tollgate(&["doctor", "--fix"]);
+    report.check(matches!(mended.code, Some(0 | 1)), || {
+        format!("{what}: {mended:?}")
+    });
+    let left = ground.temporaries();
     report.check(left.is_empty(), || format!("{what}: {left:?} is left"));
 }

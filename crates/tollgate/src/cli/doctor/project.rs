@@ -279,7 +279,14 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
 
 /// What somebody who was killed left behind.
 fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
-    let mut places = vec![layout.local(), layout.local().join("state")];
+    let mut places = vec![layout.local()];
+    // Whatever has a state or a record of its own: plans, installs.
+    let mut seen = 0;
+    while let Some(place) = places.get(seen).cloned() {
+        let below = entries(&place).into_iter();
+        places.extend(below.filter(|path| path.is_dir() && !path.is_symlink()));
+        seen += 1;
+    }
     places.extend(layout.state_file(None).parent().map(Path::to_owned));
     let is_left = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default();

@@ -114,6 +114,55 @@ fn decisions_gates_and_reviews_arrive_as_the_protocol_has_them() {
     assert!((usd - 2.6).abs() < 1e-9, "{usd}");
 }
 
+/// The protocol's own messages for Python, where `scripts/otlp` has installed them.
+fn python() -> Option<std::path::PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where the script installs it")]
+    let home = |name: &str| std::env::var_os(name).map(std::path::PathBuf::from);
+    let cache = home("XDG_CACHE_HOME").or_else(|| Some(home("HOME")?.join(".cache")))?;
+    Some(cache.join("tollgate/otlp/bin/python")).filter(|path| path.exists())
+}
+
+#[test]
+fn the_protocols_own_definition_reads_what_is_sent() {
+    let Some(python) = python() else {
+        eprintln!("SKIPPED: the definition of OTLP is not here; scripts/otlp installs it");
+        return;
+    };
+    let project = states::busy();
+    let journal = ".tollgate/local/journal.jsonl";
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let line = json!({ "ts": "2026-02-08T09:00:00.000Z", "verdict": "block", "guard": "branch-guard",
+        "session": "s", "call": "toolu_1", "trace": trace, "tool": "Bash", "ms": 0.5 });
+    project.file(journal, &format!("{}{line}\n", project.read(journal)));
+    let collector = Collector::start(&[]);
+    assert_eq!(export(&project, &collector).code, 0);
+    let received = collector.received();
+    let lines = received
+        .iter()
+        .map(|one| json!({ "path": one.path, "body": one.body }));
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    let mut command = std::process::Command::new(python);
+    command.arg("-c").arg(include_str!("otlp.py"));
+    let run = crate::context::run(command, lines.join("\n").as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+    let read: Value = serde_json::from_str(&run.stdout).unwrap();
+    let spans = read["spans"].as_array().unwrap();
+    assert_eq!(spans.len(), 41);
+    let mut ids: Vec<&str> = spans.iter().map(|span| span[1].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 41, "every span has its own id");
+    let within = |span: &&Value| span[0] == "4bf92f3577b34da6a3ce929d0e0e4736";
+    let within: Vec<&Value> = spans.iter().filter(within).collect();
+    assert_eq!(
+        (within.len(), &within[0][2]),
+        (1, &json!("00f067aa0ba902b7"))
+    );
+    assert_eq!(read["metrics"]["tollgate.decisions"], 41);
+    let usd = read["metrics"]["tollgate.review.cost"].as_f64().unwrap();
+    assert!((usd - 2.6).abs() < 1e-9, "{usd}");
+}
+
 #[test]
 fn a_span_belongs_to_the_agents_trace_or_to_its_sessions() {
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

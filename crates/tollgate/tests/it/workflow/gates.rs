@@ -188,3 +188,33 @@ fn a_permissive_workflow_tells_and_goes_on() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("the workflow is permissive"), "{run:?}");
 }
+
+#[test]
+fn a_brief_lists_what_the_gate_will_ask_for_and_nothing_else() {
+    let asked = [
+        ("interactive_elicitation", r#"{"enabled":true}"#),
+        ("test_iteration", r#"{"enabled":true}"#),
+        (
+            "constitutional_validation",
+            r#"{"enabled":true,"articles":["I","IX"]}"#,
+        ),
+        ("agent_delegation_validation", r#"{"enabled":true}"#),
+        (
+            "artifact_validation",
+            r#"{"enabled":true,"paths":["docs/x.md"]}"#,
+        ),
+    ];
+    for (name, section) in asked {
+        let bench = Bench::with_phases(&["06-implementation"]);
+        bench.project.file(
+            ".claude/hooks/config/iteration-requirements.json",
+            &format!(r#"{{"phase_requirements":{{"06-implementation":{{"{name}":{section}}}}}}}"#),
+        );
+        bench.ok(&["workflow", "start", "t", "Add a shop"]);
+        let brief = bench.ok(&["phase", "brief"]);
+        for (other, _) in asked {
+            let listed = brief.contains(&format!("\n- {other}: "));
+            assert_eq!(listed, other == name, "{other}: {brief}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ pub(super) fn list(snapshot: &Snapshot, html: &mut Html) {
         Configured::No => {
             nothing(
                 html,
-                "This project has no gates. <code>docs/gates.md</code> says how to make some.",
+                "This project has no gates. <code>tollgate init</code> proposes some.",
             );
             return;
         }

@@ -1,9 +1,14 @@
-//! Asking git: argv only, no shell, nobody's index touched.
+//! Asking git: argv only, no shell, nobody's index touched, and not waited for without end.
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use tollgate_core::git::{Head, Repository, Stands};
 
@@ -20,6 +25,13 @@ const LEADING_ASTRAY: [&str; 9] = [
     "GIT_NAMESPACE",
     "GIT_CEILING_DIRECTORIES",
 ];
+
+/// How long git may take: as long as a check. It waits for ever where one of its own files is a
+/// pipe, and so would an agent.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// How much of an answer is read at once, which is as much as a pipe holds.
+const PIECE: usize = 64 << 10;
 
 /// The project's repository.
 #[derive(Debug)]
@@ -49,6 +61,14 @@ impl GitError {
 pub(crate) struct Asked {
     child: io::Result<Child>,
     what: String,
+    patience: Duration,
+}
+
+/// What git came to.
+struct Answer {
+    status: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
 impl Git {
@@ -167,7 +187,13 @@ impl Asked {
         Self {
             child: command.spawn(),
             what: words.join(" "),
+            patience: PATIENCE,
         }
+    }
+
+    /// The same question with another patience.
+    pub(crate) fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// All that git printed.
@@ -210,20 +236,89 @@ impl Asked {
     }
 
     fn finish(self) -> Result<(Option<i32>, Vec<u8>, GitError), GitError> {
-        let Self { child, what } = self;
-        let output = child.and_then(Child::wait_with_output).map_err(|error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                GitError::new("git is not installed, or not in PATH")
-            } else {
-                GitError::new(format!("git {what}: {error}"))
-            }
+        let Self {
+            child,
+            what,
+            patience,
+        } = self;
+        let answer = child.and_then(|child| wait(child, patience));
+        let answer = answer.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => GitError::new("git is not installed, or not in PATH"),
+            io::ErrorKind::TimedOut => GitError::new(format!(
+                "git {what}: no answer within {} seconds; is one of its files a pipe, or on a disk that is away?",
+                patience.as_secs()
+            )),
+            _ => GitError::new(format!("git {what}: {error}")),
         })?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&answer.stderr);
         let told = stderr.lines().find(|line| !line.trim().is_empty());
         let error = GitError::new(format!(
             "git {what}: {}",
             told.unwrap_or("failed without a word")
         ));
-        Ok((output.status.code(), output.stdout, error))
+        Ok((answer.status.code(), answer.stdout, error))
     }
+}
+
+/// One of a child's pipes, until its end, and what came through it.
+#[derive(Default)]
+struct Pipe {
+    end: Option<OwnedFd>,
+    text: Vec<u8>,
+}
+
+impl Pipe {
+    fn read(&mut self) -> io::Result<()> {
+        let Some(end) = &self.end else {
+            return Ok(());
+        };
+        self.text.reserve(PIECE);
+        match rustix::io::read(end, rustix::buffer::spare_capacity(&mut self.text)) {
+            Ok(0) => self.end = None,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(())
+    }
+}
+
+/// Reads what a child prints until it ends; one that takes too long is ended.
+fn wait(mut child: Child, patience: Duration) -> io::Result<Answer> {
+    let until = Instant::now() + patience;
+    let ends = [
+        child.stdout.take().map(OwnedFd::from),
+        child.stderr.take().map(OwnedFd::from),
+    ];
+    let mut pipes = ends.map(|end| Pipe {
+        end,
+        text: Vec::new(),
+    });
+    loop {
+        let open = pipes.iter().filter_map(|pipe| pipe.end.as_ref());
+        let mut open: Vec<_> = open.map(|end| PollFd::new(end, PollFlags::IN)).collect();
+        if open.is_empty() {
+            break;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match poll(&mut open, Timespec::try_from(left).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let ready: Vec<bool> = open.iter().map(|end| !end.revents().is_empty()).collect();
+        let open = pipes.iter_mut().filter(|pipe| pipe.end.is_some());
+        for (pipe, _) in open.zip(ready).filter(|(_, is_ready)| *is_ready) {
+            pipe.read()?;
+        }
+    }
+    let [stdout, stderr] = pipes.map(|pipe| pipe.text);
+    Ok(Answer {
+        status: child.wait()?,
+        stdout,
+        stderr,
+    })
 }

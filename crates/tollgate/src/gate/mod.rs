@@ -54,10 +54,14 @@ pub(crate) enum Event<'e> {
 /// Who is told. Gates run side by side, so it may be called by several threads at once.
 pub(crate) type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 
-/// How many files of a directory git keeps.
-pub(crate) fn tracked(root: &std::path::Path, directory: &std::path::Path) -> usize {
+/// How many files of a directory git keeps; none where there is no repository.
+pub(crate) fn tracked(
+    root: &std::path::Path,
+    directory: &std::path::Path,
+    patience: std::time::Duration,
+) -> Result<usize, String> {
     let Ok(git) = git::Git::at(root) else {
-        return 0;
+        return Ok(0);
     };
     // No program of the repository's configuration is to run for a mere look.
     let asked = [
@@ -68,7 +72,9 @@ pub(crate) fn tracked(root: &std::path::Path, directory: &std::path::Path) -> us
         "--".as_ref(),
         directory.as_os_str(),
     ];
-    git.ask(asked).paths().map_or(0, |paths| paths.len())
+    let kept = git.ask(asked).within(patience).paths();
+    kept.map(|paths| paths.len())
+        .map_err(|error| error.to_string())
 }
 
 /// What changed, without writing anything.

@@ -264,18 +264,29 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             Ok(format!("{} hides it", ignore.display()))
         }));
     }
-    let tracked = crate::gate::tracked(layout.root(), &local);
-    if tracked > 0 {
-        findings.push(Finding::new(
+    match crate::gate::tracked(layout.root(), &local, GIT) {
+        Ok(0) => {}
+        Ok(tracked) => findings.push(Finding::new(
             "local-tracked",
             format!(
                 "{tracked} file(s) of {} are committed to git",
                 local.display()
             ),
             "`git rm -r --cached .tollgate/local`: a journal belongs to one machine",
-        ));
+        )),
+        Err(error) => findings.push(Finding::new(
+            "git-silent",
+            format!(
+                "nobody can tell whether {} is committed: {error}",
+                local.display()
+            ),
+            format!("see what `git -C {} status` says", layout.root().display()),
+        )),
     }
 }
+
+/// How long git may take to say what it keeps.
+const GIT: Duration = Duration::from_secs(5);
 
 /// What somebody who was killed left behind.
 fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {

@@ -169,6 +169,21 @@ fn what_is_local_is_committed() {
     ward.has("local-tracked");
 }
 
+/// Found by the hostile rig: git waits for ever where one of its files is a pipe.
+#[test]
+fn git_never_answers() {
+    let ward = Ward::new();
+    assert_eq!(
+        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
+            .code,
+        0
+    );
+    let index = ward.project().join(".git/index");
+    let _none_yet = std::fs::remove_file(&index);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::RWXU).unwrap();
+    ward.has("git-silent");
+}
+
 #[test]
 fn somebody_was_killed_while_writing() {
     let ward = Ward::new();

@@ -242,13 +242,17 @@ impl Asked {
             patience,
         } = self;
         let answer = child.and_then(|child| wait(child, patience));
-        let answer = answer.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => GitError::new("git is not installed, or not in PATH"),
-            io::ErrorKind::TimedOut => GitError::new(format!(
-                "git {what}: no answer within {} seconds; is one of its files a pipe, or on a disk that is away?",
-                patience.as_secs()
-            )),
-            _ => GitError::new(format!("git {what}: {error}")),
+        let answer = answer.map_err(|error| {
+            GitError::new(if error.kind() == io::ErrorKind::NotFound {
+                "git is not installed, or not in PATH".to_owned()
+            } else if error.kind() == io::ErrorKind::TimedOut {
+                format!(
+                    "git {what}: no answer within {} seconds; is one of its files a pipe, or on a disk that is away?",
+                    patience.as_secs()
+                )
+            } else {
+                format!("git {what}: {error}")
+            })
         })?;
         let stderr = String::from_utf8_lossy(&answer.stderr);
         let told = stderr.lines().find(|line| !line.trim().is_empty());

@@ -17,7 +17,7 @@ const SHORT: u64 = 600;
 /// An agent with seven helpers.
 const WORKERS: u64 = 8;
 /// Memory is looked at so often.
-const WEIGHED: u64 = 50;
+const WEIGHED: u64 = 10;
 
 /// Runs a program and appends the most memory that it had, in KB, to a file.
 const SCALES: &str = r#"
@@ -73,9 +73,10 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
                     }
                     let event = event(ground, &mut chance, at);
                     let command = match scales {
-                        Some((scales, log)) if at.is_multiple_of(WEIGHED) => {
+                        Some((scales, logs)) if at.is_multiple_of(WEIGHED) => {
                             let mut command = ground.foreign(scales);
-                            command.arg(log).arg(crate::ground::program()).arg("hook");
+                            command.arg(logs.join(kind(&event)));
+                            command.arg(crate::ground::program()).arg("hook");
                             command
                         }
                         _ => ground.command(&["hook"]),
@@ -105,7 +106,9 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
         report.defect(defect);
     }
     latency(&samples, report);
-    memory(scales.map(|(_, log)| log), report);
+    if let Some((_, logs)) = scales {
+        memory(&logs, report);
+    }
     journal(&ground, report);
     let state = ground.state();
     report.check(state.is_ok(), || format!("{state:?}"));
@@ -155,25 +158,36 @@ fn latency(samples: &[Sample], report: &mut Report) {
     }
 }
 
-/// The most memory of the hooks that were weighed, early and late.
-fn memory(log: Option<PathBuf>, report: &mut Report) {
-    let text = log.and_then(|log| std::fs::read_to_string(log).ok());
-    let Some(text) = text else { return };
-    let weights: Vec<u64> = text.lines().filter_map(|line| line.parse().ok()).collect();
-    let tenth = (weights.len() / 10).max(1);
+/// What a hook has to do, which is what its memory depends on.
+fn kind(event: &Value) -> String {
+    let text = |key: &str| event[key].as_str().unwrap_or("none").to_owned();
+    format!("{}-{}", text("hook_event_name"), text("tool_name"))
+}
+
+/// The most memory of the hooks that were weighed, early and late, each kind of event beside itself.
+fn memory(logs: &std::path::Path, report: &mut Report) {
     let most = |part: &[u64]| part.iter().copied().max().unwrap_or(0);
-    let (first, last) = (
-        most(&weights[..tenth.min(weights.len())]),
-        most(&weights[weights.len().saturating_sub(tenth)..]),
-    );
+    let (mut weighed, mut first_of_all, mut last_of_all) = (0, 0, 0);
+    for log in std::fs::read_dir(logs).into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(log.path()).unwrap_or_default();
+        let weights: Vec<u64> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        let tenth = weights.len().div_ceil(10);
+        let first = most(&weights[..tenth]);
+        let last = most(&weights[weights.len() - tenth..]);
+        weighed += weights.len();
+        first_of_all = first_of_all.max(first);
+        last_of_all = last_of_all.max(last);
+        // The state and its history have grown to their caps meanwhile: a little more is theirs.
+        report.check(last < first + 2048, || {
+            let kind = log.file_name();
+            let kind = kind.display();
+            format!("memory of {kind} grew from {first} to {last} KB")
+        });
+    }
+    report.check(weighed > 0, || "nothing was weighed".to_owned());
     report.note(format!(
-        "most memory of the first tenth {first} KB, of the last {last} KB ({} weighed)",
-        weights.len()
+        "most memory of the first tenth {first_of_all} KB, of the last {last_of_all} KB ({weighed} weighed)"
     ));
-    // The state and its history have grown to their caps meanwhile: a little more is theirs.
-    report.check(last < first + 2048, || {
-        format!("memory grew from {first} to {last} KB")
-    });
 }
 
 fn journal(ground: &Ground, report: &mut Report) {
@@ -269,7 +283,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// The program that weighs, and the file it writes to.
+/// The program that weighs, and the directory of what it finds: a file for each kind of event.
 fn scales(ground: &Ground) -> Option<(PathBuf, PathBuf)> {
     let (source, program) = (
         ground.outside().join("scales.c"),
@@ -279,5 +293,7 @@ fn scales(ground: &Ground) -> Option<(PathBuf, PathBuf)> {
     let mut compile = ground.foreign("cc");
     compile.args(["-O1", "-o"]).arg(&program).arg(&source);
     let made = compile.output().ok()?.status.success();
-    made.then(|| (program, ground.outside().join("weights")))
+    let logs = ground.outside().join("weights");
+    std::fs::create_dir(&logs).unwrap();
+    made.then_some((program, logs))
 }

@@ -27,6 +27,7 @@ use tollgate_core::state::once;
 use tollgate_core::state::store::{Cause, StoreError, Submitted};
 use tollgate_core::verdict::{Fault, Outcome};
 
+use crate::gate::git::{AT_ONCE, Git};
 use crate::overrides::Overrides;
 use crate::trust::Registration;
 
@@ -315,16 +316,9 @@ fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
 
 /// The branch of a repository whose references only git can read.
 fn ask_git(work_tree: &Path) -> Option<String> {
-    let output = std::process::Command::new("git")
-        .arg("-C")
-        .arg(work_tree)
-        .args(["symbolic-ref", "--quiet", "--short", "HEAD"])
-        .stdin(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .output()
-        .ok()?;
-    let name = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| name.trim_end().to_owned())
+    let git = Git::at(work_tree).ok()?;
+    let asked = git.ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    asked.within(AT_ONCE).line().ok()
 }
 
 /// One write each; an agent that went away is not our concern.

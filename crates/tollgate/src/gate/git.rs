@@ -30,6 +30,9 @@ const LEADING_ASTRAY: [&str; 9] = [
 /// pipe, and so would an agent.
 const PATIENCE: Duration = Duration::from_mins(5);
 
+/// How long git may take for what stands in one of its files.
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
+
 /// How much of an answer is read at once, which is as much as a pipe holds.
 const PIECE: usize = 64 << 10;
 

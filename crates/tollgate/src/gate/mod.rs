@@ -58,7 +58,6 @@ pub(crate) type Observer<'o> = dyn Fn(&Event<'_>) + Sync + 'o;
 pub(crate) fn tracked(
     root: &std::path::Path,
     directory: &std::path::Path,
-    patience: std::time::Duration,
 ) -> Result<usize, String> {
     let Ok(git) = git::Git::at(root) else {
         return Ok(0);
@@ -72,7 +71,7 @@ pub(crate) fn tracked(
         "--".as_ref(),
         directory.as_os_str(),
     ];
-    let kept = git.ask(asked).within(patience).paths();
+    let kept = git.ask(asked).within(git::AT_ONCE).paths();
     kept.map(|paths| paths.len())
         .map_err(|error| error.to_string())
 }

@@ -14,7 +14,7 @@ use tollgate_core::git::Repository;
 use super::{COMMAND, PREPARED};
 use crate::agent::command::quoted;
 use crate::agent::places::is_executable;
-use crate::gate::git::Git;
+use crate::gate::git::{AT_ONCE, Git};
 
 /// The hook's name.
 const NAME: &str = "reference-transaction";
@@ -66,6 +66,7 @@ impl Hooks {
         let git = Git::at(root).map_err(|error| error.to_string())?;
         let line = git
             .ask(["rev-parse", "--git-path", "hooks"])
+            .within(AT_ONCE)
             .line()
             .map_err(|error| error.to_string())?;
         if matches!(line.as_str(), "" | "." | "./") {

@@ -264,7 +264,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             Ok(format!("{} hides it", ignore.display()))
         }));
     }
-    match crate::gate::tracked(layout.root(), &local, GIT) {
+    match crate::gate::tracked(layout.root(), &local) {
         Ok(0) => {}
         Ok(tracked) => findings.push(Finding::new(
             "local-tracked",
@@ -284,9 +284,6 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
         )),
     }
 }
-
-/// How long git may take to say what it keeps.
-const GIT: Duration = Duration::from_secs(5);
 
 /// What somebody who was killed left behind.
 fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -65,13 +65,6 @@ pub(crate) struct Asked {
     child: io::Result<Child>,
     what: String,
     patience: Duration,
-}
-
-/// What git came to.
-struct Answer {
-    status: ExitStatus,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
 }
 
 impl Git {
@@ -268,7 +261,6 @@ impl Asked {
 }
 
 /// One of a child's pipes, until its end, and what came through it.
-#[derive(Default)]
 struct Pipe {
     end: Option<OwnedFd>,
     text: Vec<u8>,
@@ -290,7 +282,7 @@ impl Pipe {
 }
 
 /// Reads what a child prints until it ends; one that takes too long is ended.
-fn wait(mut child: Child, patience: Duration) -> io::Result<Answer> {
+fn wait(mut child: Child, patience: Duration) -> io::Result<Output> {
     let until = Instant::now() + patience;
     let ends = [
         child.stdout.take().map(OwnedFd::from),
@@ -323,7 +315,7 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Answer> {
         }
     }
     let [stdout, stderr] = pipes.map(|pipe| pipe.text);
-    Ok(Answer {
+    Ok(Output {
         status: child.wait()?,
         stdout,
         stderr,

@@ -25,6 +25,14 @@ impl Ward {
         ward
     }
 
+    /// With a workflow that runs.
+    pub(super) fn at_work() -> Self {
+        let ward = Self::new();
+        let run = ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        ward
+    }
+
     /// Nothing is registered.
     pub(super) fn empty() -> Self {
         let dir = tempfile::Builder::new()

@@ -73,12 +73,7 @@ fn the_state_is_no_json() {
 
 #[test]
 fn the_state_breaks_the_rules() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     ward.is_healthy();
     let file = ward.project().join(".tollgate/workflow/state.json");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -100,12 +95,7 @@ fn a_broken_state_lies_aside() {
 
 #[test]
 fn changes_wait_in_the_spool() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     let lock = ward.project().join(".tollgate/local/state/lock");
     let held = std::fs::File::options()
         .read(true)
@@ -131,12 +121,7 @@ fn changes_wait_in_the_spool() {
 
 #[test]
 fn others_can_read_the_journal() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     let local = ward.project().join(".tollgate/local");
     std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o755)).unwrap();
     ward.has_and_mends("local-mode");
@@ -144,24 +129,14 @@ fn others_can_read_the_journal() {
 
 #[test]
 fn git_can_see_what_is_local() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     std::fs::remove_file(ward.project().join(".tollgate/local/.gitignore")).unwrap();
     ward.has_and_mends("local-not-ignored");
 }
 
 #[test]
 fn what_is_local_is_committed() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     git(
         &ward.project(),
         &["add", "-f", ".tollgate/local/journal.jsonl"],
@@ -172,12 +147,7 @@ fn what_is_local_is_committed() {
 /// Found by the hostile rig: git waits for ever where one of its files is a pipe.
 #[test]
 fn git_never_answers() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     let config = ward.project().join(".git/config");
     std::fs::remove_file(&config).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &config, rustix::fs::Mode::RWXU).unwrap();
@@ -193,24 +163,14 @@ fn somebody_was_killed_while_writing() {
 
 #[test]
 fn a_review_was_begun_and_not_ended() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     ward.file(".tollgate/local/plans/cart/review.json", "{}");
     ward.has("review-left-behind");
 }
 
 #[test]
 fn faults_of_the_last_day_are_told_and_older_ones_are_not() {
-    let ward = Ward::new();
-    assert_eq!(
-        ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"])
-            .code,
-        0
-    );
+    let ward = Ward::at_work();
     let line = |ts: String| json!({ "ts": ts, "verdict": "fault", "code": "state-corrupt", "reason": "no JSON" });
     let now = jiff::Timestamp::now();
     let journal = ward.project().join(".tollgate/local/journal.jsonl");

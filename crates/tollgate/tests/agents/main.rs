@@ -62,3 +62,6 @@ scenarios! {
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,
 }
+#[cfg(test)]
+#[path = "../it/watchdog.rs"]
+mod watchdog;

@@ -63,6 +63,8 @@ mod terminal;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod watchdog;
+#[cfg(test)]
 mod wires;
 #[cfg(test)]
 mod workflow;

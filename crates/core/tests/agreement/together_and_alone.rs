@@ -2,6 +2,7 @@
 //! having run before it, and none is lost on the way.
 
 use std::cell::Cell;
+use std::io::Write as _;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -86,7 +87,12 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
         })
         .unwrap();
     let blocks = blocks.get();
-    println!("{} events, {blocks} blocked", STATES * EVENTS);
+    // Past the test's captured output: whoever runs all tests is to see it too.
+    let _told = writeln!(
+        std::io::stderr(),
+        "{} events together and alone, {blocks} blocked",
+        STATES * EVENTS
+    );
     assert!(
         blocks > 500,
         "only {blocks} of the events were blocked: they prove little"

@@ -38,7 +38,8 @@ pub(super) fn settings(bytes: &[u8]) {
         Some(file) => ground.path(file),
         None => agent.settings(Scope::Project, &places).expect("a file"),
     };
-    ground.write(&relative(ground, &file), text);
+    let planted = relative(ground, &file);
+    ground.write(&planted, text);
     round(&Case {
         wish: Wish {
             agent,
@@ -49,6 +50,7 @@ pub(super) fn settings(bytes: &[u8]) {
         },
         places: &places,
         ground,
+        planted: &planted,
         text,
     });
     clear(ground);
@@ -58,7 +60,9 @@ struct Case<'c> {
     wish: Wish<'c>,
     places: &'c Places,
     ground: &'c Ground,
-    /// What is in the file at first.
+    /// Where the text is, which need not be the file that an install chooses.
+    planted: &'c str,
+    /// What is in there at first.
     text: &'c [u8],
 }
 
@@ -105,7 +109,7 @@ fn round(case: &Case<'_>) {
 
     // Once more with nothing remembered, as in a clone of the repository.
     clear(case.ground);
-    case.ground.write(&relative(case.ground, &file), case.text);
+    case.ground.write(case.planted, case.text);
     if let Ok(change) = install(wish, places) {
         make(&change, places).expect("a file that can be written");
         let kept = Backup::of(scope, places).expect("a backup");

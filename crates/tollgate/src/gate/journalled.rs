@@ -56,10 +56,15 @@ impl<'r> Journalled<'r> {
         Arc::clone(&self.queue)
     }
 
+    /// Writes what is waiting.
+    pub(super) fn flush(&self) {
+        self.queue.flush();
+    }
+
     pub(super) fn tell(&self, event: &Event<'_>) {
         match event {
             Event::Ended(_, result) if result.outcome != Outcome::NotRun => self.ended(result),
-            Event::Summary(_) => self.queue.flush(),
+            Event::Summary(_) => self.flush(),
             Event::Note(_) | Event::Planned(..) | Event::Started(_) | Event::Ended(..) => {}
         }
     }

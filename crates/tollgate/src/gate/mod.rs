@@ -20,6 +20,7 @@ pub(crate) mod logs;
 mod reason;
 pub(crate) mod record;
 mod request;
+pub(crate) mod reset;
 pub(crate) mod result;
 mod reviewing;
 pub(crate) mod run;

@@ -4,7 +4,7 @@
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -28,6 +28,9 @@ use super::summary::{self, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
+
+/// From so many gates on, a second thread is worth its start.
+const MANY: usize = 24;
 
 /// Runs the gates that the changes call for.
 pub(crate) fn execute(
@@ -58,7 +61,7 @@ pub(crate) fn execute(
         request,
         logs,
         observer,
-        definitions: Definitions::of(config).evidence(),
+        definitions: OnceLock::new(),
     };
     let asked = (waited == Waited::Yes).then_some(asked);
     let result = run.locked(asked).unwrap_or_else(|early| *early);
@@ -66,30 +69,7 @@ pub(crate) fn execute(
     result
 }
 
-/// Archives all logs and forgets the attempts; what was verified stays so. Says whether there
-/// were logs.
-pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
-    let logs = Logs::of(config);
-    let _lock = match logs.lock(Duration::ZERO) {
-        Ok(Locking::Held(lock, _)) => lock,
-        Ok(Locking::Busy(owner)) => return Err(locked_out(owner.as_deref()).message),
-        Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
-    };
-    logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");
-    let archived = logs.archive().map_err(|error| error.to_string())?;
-    let mut record = Record::load(layout, config);
-    if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
-        last.attempts = 0;
-        // What failed is forgotten with its logs, but not taken for verified.
-        last.failed.clear();
-        record
-            .save(layout, config)
-            .map_err(|error| error.to_string())?;
-    }
-    Ok(archived)
-}
-
-fn locked_out(owner: Option<&str>) -> RunResult {
+pub(super) fn locked_out(owner: Option<&str>) -> RunResult {
     let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
     let what = format!("A gauntlet run is already in progress{who}.");
     RunResult {
@@ -107,8 +87,8 @@ struct Run<'r> {
     request: &'r Request<'r>,
     logs: Logs<'r>,
     observer: &'r Observer<'r>,
-    /// What the gates are, as a digest.
-    definitions: String,
+    /// What the gates are, as a digest: made when it is needed, or while git looks.
+    definitions: OnceLock<String>,
 }
 
 /// What a run is about.
@@ -132,6 +112,7 @@ impl Run<'_> {
             if self.request.purpose == Purpose::Command {
                 children = self.children().ok();
             }
+            self.definitions();
         })?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
@@ -156,6 +137,11 @@ impl Run<'_> {
         self.run_gates(record, &subject, attempt, children)
     }
 
+    fn definitions(&self) -> &str {
+        let digest = || Definitions::of(self.config).evidence();
+        self.definitions.get_or_init(digest)
+    }
+
     fn children(&self) -> std::io::Result<Children> {
         Children::open(self.request.consent, self.request.cut_off)
     }
@@ -167,7 +153,7 @@ impl Run<'_> {
             && last.is_own
             && last.completed_at >= asked
             && pair.head.name().is_ok_and(|tree| last.tree == tree)
-            && last.definitions == self.definitions;
+            && last.definitions == self.definitions();
         same.then(|| RunResult {
             message: verdict(last.status, &last.failed, None),
             console_log: last.console.clone(),
@@ -249,7 +235,7 @@ impl Run<'_> {
         let verified = record.verified.as_ref().filter(|verified| {
             !self.is_partial()
                 && !self.env.ci
-                && verified.definitions == self.definitions
+                && verified.definitions == self.definitions()
                 && verified.base == base
         });
         // Against the base, what is staged can be known before the work tree is looked through.
@@ -438,8 +424,16 @@ impl Run<'_> {
             search: self.env.path.as_deref().unwrap_or_default(),
         };
         let results = runner::run_all(&crew, &subject.jobs, &watch);
-        let evidence = subject.work.evidence(&subject.git);
-        drop(children);
+        // git may still be writing the tree: until it has, there is something else to do.
+        let evidence = std::thread::scope(|scope| {
+            if results.len() >= MANY {
+                scope.spawn(|| journal.flush());
+            } else {
+                journal.flush();
+            }
+            drop(children);
+            subject.work.evidence(&subject.git)
+        });
         for result in &results {
             self.debug(&format!(
                 "GATE_RESULT {} status={} duration={:.2}s",
@@ -553,7 +547,7 @@ impl Run<'_> {
         {
             record.verified = Some(Verified {
                 tree: tree.clone(),
-                definitions: self.definitions.clone(),
+                definitions: self.definitions().to_owned(),
                 base: subject.base.clone(),
                 status,
                 at: now,
@@ -574,7 +568,7 @@ impl Run<'_> {
             branch: subject.git.branch(),
             commit: subject.ground.commit.clone().unwrap_or_default(),
             tree: evidence.tree().unwrap_or_default().to_owned(),
-            definitions: self.definitions.clone(),
+            definitions: self.definitions().to_owned(),
             console: Some(console.to_owned()),
             failed: failed.clone(),
             is_own: true,

@@ -252,6 +252,7 @@ impl Children {
         if self.is_cancelled() {
             return Ok(None);
         }
+        self.offspring.starting();
         let process = command.spawn()?;
         let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) else {
             return Err(io::Error::other("a child without a number"));

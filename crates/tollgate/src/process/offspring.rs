@@ -5,7 +5,9 @@
 //! usual case, nothing, costs the reading of one small file.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
@@ -14,9 +16,14 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The living children that were started, to tell them from those that were left behind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Offspring {
     known: Mutex<BTreeSet<i32>>,
+    /// Whether those that were there before the first child are known.
+    before: Once,
+    /// The kernel's list, open for as long as there may be children; none where it has no such
+    /// list.
+    list: Option<File>,
 }
 
 impl Offspring {
@@ -28,11 +35,20 @@ impl Offspring {
             let _unsupported =
                 rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         }
-        let offspring = Self::default();
-        // What is there already (the watchdog, children of other runs) is not ours to judge.
-        let before = waifs().unwrap_or_default();
-        offspring.lock().extend(before);
-        offspring
+        Self {
+            known: Mutex::default(),
+            before: Once::new(),
+            list: open_list(),
+        }
+    }
+
+    /// To be called before a child is started. What is there before the first one (the watchdog,
+    /// git, children of other runs) is not ours to judge.
+    pub(super) fn starting(&self) {
+        self.before.call_once(|| {
+            let before = self.waifs().unwrap_or_default();
+            self.lock().extend(before);
+        });
     }
 
     pub(super) fn started(&self, pid: Pid) {
@@ -76,6 +92,8 @@ impl Offspring {
 
     /// Ends all that nobody else ended: what cleared its environment and left its group.
     pub(super) fn clear_strangers(&self) {
+        // Without any child nobody left anything behind.
+        self.starting();
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let strangers = self.strangers().unwrap_or_default();
@@ -101,10 +119,32 @@ impl Offspring {
 
     /// Children of this process that it did not start.
     fn strangers(&self) -> Option<Vec<Pid>> {
-        let waifs = waifs()?;
+        let waifs = self.waifs()?;
         let known = self.lock();
         let strangers = waifs.into_iter().filter(|pid| !known.contains(pid));
         Some(strangers.filter_map(Pid::from_raw).collect())
+    }
+
+    /// The children of the main thread, where orphans come to.
+    fn waifs(&self) -> Option<Vec<i32>> {
+        /// The kernel fills a page; less than half of one is all there is.
+        const PAGE: usize = 4096;
+        let list = self.list.as_ref()?;
+        let mut bytes = Vec::new();
+        let mut piece = [0; PAGE];
+        loop {
+            let read = list.read_at(&mut piece, bytes.len() as u64).ok()?;
+            bytes.extend(piece.iter().take(read));
+            if read < PAGE / 2 {
+                break;
+            }
+        }
+        let numbers = bytes.split(u8::is_ascii_whitespace);
+        Some(
+            numbers
+                .filter_map(|number| std::str::from_utf8(number).ok()?.parse().ok())
+                .collect(),
+        )
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
@@ -112,15 +152,9 @@ impl Offspring {
     }
 }
 
-/// The children of the main thread, where orphans come to.
-fn waifs() -> Option<Vec<i32>> {
+fn open_list() -> Option<File> {
     let me = std::process::id();
-    let list = std::fs::read_to_string(format!("/proc/self/task/{me}/children")).ok()?;
-    Some(
-        list.split_ascii_whitespace()
-            .filter_map(|pid| pid.parse().ok())
-            .collect(),
-    )
+    File::open(format!("/proc/self/task/{me}/children")).ok()
 }
 
 /// Whether a process has this `NAME=value` in its environment.

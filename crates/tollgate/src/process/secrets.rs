@@ -13,10 +13,12 @@ use tollgate_core::state::redact::redact;
 /// Takes secrets of known shape out of what is in the file from `start` on. What is no text stays
 /// as it is.
 pub(crate) fn take_out(log: &File, start: u64) -> io::Result<()> {
-    let file = super::log::reopen(log)?;
-    let length = file.metadata()?.len().saturating_sub(start);
+    let length = log.metadata()?.len().saturating_sub(start);
+    if length == 0 {
+        return Ok(());
+    }
     let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
-    file.read_exact_at(&mut bytes, start)?;
+    log.read_exact_at(&mut bytes, start)?;
     let mut clean = Vec::new();
     let mut found = false;
     for chunk in bytes.utf8_chunks() {
@@ -26,6 +28,8 @@ pub(crate) fn take_out(log: &File, start: u64) -> io::Result<()> {
         clean.extend_from_slice(chunk.invalid());
     }
     if found {
+        // What is opened for appending only appends.
+        let file = super::log::reopen(log)?;
         file.write_all_at(&clean, start)?;
         file.set_len(start + clean.len() as u64)?;
     }

@@ -20,6 +20,9 @@ mod offline;
 mod scenarios;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+#[path = "../it/watchdog.rs"]
+mod watchdog;
 
 macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::watchdog;
+
 /// The program under test.
 pub(crate) const TOLLGATE: &str = env!("CARGO_BIN_EXE_tollgate");
 
@@ -43,9 +45,10 @@ impl Project {
 
     /// An empty directory: no project.
     pub(crate) fn empty() -> Self {
+        watchdog::watch();
         Self {
             dir: tempfile::Builder::new()
-                .prefix("tollgate-it-")
+                .prefix(&watchdog::prefix())
                 .tempdir()
                 .unwrap(),
             env: vec![],

@@ -16,6 +16,8 @@ mod defects;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod documents;
@@ -62,6 +64,8 @@ mod stops;
 mod terminal;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod watchdog;
 #[cfg(test)]
 mod wires;
 #[cfg(test)]

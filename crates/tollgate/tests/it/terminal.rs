@@ -76,9 +76,12 @@ impl Terminal {
 
     /// Types a line.
     pub(crate) fn types(&mut self, line: &str) -> &mut Self {
-        self.master
-            .write_all(format!("{line}\n").as_bytes())
-            .unwrap();
+        self.presses(&format!("{line}\n"))
+    }
+
+    /// Presses keys.
+    pub(crate) fn presses(&mut self, keys: &str) -> &mut Self {
+        self.master.write_all(keys.as_bytes()).unwrap();
         self
     }
 

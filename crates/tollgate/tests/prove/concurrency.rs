@@ -232,8 +232,7 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
     let crowd = Crowd::new(&ground);
     let written = AtomicU64::new(0);
     // A fifth of the time of those among us.
-    let time = if effort.is_long() { 120 } else { 2 };
-    let until = Instant::now() + Duration::from_secs(time);
+    let until = Instant::now() + effort.fifth(Duration::from_secs(2));
     std::thread::scope(|scope| {
         for truncates in [false, true] {
             let (crowd, written) = (&crowd, &written);

@@ -51,7 +51,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let mut usual: BTreeMap<&[&str], Duration> = BTreeMap::new();
     let (mut round, mut killed) = (0_u64, 0);
     let mut ground = Ground::whole();
-    while effort.goes_on_to(effort.counts.kills, killed, 60) {
+    while killed < effort.kills(60) {
         round += 1;
         if round.is_multiple_of(ROUNDS) {
             verify(&ground, report);

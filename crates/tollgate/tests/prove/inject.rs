@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ground::{Ground, Run, program, run as run_command};
 use crate::report::{Effort, Report};
@@ -45,33 +46,86 @@ const ERRORS: &[(&str, &str)] = &[
 /// Longer than anything takes here, even when the machine does much else.
 const PATIENCE: &str = "40";
 
+/// One harm to one command.
+struct Harm {
+    args: &'static [&'static str],
+    call: String,
+    time: u64,
+    /// None: killed.
+    error: Option<(&'static str, &'static str)>,
+}
+
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
+    let Some(harms) = harms(effort) else {
+        report.note("SKIPPED file operations one by one: no strace".to_owned());
+        return;
+    };
+    // Each has a project of its own, so they need not wait for each other.
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let workers = (0..workers).map(|_| {
+            scope.spawn(|| {
+                let mut report = Report::default();
+                while let Some(harm) = harms.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    harm.done(&mut report);
+                }
+                report
+            })
+        });
+        for worker in workers.collect::<Vec<_>>() {
+            report.add(worker.join().unwrap());
+        }
+    });
+}
+
+/// All that there are, or those of the short form; nothing without `strace`.
+fn harms(effort: &Effort) -> Option<Vec<Harm>> {
     let mut turn = effort.seed;
     // The short form takes every so many.
     let mut chosen = |every: u64| {
         turn += 1;
         effort.is_long() || turn.is_multiple_of(every)
     };
+    let mut harms = Vec::new();
     for args in COMMANDS {
-        let Some(calls) = count(args) else {
-            report.note("SKIPPED file operations one by one: no strace".to_owned());
-            return;
-        };
-        for (call, times) in calls {
+        for (call, times) in count(args)? {
             for time in 1..=times {
+                let mut harm = |error| {
+                    let call = call.clone();
+                    harms.push(Harm {
+                        args,
+                        call,
+                        time,
+                        error,
+                    });
+                };
                 if chosen(29) {
-                    killed(args, &call, time, report);
+                    harm(None);
                 }
-                for (error, again) in ERRORS {
+                for error in ERRORS {
                     // Nobody is told that closing failed, nor has anything to do about it.
                     if call != "close" && chosen(499) {
-                        refused(
-                            args,
-                            &format!("{call}:error={error}:when={time}{again}"),
-                            report,
-                        );
+                        harm(Some(*error));
                     }
                 }
+            }
+        }
+    }
+    Some(harms)
+}
+
+impl Harm {
+    fn done(&self, report: &mut Report) {
+        let (args, call, time) = (self.args, &self.call, self.time);
+        match self.error {
+            None => killed(args, call, time, report),
+            Some((error, again)) => {
+                refused(
+                    args,
+                    &format!("{call}:error={error}:when={time}{again}"),
+                    report,
+                );
             }
         }
     }

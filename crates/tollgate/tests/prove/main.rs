@@ -77,7 +77,10 @@ fn main() -> ExitCode {
     }
     let mut defects = 0;
     println!("seed {seed}; {}", ground::program().display());
-    println!("{:<12} {:>8}  what was done", "rig", "seconds");
+    println!(
+        "{:<12} {:>8} {:>8} {:>17}  what was done",
+        "rig", "seconds", "defects", "seed"
+    );
     for (name, rig) in RIGS {
         if !wanted.is_empty() && !wanted.iter().any(|wanted| name == wanted) {
             continue;
@@ -87,7 +90,12 @@ fn main() -> ExitCode {
         let mut report = Report::default();
         rig(&effort, &mut report);
         let took = started.elapsed();
-        println!("{name:<12} {:>8.1}  {}", took.as_secs_f64(), report.line());
+        println!(
+            "{name:<12} {:>8.1} {:>8} {seed:>17}  {}",
+            took.as_secs_f64(),
+            report.defects.len(),
+            report.line()
+        );
         for defect in &report.defects {
             println!("  DEFECT (--seed {seed}): {defect}");
         }

@@ -20,6 +20,9 @@ const COMMANDS: &[&[&str]] = &[
     &["workflow", "cancel", "--reason", "no longer wanted"],
 ];
 
+/// Each command so often in the long form, with four images each time.
+const LONG: usize = 20;
+
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
     order(report);
     images(effort, report);
@@ -103,10 +106,8 @@ fn snapshot(ground: &Ground) -> Files {
 fn images(effort: &Effort, report: &mut Report) {
     let mut chance = Chance::new(effort.seed);
     let state = Path::new(".isdlc/state.json");
-    let mut round = 0;
-    while effort.goes_on(round, 3) {
-        let args = COMMANDS[usize::try_from(round).unwrap_or(0) % COMMANDS.len()];
-        round += 1;
+    let rounds = if effort.is_long() { LONG } else { 1 };
+    for (round, args) in (0..rounds).flat_map(|_| COMMANDS).enumerate() {
         let ground = prepared(args);
         let _known = ground.hook(&ground.event("SessionStart", &json!({"source": "startup"})));
         let before = snapshot(&ground);

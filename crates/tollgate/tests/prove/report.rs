@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 /// How hard a rig tries.
 pub(crate) struct Effort {
-    /// Long: until then. Short: a fixed number of rounds.
-    until: Option<Instant>,
-    pub(crate) counts: Counts,
+    /// Long: for so long. Short: a fixed number of rounds.
+    time: Option<Duration>,
+    /// From when that is counted.
+    began: Instant,
+    counts: Counts,
     pub(crate) seed: u64,
 }
 
@@ -18,35 +20,56 @@ pub(crate) struct Counts {
     pub(crate) kills: Option<u64>,
 }
 
+/// What a minute that was asked for is worth to a rig that counts: ten are 5,000 and 200,000.
+const KILLS_PER_MINUTE: f64 = 500.0;
+const EVENTS_PER_MINUTE: f64 = 20_000.0;
+
 impl Effort {
     pub(crate) fn new(minutes: Option<f64>, counts: Counts, seed: u64) -> Self {
-        let until = minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0));
         Self {
-            until,
+            time: minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0)),
+            began: Instant::now(),
             counts,
             seed,
         }
     }
 
     pub(crate) fn is_long(&self) -> bool {
-        self.until.is_some() || self.counts.events.or(self.counts.kills).is_some()
+        self.time.is_some() || self.counts.events.or(self.counts.kills).is_some()
     }
 
-    /// Whether there is another round after so many: until the number that was wished for, else
-    /// until the time is over, else for the short form's number.
-    pub(crate) fn goes_on_to(&self, wished: Option<u64>, done: u64, short: u64) -> bool {
-        match wished {
-            Some(wished) => done < wished,
-            None => self.goes_on(done, short),
-        }
+    /// How many kills: as many as were wished for, else what the minutes are worth.
+    pub(crate) fn kills(&self, short: u64) -> u64 {
+        self.number(self.counts.kills, KILLS_PER_MINUTE, short)
     }
 
-    /// Whether there is another round after so many.
+    /// How many events, the same way.
+    pub(crate) fn events(&self, short: u64) -> u64 {
+        self.number(self.counts.events, EVENTS_PER_MINUTE, short)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of minutes is small, and not below nothing"
+    )]
+    fn number(&self, wished: Option<u64>, per_minute: f64, short: u64) -> u64 {
+        let worth = |time: Duration| (time.as_secs_f64() / 60.0 * per_minute).ceil() as u64;
+        wished.or(self.time.map(worth)).unwrap_or(short)
+    }
+
+    /// Whether there is another round after so many: until the time is over, or for the short
+    /// form's number.
     pub(crate) fn goes_on(&self, done: u64, short: u64) -> bool {
-        match self.until {
-            Some(until) => Instant::now() < until,
+        match self.time {
+            Some(time) => self.began.elapsed() < time,
             None => done < short,
         }
+    }
+
+    /// A fifth of the time.
+    pub(crate) fn fifth(&self, short: Duration) -> Duration {
+        self.time.map_or(short, |time| time / 5)
     }
 }
 
@@ -93,14 +116,23 @@ impl Report {
         let Ok((counts, notes, defects)) = serde_json::from_str::<Told>(told) else {
             return false;
         };
-        for (what, count) in counts {
+        self.add(Self {
+            counts,
+            notes,
+            defects,
+        });
+        true
+    }
+
+    /// Takes up what somebody beside this one has done.
+    pub(crate) fn add(&mut self, other: Self) {
+        for (what, count) in other.counts {
             self.count(&what, count);
         }
-        self.notes.extend(notes);
-        for defect in defects {
+        self.notes.extend(other.notes);
+        for defect in other.defects {
             self.defect(defect);
         }
-        true
     }
 
     pub(crate) fn line(&self) -> String {

@@ -18,6 +18,8 @@ const SHORT: u64 = 600;
 const WORKERS: u64 = 8;
 /// Memory is looked at so often.
 const WEIGHED: u64 = 10;
+/// So many of a kind of event, early and late, say what its memory is.
+const FEW: usize = 5;
 
 /// Runs a program and appends the most memory that it had, in KB, to a file.
 const SCALES: &str = r#"
@@ -44,10 +46,7 @@ struct Sample {
 
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let ground = Ground::whole();
-    let most = effort
-        .counts
-        .events
-        .or((!effort.is_long()).then_some(SHORT));
+    let most = effort.events(SHORT);
     let scales = scales(&ground);
     if scales.is_none() {
         report.note("SKIPPED memory: no C compiler".to_owned());
@@ -65,7 +64,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
                 let mut mine = Vec::new();
                 loop {
                     let at = number.fetch_add(1, Ordering::Relaxed);
-                    if !effort.goes_on_to(most, at, SHORT) {
+                    if at >= most {
                         break;
                     }
                     if at % 1_000 == 999 {
@@ -171,10 +170,14 @@ fn memory(logs: &std::path::Path, report: &mut Report) {
     for log in std::fs::read_dir(logs).into_iter().flatten().flatten() {
         let text = std::fs::read_to_string(log.path()).unwrap_or_default();
         let weights: Vec<u64> = text.lines().filter_map(|line| line.parse().ok()).collect();
-        let tenth = weights.len().div_ceil(10);
-        let first = most(&weights[..tenth]);
-        let last = most(&weights[weights.len() - tenth..]);
         weighed += weights.len();
+        // One stop runs the gates and another is within their interval: a few are compared, or none.
+        let part = (weights.len() / 10).max(FEW);
+        if weights.len() < 2 * part {
+            continue;
+        }
+        let first = most(&weights[..part]);
+        let last = most(&weights[weights.len() - part..]);
         first_of_all = first_of_all.max(first);
         last_of_all = last_of_all.max(last);
         // The state and its history have grown to their caps meanwhile: a little more is theirs.

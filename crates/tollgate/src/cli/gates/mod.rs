@@ -24,7 +24,7 @@ use super::{Answer, ERROR, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::Which;
-use crate::gate::run::reset;
+use crate::gate::reset::reset;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {

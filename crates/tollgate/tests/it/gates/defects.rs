@@ -54,6 +54,8 @@ fn p06_idle_runs_leave_nothing_and_cost_no_attempt() {
         answers(&gates.stop(), "approve", "no_changes");
     }
     assert!(gates.logs("console").is_empty());
+    // Nor does what idle runs of the original left there.
+    gates.file("gauntlet_logs/console.7.log", "");
     gates.file("src/b.txt", "b\n");
     answers(&gates.stop(), "block", "failed");
     assert_eq!(gates.state()["attempts"], 1);
@@ -192,8 +194,24 @@ fn p21_a_timeout_ends_grandchildren_too() {
 
 #[test]
 fn p22_a_check_that_reads_stdin_gets_nothing() {
-    let gates = Gates::new(&[("reads", "command: \"cat; read line; test -z $line\"")]);
-    gates.tollgate(&["run"]).exits(0);
+    use std::io::Write as _;
+    let gates = Gates::new(&[(
+        "reads",
+        "command: 'cat > ../read; read line; test -z \"$line\"'\ntimeout: 20",
+    )]);
+    // Whoever started the run goes on writing to it.
+    let mut child = gates
+        .command(&["run"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut held = child.stdin.take().unwrap();
+    held.write_all(b"not for a check\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    drop(held);
+    assert_eq!(gates.read("read"), "");
 }
 
 #[test]
@@ -250,11 +268,24 @@ fn p25_paths_are_not_only_ascii() {
     );
     gates.file("ünï/f \"x\"\n.txt", "x");
     gates.tollgate(&["run"]).exits(1).says("check:ünï:bad");
+    // Staged, and committed.
+    gates.git(&["add", "-A"]);
+    for _ in 0..2 {
+        gates.tollgate(&["clean"]).exits(0);
+        gates.tollgate(&["detect"]).exits(0).says("check bad");
+        gates
+            .tollgate(&["run", "-g", "bad"])
+            .exits(1)
+            .says("check:ünï:bad");
+        gates.commit("work");
+    }
 }
 
 #[test]
 fn p26_no_value_reaches_a_shell() {
-    let gates = Gates::new(&[("base", "command: test \"$BASE_BRANCH\" = 'x;touch pwned'")]);
+    let name = "x;touch${IFS}pwned";
+    let command = format!("command: echo $BASE_BRANCH; test \"$BASE_BRANCH\" = '{name}'");
+    let gates = Gates::new(&[("base", &command)]);
     for args in [
         ["run", "-b", "$(touch pwned)"],
         ["run", "--base-branch=--output=pwned", "-u"],
@@ -268,7 +299,9 @@ fn p26_no_value_reaches_a_shell() {
         }
         gates.tollgate(&args).exits(1).says("does not exist");
     }
-    gates.git(&["update-ref", "refs/heads/x;touch", "main"]);
+    // A name that git allows; the check gets it as a variable.
+    gates.git(&["branch", name, "main"]);
+    gates.tollgate(&["run", "-b", name]).exits(0);
     let mut command = gates.command(&["run"]);
     command
         .env("CI", "true")

@@ -1,6 +1,6 @@
 //! The original's defects, continued: what commands print and how gates are ordered.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{BAD, Gates, OK, answers};
 
@@ -17,6 +17,13 @@ fn p31_run_says_why_it_cannot_run() {
         .tollgate(&["run"])
         .exits(1)
         .says("Configuration file not found at /");
+    // Nor is it silent where git keeps it from running.
+    let gates = Gates::new(&[OK]);
+    std::fs::remove_dir_all(gates.path(".git")).unwrap();
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("is not in a git repository");
 }
 
 #[test]
@@ -37,7 +44,12 @@ fn p32_validate_names_the_file_and_health_shows_the_same() {
 #[test]
 fn p33_a_disabled_hook_says_so() {
     let gates = Gates::with_config(&[BAD], "stop_hook: { enabled: false }");
-    answers(&gates.stop(), "approve", "stop_hook_disabled");
+    let answer = gates.stop();
+    answers(&answer, "approve", "stop_hook_disabled");
+    for key in ["message", "stopReason", "systemMessage"] {
+        let said = answer[key].as_str().unwrap();
+        assert!(said.contains("disabled"), "{key}: {answer}");
+    }
     let gates = Gates::new(&[BAD]);
     let mut command = gates.command(&["stop-hook"]);
     command.env("GAUNTLET_STOP_HOOK_ENABLED", " FALSE ");
@@ -53,10 +65,11 @@ fn p34_durations_in_the_debug_log_are_seconds() {
     );
     gates.tollgate(&["run"]).exits(1);
     let log = gates.read("gauntlet_logs/.debug.log");
-    assert!(
-        log.contains("GATE_RESULT check:src:nap status=fail duration=0.2"),
-        "{log}"
-    );
+    let (_, rest) = log
+        .split_once("GATE_RESULT check:src:nap status=fail duration=")
+        .unwrap();
+    let seconds: f64 = rest.split('s').next().unwrap().parse().unwrap();
+    assert!((0.2..60.0).contains(&seconds), "{log}");
     for part in [
         "COMMAND run",
         "RUN_START mode=full",
@@ -84,6 +97,14 @@ fn p35_settings_that_mean_nothing_are_named() {
         .says("did you mean `parallel`?")
         .says("check_usage_limit: this does nothing");
     gates.tollgate(&["run"]).exits(1).does_not_say("Passed");
+    // A mistyped key alone stops nobody, and is told by all who read it.
+    let gates = Gates::new(&[("ok", "command: \"true\"\nparalel: true")]);
+    for command in ["validate", "run", "list"] {
+        gates
+            .tollgate(&[command])
+            .exits(0)
+            .says("did you mean `parallel`?");
+    }
 }
 
 #[test]
@@ -249,32 +270,42 @@ fn p43_a_thousand_failures_leave_room_for_the_rules() {
     assert!(reason.ends_with("a person takes over."));
 }
 
+/// A directory lists its files as they were made, or the other way round, or as their hashes are:
+/// none of these orders is that of their names.
 #[test]
 fn p45_gates_come_in_the_same_order_everywhere() {
-    let gates = Gates::new(&[
-        ("zeta", "command: \"true\""),
-        ("alpha", "command: \"true\""),
-    ]);
+    let made = ["m", "z", "a", "q", "c", "x", "b", "k"];
+    let mut sorted = made;
+    sorted.sort_unstable();
+    let names = |list: &Value, key: &str| -> Vec<String> {
+        let items = list.as_array().unwrap().iter();
+        items
+            .map(|item| item[key].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let checks = made.map(|name| (name, "command: \"true\""));
+    let gates = Gates::new(&checks);
     let (list, _) = gates.json(&["list"]);
-    let names: Vec<_> = list["checks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| c["name"].clone())
+    assert_eq!(names(&list["checks"], "name"), sorted);
+    let said = gates.tollgate(&["list"]).exits(0).stdout;
+    let said: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix(" - "))
         .collect();
-    assert_eq!(names, ["alpha", "zeta"]);
+    assert_eq!(said.get(..made.len()), Some(sorted.as_slice()));
+    // Gates run as the configuration has them, and what is wrong is told by the files' names.
     let (result, _) = gates.json(&["run"]);
-    let ids: Vec<_> = result["gates"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|g| g["id"].clone())
-        .collect();
-    assert_eq!(
-        ids,
-        ["check:src:zeta", "check:src:alpha"],
-        "as the configuration has them"
-    );
+    let ids = made.map(|name| format!("check:src:{name}"));
+    assert_eq!(names(&result["gates"], "id"), ids);
+    for name in made {
+        gates.check(name, "commmand: \"true\"");
+    }
+    let (found, _) = gates.json(&["validate"]);
+    let mut files = names(&found["problems"], "file");
+    files.retain(|file| file.contains("checks"));
+    files.dedup();
+    let expected = sorted.map(|name| format!(".gauntlet/checks/{name}.yml"));
+    assert_eq!(files, expected);
 }
 
 #[test]

@@ -8,15 +8,27 @@ use serde_json::Value;
 use super::{BAD, Gates, OK, answers};
 
 #[test]
+fn d2_a_marker_that_a_killed_run_left_lets_nobody_through() {
+    let gates = Gates::new(&[BAD]);
+    gates.file("gauntlet_logs/.stop-hook-active", "1");
+    for _ in 0..2 {
+        answers(&gates.stop(), "block", "failed");
+    }
+}
+
+#[test]
 fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process() {
     for timeout in ["", "timeout: 3"] {
         let gates = Gates::new(&[(
             "leaves",
-            &format!("command: \"sleep 45 & echo done\"\n{timeout}"),
+            &format!("command: \"sleep 45 & echo $! > ../left; echo done\"\n{timeout}"),
         )]);
         let begun = Instant::now();
         gates.tollgate(&["run"]).exits(0).says("LEAK");
         assert!(begun.elapsed() < Duration::from_secs(3));
+        let left = gates.read("left");
+        let life = std::path::PathBuf::from(format!("/proc/{}", left.trim()));
+        assert!(!life.exists(), "{left} lives");
     }
 }
 

@@ -1,10 +1,10 @@
 //! The view in the terminal.
 
-use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::states;
 use crate::context::TOLLGATE;
+use crate::terminal::Terminal;
 
 #[test]
 fn once_prints_what_is_going_on_within_80_by_24() {
@@ -42,33 +42,14 @@ fn once_prints_what_is_going_on_within_80_by_24() {
 
 #[test]
 fn it_quits_with_q_and_gives_the_terminal_back() {
-    if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no `script` to play a terminal");
-        return;
-    }
-    for key in [b"q", b"\x03"] {
+    for key in ["q", "\u{3}"] {
         let project = states::busy();
         let inside = format!("stty rows 24 cols 80; {TOLLGATE} top; echo ended $?; stty -a");
-        let mut child = Command::new("script")
-            .args(["-qec", &inside, "/dev/null"])
-            .current_dir(project.root())
-            .env("TERM", "xterm")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = child.stdout.take().unwrap();
-        let mut heard = Vec::new();
-        let mut piece = [0; 4096];
-        while !String::from_utf8_lossy(&heard).contains("BG-001") {
-            let count = out.read(&mut piece).unwrap();
-            assert!(count > 0, "{}", String::from_utf8_lossy(&heard));
-            heard.extend_from_slice(&piece[..count]);
-        }
-        child.stdin.as_mut().unwrap().write_all(key).unwrap();
-        out.read_to_end(&mut heard).unwrap();
-        child.wait().unwrap();
-        let text = String::from_utf8_lossy(&heard);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &inside]).current_dir(project.root());
+        shell.env("PATH", "/usr/bin:/bin").env("TERM", "xterm");
+        let mut terminal = Terminal::start(&shell);
+        let (text, _) = terminal.shows("BG-001").presses(key).ends();
         let (shown, after) = text.split_once("\u{1b}[?1049l").unwrap();
         assert!(
             shown.contains("\u{1b}[?1049h") && shown.contains("\u{1b}[?25h"),

@@ -1,12 +1,17 @@
 //! A real Chromium, driven over `WebDriver`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+/// How long the driver may take to bring a browser up, to answer, and to end.
+const TO_START: Duration = Duration::from_secs(45);
+const TO_ANSWER: Duration = Duration::from_mins(1);
+const TO_END: Duration = Duration::from_secs(10);
 
 /// A browser without a window. Its driver ends it when this is dropped.
 pub(super) struct Browser {
@@ -32,28 +37,32 @@ impl Browser {
             eprintln!("SKIPPED: there is no chromedriver; scripts/browser installs one");
             return None;
         };
-        let profile = tempfile::tempdir().unwrap();
+        // A browser that does not come up on a busy machine is not the page's fault.
+        let begun = (0..3).find_map(|_| Self::begin(path).ok());
+        Some(begun.expect("a browser that starts"))
+    }
+
+    fn begin(path: &str) -> io::Result<Self> {
+        let profile = tempfile::tempdir()?;
         let mut driver = Command::new(path)
             .arg("--port=0")
             .env("HOME", profile.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let port = BufReader::new(driver.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, rest) = line.split_once("started successfully on port ")?;
-                rest.trim_end_matches('.').parse().ok()
-            })
-            .unwrap();
+            .spawn()?;
+        let out = BufReader::new(driver.stdout.take().unwrap());
         let mut browser = Self {
             driver,
-            port,
+            port: 0,
             session: String::new(),
             profile,
         };
+        let mut lines = out.lines().map_while(Result::ok);
+        let port = lines.find_map(|line| {
+            let (_, rest) = line.split_once("started successfully on port ")?;
+            rest.trim_end_matches('.').parse().ok()
+        });
+        browser.port = port.ok_or(io::ErrorKind::NotConnected)?;
         let directory = browser.profile.path().join("chromium");
         let options = json!({
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -65,7 +74,7 @@ impl Browser {
             "browserName": "chrome", "goog:chromeOptions": options,
             "goog:loggingPrefs": { "performance": "ALL", "browser": "ALL" },
         } } });
-        let made = browser.call("POST", "/session", &asked);
+        let made = browser.try_to_call("POST", "/session", &asked, TO_START)?;
         browser.session = made["sessionId"].as_str().unwrap().to_owned();
         // What the browser opens by itself is not the page's doing.
         browser.open("about:blank");
@@ -76,14 +85,22 @@ impl Browser {
             "Emulation.setFocusEmulationEnabled",
             &json!({ "enabled": true }),
         );
-        Some(browser)
+        Ok(browser)
     }
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_mins(2)))
-            .unwrap();
+        self.try_to_call(method, path, body, TO_ANSWER).unwrap()
+    }
+
+    fn try_to_call(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        patience: Duration,
+    ) -> io::Result<Value> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(patience))?;
         let body = if method == "GET" {
             String::new()
         } else {
@@ -94,13 +111,12 @@ impl Browser {
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             self.port,
             body.len()
-        )
-        .unwrap();
+        )?;
         let mut reader = BufReader::new(stream);
         let mut length = 0;
         loop {
             let mut line = String::new();
-            reader.read_line(&mut line).unwrap();
+            reader.read_line(&mut line)?;
             if line == "\r\n" || line.is_empty() {
                 break;
             }
@@ -110,10 +126,12 @@ impl Browser {
             }
         }
         let mut bytes = vec![0; length];
-        reader.read_exact(&mut bytes).unwrap();
-        let answer: Value = serde_json::from_slice(&bytes).unwrap();
-        assert!(answer["value"]["error"].is_null(), "{path}: {answer}");
-        answer["value"].clone()
+        reader.read_exact(&mut bytes)?;
+        let answer: Value = serde_json::from_slice(&bytes)?;
+        if !answer["value"]["error"].is_null() {
+            return Err(io::Error::other(format!("{path}: {answer}")));
+        }
+        Ok(answer["value"].clone())
     }
 
     fn of_session(&self, path: &str, body: &Value) -> Value {
@@ -238,6 +256,7 @@ impl Drop for Browser {
                 "GET /shutdown HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
                 self.port
             );
+            let _at_most = stream.set_read_timeout(Some(TO_END));
             let _heard = stream.read_to_end(&mut Vec::new());
         }
         let _ended = self.driver.kill();

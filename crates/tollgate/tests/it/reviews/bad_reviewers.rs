@@ -59,6 +59,23 @@ fn no_answer_is_neither_pass_nor_fail() {
     }
 }
 
+/// The original took the last object, or the first one in a fence, for the verdict.
+#[test]
+fn d11_a_fail_beside_a_quoted_pass_never_passes() {
+    let fail = fail("bug");
+    let quoted = r#"{"status":"pass"}"#;
+    for answer in [
+        format!("{fail}\nThe code answers `{quoted}` in any case."),
+        format!("{fail}\n```js\nreturn {quoted}\n```\n"),
+        format!("It answers\n```json\n{quoted}\n```\nwhich is wrong:\n{fail}\n"),
+        format!("{fail}\n{quoted}\n"),
+    ] {
+        let reviews = Reviews::by("command", "command: 'cat > /dev/null; cat answer'");
+        reviews.gates.file("answer", &answer);
+        assert_ne!(reviews.gate()["result"], "pass", "{answer}");
+    }
+}
+
 #[test]
 fn a_reviewer_that_never_ends_is_ended_with_all_it_started() {
     let reviews = Reviews::by("claude", "timeout: 1");

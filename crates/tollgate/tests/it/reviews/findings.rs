@@ -23,6 +23,16 @@ fn p03_p04_doing_nothing_or_something_else_does_not_pass() {
     // Not even when the reviewer cannot be asked.
     reviews.install("claude", "exit 1");
     reviews.comes_to("fail", "1 violation(s) still open");
+    // Nor when it repeats what it found, beside something new, far from every changed line.
+    let reviews = Reviews::by("claude", "");
+    found(&reviews);
+    let mut both = fail("something new");
+    let mut repeated = reviews.file("claude@1.1.json")["violations"][0].clone();
+    repeated["line"] = json!(900);
+    both["violations"].as_array_mut().unwrap().push(repeated);
+    reviews.claude(&both);
+    reviews.gates.file("src/c.txt", "c\n");
+    reviews.comes_to("fail", "Found 2 violation(s)");
 }
 
 #[test]
@@ -152,6 +162,26 @@ fn p20_no_place_is_too_odd_for_a_fail() {
     let reviews = Reviews::by("claude", "");
     reviews.claude(&json!({ "status": "fail", "violations": [], "message": "all wrong" }));
     reviews.comes_to("fail", "Failed: all wrong");
+    // And none of them hides behind another one.
+    for (file, line) in [
+        ("./src/b.txt", json!(1)),
+        ("ROOT/src/b.txt", json!("L1-2")),
+        ("b/src/b.txt:1", json!("1")),
+    ] {
+        let reviews = Reviews::by("claude", "");
+        let root = reviews.gates.path("").display().to_string();
+        let file = file.replace("ROOT/", &root);
+        let odd = json!({ "file": file, "line": line, "issue": "odd", "priority": "high" });
+        let mut object = fail("bug");
+        object["violations"].as_array_mut().unwrap().push(odd);
+        reviews.claude(&object);
+        reviews.comes_to("fail", "Found 2 violation(s)");
+        let kept = &reviews.file("claude@1.1.json")["violations"][1];
+        assert_eq!(
+            (&kept["file"], &kept["line"]),
+            (&json!("src/b.txt"), &json!(1))
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! Starting over: logs away, attempts forgotten.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tollgate_core::project::Layout;
+
+use super::config::Config;
+use super::logs::{Locking, Logs};
+use super::record::Record;
+use super::run::locked_out;
+
+/// Archives all logs and forgets the attempts; what was verified stays so. Says whether there
+/// were logs.
+pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
+    let logs = Logs::of(config);
+    let _lock = match logs.lock(Duration::ZERO) {
+        Ok(Locking::Held(lock, _)) => lock,
+        Ok(Locking::Busy(owner)) => return Err(locked_out(owner.as_deref()).message),
+        Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
+    };
+    logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");
+    let archived = logs.archive().map_err(|error| error.to_string())?;
+    let mut record = Record::load(layout, config);
+    if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
+        last.attempts = 0;
+        // What failed is forgotten with its logs, but not taken for verified.
+        last.failed.clear();
+        record
+            .save(layout, config)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(archived)
+}

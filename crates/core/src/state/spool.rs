@@ -94,7 +94,10 @@ impl Spool {
 
     /// Whether a change ever waited here. Where none did there is nothing to settle or to sweep.
     pub(super) fn is_there(&self) -> bool {
-        self.directory().symlink_metadata().is_ok()
+        match self.directory().symlink_metadata() {
+            Ok(_) => true,
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
     }
 
     /// The names of the changes that wait, oldest first.

@@ -243,7 +243,8 @@ impl Store {
             // Whoever finds that it does not hold any more reads anew.
             let mut known = known;
             self.transact(&guard, device, |stage| {
-                let short = is_quiet || self.waiting() == 0;
+                let is_empty = |names: Vec<String>| names.is_empty();
+                let short = is_quiet || self.spool.names().is_ok_and(is_empty);
                 let attempt = match known.take() {
                     known if short => {
                         self.attempt_in_text(&guard, stage, durability, edits, known)?

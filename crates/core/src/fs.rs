@@ -20,6 +20,7 @@ pub(crate) use directory::{create_directories, overwrite, write_record};
 pub use directory::{private_directory, relocate};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
+pub(crate) use read::holds;
 pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
 pub use replace::{Durability, TEMPORARY, WriteFault, remove, replace, sweep};
 pub(crate) use replace::{Mould, Staged, move_aside};

@@ -45,8 +45,8 @@ pub struct Sources {
 #[derive(Debug)]
 struct TextFile {
     text: String,
-    identity: Identity,
-    mark: Option<Mark>,
+    /// Which file has this very text, and what tells whether it still has.
+    exact: Option<(Identity, Option<Mark>)>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
@@ -174,10 +174,11 @@ impl Sources {
     /// The state as the guards saw it, for whoever changes it now.
     pub fn known_state(&self) -> Option<Known<'_>> {
         let file = self.state.get()?.as_ref().ok()?.as_ref()?;
+        let (identity, mark) = file.exact?;
         Some(Known {
             text: &file.text,
-            identity: file.identity,
-            mark: file.mark?,
+            identity,
+            mark,
         })
     }
 
@@ -484,14 +485,12 @@ fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault>
         })) => Ok(Some(match String::from_utf8(bytes) {
             Ok(text) => TextFile {
                 text,
-                identity,
-                mark,
+                exact: Some((identity, mark)),
             },
             // Not the very bytes, so nobody may write them back.
             Err(error) => TextFile {
                 text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                identity,
-                mark: None,
+                exact: None,
             },
         })),
         Err(error) => {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -37,6 +37,9 @@ pub struct Mark {
     identity: Identity,
     changed: (i64, i64),
 }
+
+/// How much of a file is compared at once.
+const PIECE: usize = 16 << 10;
 
 /// Several times as long as any clock's tick.
 const TICKS: Duration = Duration::from_millis(50);
@@ -230,7 +233,7 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
     let moment = SystemTime::now();
     let file = match open(path, links) {
         Ok(descriptor) => File::from(descriptor),
-        Err(errno) => return not_opened(path, errno),
+        Err(errno) => return not_opened(path, errno, links),
     };
     let metadata = file.metadata()?;
     if let Some(kind) = FileKind::of(&metadata) {
@@ -259,13 +262,48 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
     }))
 }
 
+/// Whether a file of this number is at `path` and holds these bytes. Piece by piece, because the
+/// bytes are in memory already.
+pub(crate) fn holds(path: &Path, inode: u64, bytes: &[u8]) -> bool {
+    let Ok(file) = open(path, OFlags::NOFOLLOW).map(File::from) else {
+        return false;
+    };
+    let is_it = |metadata: Metadata| {
+        metadata.is_file() && metadata.ino() == inode && metadata.len() == bytes.len() as u64
+    };
+    let mut piece = [0; PIECE];
+    let mut at = 0;
+    let same = |part: &[u8]| {
+        let piece = piece.get_mut(..part.len()).unwrap_or_default();
+        let read = file.read_exact_at(piece, at);
+        at += part.len() as u64;
+        read.is_ok() && equal(piece, part)
+    };
+    file.metadata().is_ok_and(is_it) && bytes.chunks(PIECE).all(same)
+}
+
+/// Whether two texts are the same, eight bytes at a time: the C library's way may be by one.
+fn equal(one: &[u8], other: &[u8]) -> bool {
+    let ((one, rest), (other, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+    let words = one.iter().zip(other);
+    one.len() == other.len()
+        && words
+            .into_iter()
+            .all(|(one, other)| u64::from_ne_bytes(*one) == u64::from_ne_bytes(*other))
+        && rest == other_rest
+}
+
 fn open(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Tells an absent file from one that is there and cannot be opened.
-fn not_opened(path: &Path, errno: Errno) -> Result<Option<Contents>, ReadFault> {
+fn not_opened(path: &Path, errno: Errno, links: OFlags) -> Result<Option<Contents>, ReadFault> {
+    // A link that leads nowhere is another error where links are not followed.
+    if errno == Errno::NOENT && links.contains(OFlags::NOFOLLOW) {
+        return Ok(None);
+    }
     let kind = path
         .symlink_metadata()
         .ok()
@@ -419,5 +457,25 @@ mod tests {
             fault(&file.join("below")),
             ReadFault::Unreadable(_)
         ));
+    }
+
+    #[test]
+    fn a_file_holds_what_it_holds_to_the_last_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let text = "0123456789".repeat(4000);
+        std::fs::write(&path, &text).unwrap();
+        let inode = path.metadata().unwrap().ino();
+        assert!(holds(&path, inode, text.as_bytes()));
+        assert!(!holds(&path, inode + 1, text.as_bytes()));
+        assert!(!holds(&path, inode, &text.as_bytes()[1..]));
+        for at in [0, 7, PIECE - 1, PIECE, text.len() - 1] {
+            let mut other = text.clone().into_bytes();
+            other[at] = b'x';
+            assert!(!holds(&path, inode, &other), "{at}");
+        }
+        symlink(&path, dir.path().join("l")).unwrap();
+        assert!(!holds(&dir.path().join("l"), inode, text.as_bytes()));
+        assert!(!holds(&dir.path().join("none"), inode, b""));
     }
 }

@@ -59,6 +59,7 @@ pub(crate) struct Mould {
 pub(crate) struct Staged {
     file: File,
     path: PathBuf,
+    owner: (u32, u32),
 }
 
 /// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
@@ -66,7 +67,7 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
     let mould = Mould::of(path)?;
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, bytes, mould, durability)?;
+    let staged = Staged::write(directory, None, bytes, mould, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }
@@ -196,15 +197,18 @@ impl From<&Metadata> for Mould {
 }
 
 impl Staged {
-    /// Writes a temporary file in `directory`.
+    /// Writes a temporary file in `directory`. Those who take turns there by a lock have a name of
+    /// their own for it: what a killed one left is in the next one's way, so nobody need look
+    /// through the directory for it.
     pub(crate) fn write(
         directory: &Path,
+        name: Option<&str>,
         bytes: &[u8],
         mould: Mould,
         durability: Durability,
     ) -> Result<Self, WriteFault> {
         let staged =
-            Self::create(directory).map_err(WriteFault::at("creating a temporary file"))?;
+            Self::create(directory, name).map_err(WriteFault::at("creating a temporary file"))?;
         staged
             .fill(bytes)
             .map_err(WriteFault::at("writing the temporary file"))?;
@@ -219,31 +223,53 @@ impl Staged {
         Ok(staged)
     }
 
-    fn create(directory: &Path) -> io::Result<Self> {
+    fn create(directory: &Path, name: Option<&str>) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if let Some(name) = name {
+            let path = directory.join(format!("{TEMPORARY}{name}"));
+            if let Some(staged) = Self::claim(&path)? {
+                return Ok(staged);
+            }
+            sweep(directory)?;
+            if let Some(staged) = Self::claim(&path)? {
+                return Ok(staged);
+            }
+            // Somebody living has it, whose lock's file was removed: then as everybody else.
+        }
         // A name is lost to a sweeper or to a leftover of an earlier process with our id. Neither
         // happens twice in a row by chance.
         for _ in 0..64 {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = directory.join(format!("{TEMPORARY}{}-{n}", std::process::id()));
-            step("create")?;
-            let file = match rustix::fs::open(&path, flags, Mode::from(0o600)) {
-                Ok(descriptor) => File::from(descriptor),
-                Err(Errno::EXIST) => continue,
-                Err(errno) => return Err(errno.into()),
-            };
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) if file.metadata()?.nlink() > 0 => return Ok(Self { file, path }),
-                // Without locks on this file system nobody can sweep either: not our loss.
-                Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => {
-                    return Ok(Self { file, path });
-                }
-                Ok(()) | Err(_) => {}
+            if let Some(staged) = Self::claim(&path)? {
+                return Ok(staged);
             }
         }
         Err(io::Error::other("no free name for a temporary file"))
+    }
+
+    /// Creates a file of this name; nothing if somebody has it, or was quicker to sweep it.
+    fn claim(path: &Path) -> io::Result<Option<Self>> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        step("create")?;
+        let file = match rustix::fs::open(path, flags, Mode::from(0o600)) {
+            Ok(descriptor) => File::from(descriptor),
+            Err(Errno::EXIST) => return Ok(None),
+            Err(errno) => return Err(errno.into()),
+        };
+        let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let metadata = file.metadata()?;
+        let is_ours = match locked {
+            Ok(()) => metadata.nlink() > 0,
+            // Without locks on this file system nobody can sweep either: not our loss.
+            Err(errno) => matches!(errno, Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS),
+        };
+        Ok(is_ours.then(|| Self {
+            file,
+            path: path.to_owned(),
+            owner: (metadata.uid(), metadata.gid()),
+        }))
     }
 
     fn fill(&self, bytes: &[u8]) -> io::Result<()> {
@@ -263,16 +289,13 @@ impl Staged {
 
     fn shape(&self, mould: Mould) -> io::Result<()> {
         step("chmod")?;
-        if let Some((user, group)) = mould.owner {
-            let mine = self.file.metadata()?;
-            if (mine.uid(), mine.gid()) != (user, group) {
-                // Only root may give a file away; for others it stays theirs, as with any editor.
-                let _kept = rustix::fs::fchown(
-                    &self.file,
-                    Some(Uid::from_raw(user)),
-                    Some(Gid::from_raw(group)),
-                );
-            }
+        if let Some((user, group)) = mould.owner.filter(|owner| *owner != self.owner) {
+            // Only root may give a file away; for others it stays theirs, as with any editor.
+            let _kept = rustix::fs::fchown(
+                &self.file,
+                Some(Uid::from_raw(user)),
+                Some(Gid::from_raw(group)),
+            );
         }
         self.file
             .set_permissions(std::fs::Permissions::from_mode(mould.mode))
@@ -376,7 +399,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(format!("{TEMPORARY}1-1")), "half").unwrap();
         std::fs::write(dir.path().join("mine.tmp"), "not ours").unwrap();
-        let living = Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap();
+        let living =
+            Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap();
         assert_eq!(sweep(dir.path()).unwrap(), 1);
         assert!(living.path().exists());
         living.publish(&dir.path().join("f")).unwrap();
@@ -384,16 +408,36 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_ones_own_is_taken_from_the_dead_and_not_from_the_living() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join(format!("{TEMPORARY}own"));
+        std::fs::write(&own, "half").unwrap();
+        let write = || {
+            let mould = Mould::private();
+            Staged::write(dir.path(), Some("own"), b"x", mould, Durability::Lazy).unwrap()
+        };
+        let first = write();
+        assert_eq!(first.path(), own);
+        let second = write();
+        assert_ne!(second.path(), own);
+        drop(second);
+        first.publish(&dir.path().join("f")).unwrap();
+        assert_eq!(names(dir.path()), ["f"]);
+        assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), b"x");
+    }
+
+    #[test]
     fn what_is_staged_and_not_published_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        drop(Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap());
+        drop(Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap());
         assert!(names(dir.path()).is_empty());
     }
 
     #[test]
     fn a_forked_copy_of_the_descriptor_does_not_keep_a_leftover_from_being_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let staged = Staged::write(dir.path(), b"x", Mould::private(), Durability::Lazy).unwrap();
+        let staged =
+            Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap();
         let _copy = staged.file.try_clone().unwrap();
         inject(Some(Plan {
             at: 1,

@@ -9,7 +9,7 @@
 //! and numbers there may be anything. A text that was cut off, or that goes on behind its end,
 //! is always an error, and so is a bracket that closes another one.
 
-use memchr::{memchr2, memmem};
+use super::search;
 
 /// Where a text stops being JSON, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
             let rest = self.bytes().get(self.at..).unwrap_or_default();
             let (near, far) = rest.split_at_checked(NEAR).unwrap_or((rest, &[]));
             let found = find(near, |word| hits(word, b'"') | hits(word, b'\\'))
-                .or_else(|| memchr2(b'"', b'\\', far).map(|found| found + NEAR));
+                .or_else(|| search::either(far, *b"\"\\").map(|found| found + NEAR));
             let Some(found) = found else {
                 self.at = self.text.len();
                 return Err(self.flaw("the text ends inside a string"));
@@ -168,7 +168,7 @@ impl<'a> Scanner<'a> {
         if rest.get(1) != Some(&b'\n') {
             return self.nested();
         }
-        let Some(found) = memmem::find(rest, end) else {
+        let Some(found) = search::part(rest, end) else {
             return Err(self.flaw("the text ends inside an object or array"));
         };
         self.at += found + end.len();

@@ -4,7 +4,6 @@
 //! update is covered the day it is written. The killed runs are real processes: this test binary,
 //! started again for one test.
 
-use std::convert::Infallible;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,15 +11,25 @@ use std::process::Command;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::edit::Edit;
+use super::edit::{Edit, EditFault};
 use super::spool::Spool;
-use super::store::{Store, StoreError, UpdateError};
-use crate::fs::{Durability, Plan, Strike, TEMPORARY, inject};
+use super::store::{Known, Store, StoreError, Submitted, UpdateError};
+use crate::fs::{Durability, Plan, Strike, TEMPORARY, inject, read_own};
 
 const OLD: &str =
     "{\n  \"state_version\": 7,\n  \"count\": 0,\n  \"late\": 0,\n  \"other\": [\n    1.0\n  ]\n}";
 const DIRECTORY: &str = "TOLLGATE_TEST_DIRECTORY";
 const KILL_AT: &str = "TOLLGATE_TEST_KILL_AT";
+const SHORT: &str = "TOLLGATE_TEST_SHORT";
+
+/// How an update is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// On a document, and synchronised.
+    Long,
+    /// In the text that was read before, as hooks do.
+    Short,
+}
 
 struct Scene {
     _dir: tempfile::TempDir,
@@ -85,8 +94,8 @@ impl Scene {
     }
 
     /// After one more update by a healthy process everything is there once, and nothing else.
-    fn assert_heals(&self, done: u64) {
-        update(&self.root).unwrap();
+    fn assert_heals(&self, way: Way, done: u64) {
+        update(&self.root, way).unwrap();
         let state = self.state();
         assert_eq!(state["count"], done + 1);
         assert_eq!(state["late"], self.late, "each waiting change once");
@@ -101,11 +110,27 @@ fn store(root: &Path) -> Store {
     Store::new(root.join(".isdlc/state.json"), root.join("home"))
 }
 
-fn update(root: &Path) -> Result<(), UpdateError<Infallible>> {
-    let updated = store(root).update(Timestamp::UNIX_EPOCH, |document| {
-        document.add(&["count"], 1).unwrap();
-        Ok(Durability::Synced)
-    })?;
+fn update(root: &Path, way: Way) -> Result<(), UpdateError<EditFault>> {
+    let store = store(root);
+    let edits = [Edit::add(&["count"], 1)];
+    let read = read_own(store.path(), 1 << 20).unwrap().unwrap();
+    let text = String::from_utf8(read.bytes).unwrap();
+    let known = Known {
+        text: &text,
+        identity: read.identity,
+        mark: read.mark,
+    };
+    let now = Timestamp::UNIX_EPOCH;
+    let updated = match way {
+        Way::Long => store.update(now, |document| {
+            super::edit::apply(&edits, document)?;
+            Ok(Durability::Synced)
+        })?,
+        Way::Short => match store.submit_knowing(now, Durability::Lazy, &edits, Some(known))? {
+            Submitted::Applied(updated) => updated,
+            Submitted::Spooled(name) => panic!("{name} waits"),
+        },
+    };
     assert_eq!(updated.foreign, None, "our own dead are no strangers");
     Ok(())
 }
@@ -120,41 +145,50 @@ fn worker() {
         at: at.parse().unwrap(),
         strike: Strike::Kill,
     }));
-    update(Path::new(&root)).unwrap();
+    let way = match std::env::var(SHORT) {
+        Ok(_) => Way::Short,
+        Err(_) => Way::Long,
+    };
+    update(Path::new(&root), way).unwrap();
 }
 
-fn killed_at(root: &Path, at: usize) -> bool {
-    let status = Command::new(std::env::current_exe().unwrap())
+fn killed_at(root: &Path, way: Way, at: usize) -> bool {
+    let mut worker = Command::new(std::env::current_exe().unwrap());
+    worker
         .args(["--exact", "state::fault_tests::worker"])
         .env(DIRECTORY, root)
         .env(KILL_AT, at.to_string())
-        .stdout(std::process::Stdio::null())
-        .status()
-        .unwrap();
+        .stdout(std::process::Stdio::null());
+    if way == Way::Short {
+        worker.env(SHORT, "1");
+    }
+    let status = worker.status().unwrap();
     assert!(status.success() || status.signal() == Some(9), "{status}");
     !status.success()
 }
 
 #[test]
 fn killed_between_any_two_operations_the_state_is_old_or_new_and_late_changes_are_made_once() {
-    for late in [0, 3] {
+    for (way, late) in [(Way::Long, 0), (Way::Long, 3), (Way::Short, 0)] {
         let (mut at, mut old, mut new) = (0, 0, 0);
         loop {
             at += 1;
             let scene = Scene::new(late);
-            let killed = killed_at(&scene.root, at);
+            let killed = killed_at(&scene.root, way, at);
             let done = scene.assert_old_or_new();
-            scene.assert_heals(done);
+            scene.assert_heals(way, done);
             if !killed {
+                assert_eq!(done, 1);
                 break;
             }
             *(if done == 0 { &mut old } else { &mut new }) += 1;
         }
         println!(
-            "{late} late changes: killed at {} steps, {old} old, {new} new",
+            "{way:?}, {late} late changes: killed at {} steps, {old} old, {new} new",
             at - 1
         );
-        assert!(old >= 8 && new >= 1);
+        // Nothing is left to be done behind a rename that nobody makes sure of.
+        assert!(old >= 8 && (new >= 1 || way == Way::Short));
     }
 }
 
@@ -163,17 +197,17 @@ fn killed_twice_in_a_row_nothing_is_made_twice() {
     // The second victim dies while it cleans up after the first.
     for first in 8..40 {
         let probe = Scene::new(2);
-        if !killed_at(&probe.root, first) {
+        if !killed_at(&probe.root, Way::Long, first) {
             break;
         }
         for second in [1, 2, 3, 5, 8, 13, 21] {
             let scene = Scene::new(2);
-            killed_at(&scene.root, first);
+            killed_at(&scene.root, Way::Long, first);
             let before = scene.state()["count"].as_u64().unwrap();
-            killed_at(&scene.root, second);
+            killed_at(&scene.root, Way::Long, second);
             let after = scene.state()["count"].as_u64().unwrap();
             assert!(after <= before + 1);
-            scene.assert_heals(after);
+            scene.assert_heals(Way::Long, after);
         }
     }
 }
@@ -181,14 +215,16 @@ fn killed_twice_in_a_row_nothing_is_made_twice() {
 #[test]
 fn whatever_call_fails_once_or_for_ever_the_state_is_old_or_new() {
     // EIO, ENOSPC, EROFS, EACCES, EMFILE, EDQUOT.
+    let ways = [(Way::Long, 2), (Way::Short, 0)];
     for errno in [5, 28, 30, 13, 24, 122] {
-        for strike in [Strike::Once(errno), Strike::Forever(errno)] {
+        let strikes = [Strike::Once(errno), Strike::Forever(errno)];
+        for (strike, (way, late)) in strikes.into_iter().flat_map(|s| ways.map(|way| (s, way))) {
             let mut at = 0;
             loop {
                 at += 1;
-                let scene = Scene::new(2);
+                let scene = Scene::new(late);
                 inject(Some(Plan { at, strike }));
-                let result = update(&scene.root);
+                let result = update(&scene.root, way);
                 let steps = inject(None);
                 let done = scene.assert_old_or_new();
                 match result {
@@ -198,7 +234,7 @@ fn whatever_call_fails_once_or_for_ever_the_state_is_old_or_new() {
                     }
                     Err(error) => assert_eq!(done, 0, "{at}: {error}"),
                 }
-                scene.assert_heals(done);
+                scene.assert_heals(way, done);
                 if steps < at {
                     break;
                 }

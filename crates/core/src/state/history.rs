@@ -50,7 +50,7 @@ impl<'a> History<'a> {
 
     /// Writes the lines about an update: those of the changes that waited, then the own one, which
     /// is `entry` with version and patch.
-    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
+    pub fn write(&self, updated: &Updated<'_>, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
         if updated.outcome == Written::Unchanged {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl<'a> History<'a> {
             .iter()
             .skip(1)
             .map(|late| late.before.as_slice());
-        let afters = afters.chain([updated.before.as_slice()]);
+        let afters = afters.chain([&*updated.before]);
         for (late, after) in updated.late.iter().zip(afters) {
             let patch = compared(&late.before, after, &values);
             self.late(&journal, late, updated.version, &patch)?;

@@ -35,12 +35,18 @@ pub enum Acquired {
 #[derive(Debug)]
 pub struct Guard {
     file: File,
+    device: u64,
 }
 
 impl Guard {
     /// The lock's file, in which the store keeps a short record.
     pub(crate) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// The device that the lock's file is on.
+    pub(crate) fn device(&self) -> u64 {
+        self.device
     }
 }
 
@@ -59,7 +65,7 @@ pub fn acquire(path: &Path, patience: Duration) -> io::Result<Acquired> {
     let start = Instant::now();
     let mut nap = NAPS.0;
     loop {
-        let file = open(path)?;
+        let (file, inode) = open(path)?;
         while !locked(&file)? {
             let Some(left) = patience
                 .checked_sub(start.elapsed())
@@ -72,8 +78,9 @@ pub fn acquire(path: &Path, patience: Duration) -> io::Result<Acquired> {
         }
         // Somebody may have removed the file (`git clean`) while we waited for it; a lock on a
         // file without a name excludes nobody.
-        if is_at(&file, path)? {
-            return Ok(Acquired::Held(Guard { file }));
+        if is_at(inode, path)? {
+            let (device, _) = inode;
+            return Ok(Acquired::Held(Guard { file, device }));
         }
         if start.elapsed() > patience {
             return Ok(Acquired::Busy);
@@ -89,7 +96,8 @@ fn locked(file: &File) -> io::Result<bool> {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// The lock's file, and its device and number.
+fn open(path: &Path) -> io::Result<(File, (u64, u64))> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
@@ -102,17 +110,17 @@ fn open(path: &Path) -> io::Result<File> {
         }
         Err(errno) => return Err(errno.into()),
     };
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, (metadata.dev(), metadata.ino())))
     } else {
         Err(io::Error::other("the lock is not a regular file"))
     }
 }
 
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let ours = file.metadata()?;
+fn is_at(inode: (u64, u64), path: &Path) -> io::Result<bool> {
     match path.symlink_metadata() {
-        Ok(theirs) => Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())),
+        Ok(there) => Ok((there.dev(), there.ino()) == inode),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -177,12 +185,13 @@ mod tests {
     fn a_removed_lock_file_does_not_let_two_in() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
-        let orphan = open(&path).unwrap();
+        let (orphan, inode) = open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(locked(&orphan).unwrap());
-        assert!(!is_at(&orphan, &path).unwrap());
+        assert!(!is_at(inode, &path).unwrap());
         let guard = held(acquire(&path, Duration::ZERO).unwrap());
-        assert!(is_at(guard.file(), &path).unwrap());
+        let metadata = guard.file().metadata().unwrap();
+        assert!(is_at((metadata.dev(), metadata.ino()), &path).unwrap());
     }
 
     #[test]

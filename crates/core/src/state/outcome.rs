@@ -1,5 +1,6 @@
 //! What the store answers: what an update did, or why it did nothing.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,15 +11,15 @@ use super::document::Flaw;
 use super::store::{STATE_CAP, TRIES};
 use crate::fs::{ReadFault, WriteFault};
 
-/// What an update did.
+/// What an update did. What it tells of the text before may be the caller's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Updated {
+pub struct Updated<'t> {
     /// The version the file has now; 0 if it has none.
     pub version: u64,
     /// Whether the file was written.
     pub outcome: Written,
     /// The text before the own change, and the new one. Both are empty if nothing was written.
-    pub before: Vec<u8>,
+    pub before: Cow<'t, [u8]>,
     /// See `before`.
     pub after: String,
     /// The waiting changes of others that were made with it, before the own one.
@@ -83,9 +84,9 @@ pub struct Foreign {
 
 /// What became of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Submitted {
+pub enum Submitted<'t> {
     /// They are in the state.
-    Applied(Updated),
+    Applied(Updated<'t>),
     /// They wait in the spool under this name; the next update makes them.
     Spooled(String),
 }

@@ -12,7 +12,7 @@ use super::document::Document;
 use super::edit::{Edit, Op};
 use super::kept::Kept;
 use super::redact::redact;
-use crate::json::{Node, Object};
+use crate::json::{Node, Object, count};
 
 /// How long a value in a line may be, and all of them together.
 const LONGEST: usize = 4 << 10;
@@ -74,12 +74,11 @@ fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
             put("after", before.unwrap_or(0).saturating_add(*amount).into());
         }
         Op::Push { value, keep } => {
-            let items = leaf.and_then(Node::array).unwrap_or_default();
-            let most = keep.unwrap_or(usize::MAX);
-            let drop = (items.len() + 1).saturating_sub(most);
             put("pushed", short(value.clone(), values));
-            let dropped = items.into_iter().take(drop);
-            let dropped: Vec<Value> = dropped.map(|node| kept(node, values)).collect();
+            let dropped: Vec<Value> = leaf
+                .zip(*keep)
+                .map(|(list, keep)| dropped(list, keep, values))
+                .unwrap_or_default();
             if !dropped.is_empty() {
                 put("dropped", dropped.into());
             }
@@ -99,6 +98,22 @@ fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
         }
     }
     Some(Value::Object(step))
+}
+
+/// What falls off a list of which `most` are kept when one more is put in.
+fn dropped(list: Node<'_>, most: usize, values: &Kept) -> Vec<Value> {
+    if at_most(list) < most {
+        return Vec::new();
+    }
+    let items = list.array().unwrap_or_default();
+    let drop = (items.len() + 1).saturating_sub(most);
+    let dropped = items.into_iter().take(drop);
+    dropped.map(|node| kept(node, values)).collect()
+}
+
+/// No list has more items than this, and counting commas is quick.
+pub(super) fn at_most(list: Node<'_>) -> usize {
+    count(list.text().as_bytes(), b',') + 1
 }
 
 /// What a key leads to: a member, or an item of a list by its number.

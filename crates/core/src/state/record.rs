@@ -156,8 +156,12 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
     let mut lanes = [1, 2, 3, 4];
     let mut take = |block: &[u8; 32]| {
         let (words, _none) = block.as_chunks::<8>();
-        for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane = mix(*lane, u64::from_le_bytes(*word));
+        // Written out, because a loop over both is not unrolled by every build.
+        if let ([a, b, c, d], [first, second, third, fourth]) = (&mut lanes, words) {
+            *a = mix(*a, u64::from_le_bytes(*first));
+            *b = mix(*b, u64::from_le_bytes(*second));
+            *c = mix(*c, u64::from_le_bytes(*third));
+            *d = mix(*d, u64::from_le_bytes(*fourth));
         }
     };
     blocks.iter().for_each(&mut take);

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use super::document::same;
 use super::edit::{Edit, Op};
+use super::patch::at_most;
 use crate::json::{Kind, Node, Object};
 
 /// How a document begins that is printed with two blanks per level.
@@ -251,8 +252,7 @@ fn push(
     let Some(keep) = keep else {
         return behind_last(text, array, depth, &item);
     };
-    // No array has more items than commas and one, and counting those is quick.
-    if memchr::memchr_iter(b',', array.text().as_bytes()).count() + 1 < keep {
+    if at_most(array) < keep {
         return behind_last(text, array, depth, &item);
     }
     let items = array.array()?;

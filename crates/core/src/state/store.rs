@@ -38,7 +38,7 @@ use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
-use crate::fs::{self, Contents, Durability, Identity, Mark, WriteFault};
+use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, WriteFault};
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -75,18 +75,33 @@ struct Found<'a> {
     bytes: Cow<'a, [u8]>,
     seen: Seen,
     mark: Option<Mark>,
+    /// Its mode and owner, if they were looked at.
+    mould: Option<Mould>,
+}
+
+/// A new text for the file.
+struct New<'a> {
+    text: &'a str,
+    version: u64,
+    durability: Durability,
+    /// The file it replaces.
+    found: Option<&'a Found<'a>>,
+    /// What the store wrote last.
+    last: Option<Record>,
+    /// The waiting changes that are in it.
+    made: &'a [String],
 }
 
 /// One try to change the file.
-enum Attempt {
-    Done(Updated),
+enum Attempt<'t> {
+    Done(Updated<'t>),
     /// Somebody changed the file meanwhile.
     Conflict,
     /// The private directory turned out to be on another file system.
     WrongDevice,
 }
 
-impl Attempt {
+impl Attempt<'_> {
     /// With the text that was written, if one was.
     fn having_written(mut self, text: String) -> Self {
         if let Self::Done(updated) = &mut self {
@@ -159,23 +174,24 @@ impl Store {
         &self,
         now: Timestamp,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Updated, UpdateError<E>> {
-        self.transact(now, |guard, stage| {
-            self.attempt(now, guard, stage, &mut change)
+    ) -> Result<Updated<'static>, UpdateError<E>> {
+        let guard = self.lock()?;
+        self.recover(now)?;
+        self.transact(&guard, None, |stage| {
+            self.attempt(now, &guard, stage, &mut change)
         })
     }
 
-    /// Tries until nobody interferes.
-    fn transact<E>(
+    /// Tries until nobody interferes. `device` is the state file's, if it is known.
+    fn transact<'t, E>(
         &self,
-        now: Timestamp,
-        mut attempt: impl FnMut(&Guard, Stage) -> Result<Attempt, UpdateError<E>>,
-    ) -> Result<Updated, UpdateError<E>> {
-        let guard = self.lock()?;
-        self.recover(now)?;
-        let mut stage = self.choose_stage();
+        guard: &Guard,
+        device: Option<u64>,
+        mut attempt: impl FnMut(Stage) -> Result<Attempt<'t>, UpdateError<E>>,
+    ) -> Result<Updated<'t>, UpdateError<E>> {
+        let mut stage = self.choose_stage(guard, device);
         for _ in 0..TRIES {
-            match attempt(&guard, stage)? {
+            match attempt(stage)? {
                 Attempt::Done(updated) => return Ok(updated),
                 Attempt::Conflict => {}
                 Attempt::WrongDevice => stage = Stage::Beside,
@@ -194,18 +210,18 @@ impl Store {
         now: Timestamp,
         durability: Durability,
         edits: &[Edit],
-    ) -> Result<Submitted, UpdateError<EditFault>> {
+    ) -> Result<Submitted<'static>, UpdateError<EditFault>> {
         self.submit_knowing(now, durability, edits, None)
     }
 
     /// The same for one who has just read the state.
-    pub fn submit_knowing(
+    pub fn submit_knowing<'k>(
         &self,
         now: Timestamp,
         durability: Durability,
         edits: &[Edit],
-        known: Option<Known<'_>>,
-    ) -> Result<Submitted, UpdateError<EditFault>> {
+        known: Option<Known<'k>>,
+    ) -> Result<Submitted<'k>, UpdateError<EditFault>> {
         enum Stop {
             Absent,
             Fault(EditFault),
@@ -217,13 +233,30 @@ impl Store {
             edit::apply(edits, document).map_err(Stop::Fault)?;
             Ok(durability)
         };
-        let updated = self.transact(now, |guard, stage| {
-            match self.attempt_in_text(guard, stage, durability, edits, known)? {
-                Some(attempt) => Ok(attempt),
-                None => self.attempt(now, guard, stage, &mut change),
+        let mut updated = || {
+            let guard = self.lock()?;
+            let is_quiet = !self.spool.is_there();
+            if !is_quiet {
+                self.recover(now)?;
             }
-        });
-        match updated {
+            let device = known.map(|known| known.identity.device);
+            // Whoever finds that it does not hold any more reads anew.
+            let mut known = known;
+            self.transact(&guard, device, |stage| {
+                let short = is_quiet || self.waiting() == 0;
+                let attempt = match known.take() {
+                    known if short => {
+                        self.attempt_in_text(&guard, stage, durability, edits, known)?
+                    }
+                    _ => None,
+                };
+                match attempt {
+                    Some(attempt) => Ok(attempt),
+                    None => self.attempt(now, &guard, stage, &mut change),
+                }
+            })
+        };
+        match updated() {
             Ok(updated) => Ok(Submitted::Applied(updated)),
             Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
             Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
@@ -244,7 +277,7 @@ impl Store {
     }
 
     /// Makes the changes that wait, and sweeps.
-    pub fn settle(&self, now: Timestamp) -> Result<Updated, StoreError> {
+    pub fn settle(&self, now: Timestamp) -> Result<Updated<'static>, StoreError> {
         let nothing = |_: &mut Document| Ok::<_, Infallible>(Durability::Lazy);
         self.update(now, nothing).map_err(|error| match error {
             UpdateError::Store(error) => error,
@@ -311,10 +344,10 @@ impl Store {
         Ok(())
     }
 
-    fn choose_stage(&self) -> Stage {
-        let device = |path: &Path| path.metadata().map(|m| m.dev()).ok();
-        let beside = self.state.parent().and_then(device);
-        if beside.is_none() || beside == device(&self.home) {
+    fn choose_stage(&self, guard: &Guard, device: Option<u64>) -> Stage {
+        let of = |path: &Path| path.metadata().map(|m| m.dev()).ok();
+        let beside = device.or_else(|| self.state.parent().and_then(of));
+        if beside.is_none_or(|device| device == guard.device()) {
             Stage::Home
         } else {
             Stage::Beside
@@ -327,17 +360,17 @@ impl Store {
         guard: &Guard,
         stage: Stage,
         change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Attempt, UpdateError<E>> {
+    ) -> Result<Attempt<'static>, UpdateError<E>> {
         let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
         let (found, mut document) = match self.find(now)? {
             Some((found, document)) => (Some(found), document),
             None => (None, Document::default()),
         };
         let old_version = found.as_ref().map_or(0, |found| found.seen.version);
-        let record = Record::read(guard.file());
+        let last = Record::read(guard.file());
         let foreign = found
             .as_ref()
-            .and_then(|found| strange(record.as_ref(), &found.seen));
+            .and_then(|found| strange(last.as_ref(), &found.seen));
 
         let mut refused = Vec::new();
         let mut late = Vec::new();
@@ -371,7 +404,7 @@ impl Store {
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            before,
+            before: before.into(),
             after: String::new(),
             late,
             refused,
@@ -379,7 +412,7 @@ impl Store {
         };
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         if !document.is_changed() {
-            updated.before.clear();
+            updated.before = Cow::default();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
@@ -406,37 +439,34 @@ impl Store {
             // They may have been transitions, and this happens rarely enough.
             durability = Durability::Synced;
         }
-        let attempt = self.write(
-            guard,
-            stage,
-            found.as_ref(),
-            &text,
-            updated,
-            &made,
+        let new = New {
+            text: &text,
+            version: updated.version,
             durability,
-        );
-        Ok(attempt?.having_written(text))
+            found: found.as_ref(),
+            last,
+            made: &made,
+        };
+        let attempt = self.write(guard, stage, new, updated)?;
+        Ok(attempt.having_written(text))
     }
 
-    /// Writes a new text, in which the waiting changes `made` are.
-    #[expect(clippy::too_many_arguments, reason = "one step of an attempt, cut out")]
-    fn write(
+    /// Writes a new text.
+    fn write<'t>(
         &self,
         guard: &Guard,
         stage: Stage,
-        found: Option<&Found<'_>>,
-        text: &str,
-        updated: Updated,
-        made: &[String],
-        durability: Durability,
-    ) -> Result<Attempt, StoreError> {
-        let staged = self.stage(stage, text.as_bytes(), durability)?;
+        new: New<'_>,
+        updated: Updated<'t>,
+    ) -> Result<Attempt<'t>, StoreError> {
+        let staged = self.stage(stage, &new)?;
+        let made = new.made;
         if !made.is_empty() {
             self.spool
                 .intend(made.to_vec(), &staged, updated.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
-        match self.commit(guard, staged, found, (updated.version, text), durability) {
+        match self.commit(guard, staged, new) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
                 let _settled_later = self.clear(made, &updated.refused);
@@ -478,8 +508,13 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    let bytes = Cow::Owned(bytes);
-                    return Ok(Some((Found { bytes, seen, mark }, document)));
+                    let found = Found {
+                        bytes: Cow::Owned(bytes),
+                        seen,
+                        mark,
+                        mould: None,
+                    };
+                    return Ok(Some((found, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);

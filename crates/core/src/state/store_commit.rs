@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::super::lock::Guard;
 use super::super::record::{Record, Seen, digest, keep_copy};
-use super::{Found, Refused, STATE_CAP, Stage, Store, StoreError, Version};
+use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Version};
 use crate::fs::{self, Durability, Mould, Staged, Stamp, WriteFault};
 
 /// What became of a staged file.
@@ -22,28 +22,36 @@ impl Store {
         &self,
         guard: &Guard,
         staged: Staged,
-        found: Option<&Found<'_>>,
-        (version, text): (u64, &str),
-        durability: Durability,
+        new: New<'_>,
     ) -> Result<Committed, WriteFault> {
+        let New {
+            text,
+            version,
+            durability,
+            found,
+            last,
+            made: _,
+        } = new;
+        let bytes = text.as_bytes();
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
             let _settled_by_version = self.spool.withdraw();
             drop(staged);
         };
+        // Before the last look, so that little time is between that and the rename. Should nothing
+        // come of it, the other copy still counts.
+        let copy = keep_copy(&self.home, last.as_ref(), bytes);
         if !self.is_still(found) {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
-        let last = Record::read(guard.file());
-        let copy = keep_copy(&self.home, last.as_ref(), text.as_bytes());
         let record = staged.stamp().and_then(|Stamp { identity, mode }| {
             Record {
                 before: found.map(|found| found.seen),
                 after: Seen {
                     identity,
                     version,
-                    digest: digest(text.as_bytes()),
+                    digest: digest(bytes),
                 },
                 mode,
                 copy,
@@ -66,33 +74,21 @@ impl Store {
 
     /// Whether the state file still holds what was read. Where its times cannot tell, by content:
     /// two writes within one tick of the clock have the same.
-    fn is_still(&self, found: Option<&Found<'_>>) -> bool {
+    pub(super) fn is_still(&self, found: Option<&Found<'_>>) -> bool {
         if let Some(mark) = found.and_then(|found| found.mark) {
             return mark.is_on(&self.state);
         }
-        match (fs::read_own(&self.state, STATE_CAP), found) {
-            (Ok(None), None) => true,
-            (Ok(Some(now)), Some(then)) => {
-                now.identity.inode == then.seen.identity.inode && now.bytes == *then.bytes
-            }
-            (Ok(_) | Err(_), _) => false,
+        match found {
+            Some(Found { bytes, seen, .. }) => fs::holds(&self.state, seen.identity.inode, bytes),
+            None => matches!(fs::read_own(&self.state, STATE_CAP), Ok(None)),
         }
     }
 
-    pub(super) fn stage(
-        &self,
-        stage: Stage,
-        bytes: &[u8],
-        durability: Durability,
-    ) -> Result<Staged, StoreError> {
+    pub(super) fn stage(&self, stage: Stage, new: &New<'_>) -> Result<Staged, StoreError> {
+        let durability = new.durability;
         let beside = self.state.parent().unwrap_or(Path::new("."));
-        fs::create_directories(beside)
-            .map_err(WriteFault::at("creating its directory"))
-            .and_then(|()| {
-                let mould = match self.version {
-                    Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
-                    Version::Absent | Version::Counted => Mould::of(&self.state)?,
-                };
+        self.mould(new.found, beside)
+            .and_then(|mould| {
                 let directory = match stage {
                     Stage::Home => {
                         // What a killed writer of the archive left; hooks have no time for it.
@@ -106,9 +102,23 @@ impl Store {
                         beside
                     }
                 };
-                Staged::write(directory, bytes, mould, durability)
+                // An intent speaks of a file that had its name alone.
+                let name = new.made.is_empty().then_some("state");
+                Staged::write(directory, name, new.text.as_bytes(), mould, durability)
             })
             .map_err(|fault| self.unwritten(fault))
+    }
+
+    /// The mode and owner of the new file, whose directory is there then.
+    fn mould(&self, found: Option<&Found<'_>>, beside: &Path) -> Result<Mould, WriteFault> {
+        if let Some(mould) = found.and_then(|found| found.mould) {
+            return Ok(mould);
+        }
+        fs::create_directories(beside).map_err(WriteFault::at("creating its directory"))?;
+        match self.version {
+            Version::Absent if self.state.symlink_metadata().is_err() => Ok(Mould::shared()),
+            Version::Absent | Version::Counted => Mould::of(&self.state),
+        }
     }
 
     /// Takes what was made and what was refused out of the spool.

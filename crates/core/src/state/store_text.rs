@@ -9,9 +9,9 @@ use super::super::record::{Record, Seen, digest};
 use super::super::splice::Spliced;
 use super::super::version::version_of;
 use super::{
-    Attempt, Found, STATE_CAP, Stage, Store, StoreError, Updated, Version, Written, strange,
+    Attempt, Found, New, STATE_CAP, Stage, Store, StoreError, Updated, Version, Written, strange,
 };
-use crate::fs::{self, Contents, Durability, Identity, Mark};
+use crate::fs::{self, Contents, Durability, Identity, Mark, Mould};
 
 /// The state file as somebody read it a moment ago, so that it need not be read again if nobody
 /// touched it since.
@@ -21,33 +21,39 @@ pub struct Known<'a> {
     pub text: &'a str,
     /// Which file it was.
     pub identity: Identity,
-    /// What tells whether it is still the same.
-    pub mark: Mark,
+    /// What tells whether it is still the same; without it, only its content does.
+    pub mark: Option<Mark>,
 }
 
 impl Store {
     /// The short way of edits: made in the text itself. `None` if they must go the long way.
-    pub(super) fn attempt_in_text(
+    ///
+    /// What is known counts until the last look before the rename, which the new file would not
+    /// survive if it were wrong: nothing is read again in between.
+    pub(super) fn attempt_in_text<'k>(
         &self,
         guard: &Guard,
         stage: Stage,
         durability: Durability,
         edits: &[Edit],
-        known: Option<Known<'_>>,
-    ) -> Result<Option<Attempt>, StoreError> {
-        if !self.spool.names().is_ok_and(|names| names.is_empty()) {
-            return Ok(None);
-        }
-        let Some((bytes, identity, mark)) = self.read_or(known) else {
+        known: Option<Known<'k>>,
+    ) -> Result<Option<Attempt<'k>>, StoreError> {
+        let Some(Content {
+            text,
+            identity,
+            mark,
+            mould,
+        }) = self.read_or(known)
+        else {
             return Ok(None);
         };
-        let Some(mut spliced) = std::str::from_utf8(&bytes).ok().and_then(Spliced::cut) else {
+        let Some(mut spliced) = Spliced::cut(&text) else {
             return Ok(None);
         };
         let seen = Seen {
             identity,
             version: version_of(spliced.get("state_version")),
-            digest: digest(&bytes),
+            digest: digest(text.as_bytes()),
         };
         if spliced.apply(edits).is_none() {
             return Ok(None);
@@ -62,52 +68,93 @@ impl Store {
         {
             return Ok(None);
         }
-        let record = Record::read(guard.file());
+        let last = Record::read(guard.file());
         let mut updated = Updated {
             version: seen.version,
             outcome: Written::Unchanged,
-            before: Vec::new(),
+            before: Cow::default(),
             after: String::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: strange(record.as_ref(), &seen),
+            foreign: strange(last.as_ref(), &seen),
         };
-        let Some(text) = spliced.changed() else {
-            return Ok(Some(Attempt::Done(updated)));
+        let changed = spliced.changed();
+        let found = Found {
+            bytes: into_bytes(text),
+            seen,
+            mark,
+            mould,
+        };
+        let Some(text) = changed else {
+            let holds = self.is_still(Some(&found));
+            return Ok(Some(if holds {
+                Attempt::Done(updated)
+            } else {
+                Attempt::Conflict
+            }));
         };
         if text.len() as u64 > STATE_CAP {
             return Ok(None);
         }
         updated.version = version;
         updated.outcome = Written::Yes;
-        let found = Found { bytes, seen, mark };
-        let mut attempt =
-            self.write(guard, stage, Some(&found), &text, updated, &[], durability)?;
+        let new = New {
+            text: &text,
+            version,
+            durability,
+            found: Some(&found),
+            last,
+            made: &[],
+        };
+        let mut attempt = self.write(guard, stage, new, updated)?;
         if let Attempt::Done(updated) = &mut attempt {
-            updated.before = found.bytes.into_owned();
+            updated.before = found.bytes;
         }
         Ok(Some(attempt.having_written(text)))
     }
 
-    /// The state file's content: what is known of it, if that still holds.
-    fn read_or<'k>(
-        &self,
-        known: Option<Known<'k>>,
-    ) -> Option<(Cow<'k, [u8]>, Identity, Option<Mark>)> {
+    /// The state file's content: what is known of it, unless another file is there by now.
+    fn read_or<'k>(&self, known: Option<Known<'k>>) -> Option<Content<'k>> {
         if let Some(Known {
             text,
             identity,
             mark,
         }) = known
-            && mark.is_on(&self.state)
+            && let Ok(metadata) = self.state.symlink_metadata()
+            && Identity::of(&metadata) == identity
         {
-            return Some((Cow::Borrowed(text.as_bytes()), identity, Some(mark)));
+            return Some(Content {
+                text: Cow::Borrowed(text),
+                identity,
+                mark,
+                mould: Some(Mould::from(&metadata)),
+            });
         }
         let Contents {
             bytes,
             identity,
             mark,
         } = fs::read_own(&self.state, STATE_CAP).ok()??;
-        Some((Cow::Owned(bytes), identity, mark))
+        Some(Content {
+            text: Cow::Owned(String::from_utf8(bytes).ok()?),
+            identity,
+            mark,
+            mould: None,
+        })
+    }
+}
+
+/// The state file's text, and which file it is in.
+struct Content<'k> {
+    text: Cow<'k, str>,
+    identity: Identity,
+    mark: Option<Mark>,
+    mould: Option<Mould>,
+}
+
+fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     }
 }

@@ -4,6 +4,7 @@
 //! does: a pass whose findings cannot be read is no pass.
 
 use serde_json::{Map, Value};
+use tollgate_core::state::redact::redact;
 
 use super::cli::objects::{self, Deciding};
 use super::cli::{Kind, NoAnswer, Spoken};
@@ -74,7 +75,7 @@ fn decode(object: &Map<String, Value>) -> Result<Answer, NoAnswer> {
     }
     Ok(Answer {
         status,
-        message: message.unwrap_or_default().to_owned(),
+        message: redact(message.unwrap_or_default()).into_owned(),
         violations,
         unreadable,
     })
@@ -86,12 +87,14 @@ fn violation(value: &Value) -> Option<Violation> {
         let text = object.get(key)?.as_str()?.trim();
         (!text.is_empty()).then(|| text.to_owned())
     };
+    // A reviewer quotes what it found, and this is kept in files and shown.
+    let prose = |key: &str| text(key).map(|text| redact(&text).into_owned());
     Some(Violation {
         id: text("id"),
         file: text("file"),
         line: object.get("line").and_then(line),
-        issue: text("issue").or_else(|| text("message"))?,
-        fix: text("fix"),
+        issue: prose("issue").or_else(|| prose("message"))?,
+        fix: prose("fix"),
         priority: text("priority").and_then(|word| Priority::named(&word)),
     })
 }

@@ -20,6 +20,9 @@ mod offline;
 mod scenarios;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+#[path = "../it/watchdog.rs"]
+mod watchdog;
 
 macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {
@@ -62,6 +65,3 @@ scenarios! {
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,
 }
-#[cfg(test)]
-#[path = "../it/watchdog.rs"]
-mod watchdog;

@@ -16,6 +16,8 @@ mod defects;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod documents;

@@ -70,7 +70,6 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
 
 fn timing(scan: &Scan<'_>, key: &str, filed: &str, findings: &mut Vec<Finding>) {
     let path = ["phases", filed, "timing"];
-    let [top, _, name] = path;
     let Some(timing) = scan.get(&path).filter(|value| !value.is_null()) else {
         return;
     };
@@ -85,76 +84,48 @@ fn timing(scan: &Scan<'_>, key: &str, filed: &str, findings: &mut Vec<Finding>) 
         ));
         return;
     }
-    if moment(timing.get("started_at")).is_none() {
-        let value = scan
-            .field(key, &["started"])
-            .filter(|value| moment(Some(value)).is_some())
-            .cloned()
-            .unwrap_or_else(|| scan.now());
-        let what = format!("timing.started_at is {}", show(timing.get("started_at")));
-        let path = [top, filed, name, "started_at"];
+    let mut set = |rule, name: &str, why: &str, value: Value| {
+        let path = ["phases", filed, "timing", name];
+        let what = format!("timing.{name} is {}{why}", show(timing.get(name)));
+        let remedy = format!("set it to {value}");
         findings.push(found(
-            "AC-002e",
+            rule,
             &path,
             what,
-            format!("set it to {value}"),
+            remedy,
             vec![Edit::set(&path, value)],
         ));
+    };
+    // What the phase says beside its timing, or now, which is the latest that it can have been.
+    let moment_or_now = |field| {
+        let said = scan.field(key, &[field]).cloned();
+        said.filter(|value| moment(Some(value)).is_some())
+            .unwrap_or_else(|| scan.now())
+    };
+    if moment(timing.get("started_at")).is_none() {
+        set("AC-002e", "started_at", "", moment_or_now("started"));
     }
     if timing.get("retries").and_then(whole).is_none() {
-        let what = format!(
-            "timing.retries is {}, not a count",
-            show(timing.get("retries"))
-        );
-        let path = [top, filed, name, "retries"];
-        findings.push(found(
-            "AC-002e",
-            &path,
-            what,
-            "set it to 0",
-            vec![Edit::set(&path, 0)],
-        ));
+        set("AC-002e", "retries", ", not a count", 0.into());
     }
     if scan.long(key) != Some("completed") {
         return;
     }
     let ended = moment(timing.get("completed_at"));
     if ended.is_none() {
-        let value = scan
-            .field(key, &["completed"])
-            .filter(|value| moment(Some(value)).is_some())
-            .cloned()
-            .unwrap_or_else(|| scan.now());
-        let what = format!(
-            "timing.completed_at is {}",
-            show(timing.get("completed_at"))
-        );
-        let path = [top, filed, name, "completed_at"];
-        findings.push(found(
-            "AC-003g",
-            &path,
-            what,
-            format!("set it to {value}"),
-            vec![Edit::set(&path, value)],
-        ));
+        set("AC-003g", "completed_at", "", moment_or_now("completed"));
         return;
     }
     if timing.get("wall_clock_minutes").and_then(whole).is_none() {
         let spent = moment(timing.get("started_at"))
             .zip(ended)
             .map_or(0, |(from, to)| to.duration_since(from).as_mins().max(0));
-        let what = format!(
-            "timing.wall_clock_minutes is {}, not a count",
-            show(timing.get("wall_clock_minutes"))
-        );
-        let path = [top, filed, name, "wall_clock_minutes"];
-        findings.push(found(
+        set(
             "AC-003g",
-            &path,
-            what,
-            format!("set it to {spent}"),
-            vec![Edit::set(&path, spent)],
-        ));
+            "wall_clock_minutes",
+            ", not a count",
+            spent.into(),
+        );
     }
 }
 

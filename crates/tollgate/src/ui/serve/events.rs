@@ -21,12 +21,14 @@ pub(super) fn stream(observer: &Mutex<Observer>, to: &mut impl Write) -> io::Res
         "{}Content-Type: text/event-stream\r\n{HEADERS}\r\nretry: 2000\n\n",
         Status::Fine.line()
     );
-    to.write_all(head.as_bytes())?;
     let observer = || observer.lock().unwrap_or_else(PoisonError::into_inner);
+    // Before the client hears that it is connected: it asks for the page then, and what happens
+    // after that must be told.
     let (mut seen, mut print) = {
         let mut observer = observer();
         (observer.poll(), observer.print())
     };
+    to.write_all(head.as_bytes())?;
     let mut said = Instant::now();
     loop {
         std::thread::sleep(PAUSE);
@@ -63,4 +65,58 @@ fn event(name: &str, data: &str) -> String {
 
 fn json(decided: &Decided) -> String {
     serde_json::to_string(decided).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use tollgate_core::env::Env;
+    use tollgate_core::project::Layout;
+
+    use super::*;
+
+    /// A client that sees something happen as soon as it is connected, and goes away when it is
+    /// told something.
+    struct Client {
+        journal: PathBuf,
+        heard: String,
+    }
+
+    impl Write for Client {
+        #[expect(clippy::disallowed_methods, reason = "a journal's line, not a state")]
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.heard.is_empty() {
+                std::fs::write(
+                    &self.journal,
+                    "{\"verdict\":\"block\",\"code\":\"BG-001\"}\n",
+                )?;
+            }
+            self.heard.push_str(&String::from_utf8_lossy(bytes));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    /// It was counted as told, because it happened while the client was being answered.
+    #[test]
+    fn what_happens_at_the_very_beginning_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let local = place.path().join(".tollgate/local");
+        std::fs::create_dir_all(&local).unwrap();
+        let env = Env::read(|_| None, Some(place.path().to_owned()));
+        let layout = Layout::find(&env, None).unwrap();
+        let observer = Mutex::new(Observer::new(layout, env));
+        let mut client = Client {
+            journal: local.join("journal.jsonl"),
+            heard: String::new(),
+        };
+        stream(&observer, &mut client).unwrap_err();
+        let told = client.heard.split("retry: 2000\n\n").nth(1).unwrap();
+        assert!(told.starts_with("event: decision"), "{told}");
+        assert!(told.contains("BG-001"), "{told}");
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{command, new_project, state, works};
 use crate::context::{Project, run, task};
-use crate::install::Desk;
+use crate::desk::Desk;
 use crate::workflow::bench::Bench;
 
 const STATE: &str = ".isdlc/state.json";

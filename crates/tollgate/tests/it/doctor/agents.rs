@@ -67,7 +67,7 @@ fn a_timeout_in_seconds_where_milliseconds_are_meant() {
     ward.is_healthy();
     let file = ward.project().join(".gemini/settings.json");
     let text = std::fs::read_to_string(file).unwrap();
-    ward.file(".gemini/settings.json", &text.replace("900000", "900"));
+    ward.file(".gemini/settings.json", text.replace("900000", "900"));
     ward.has_and_mends("timeout-unit");
 }
 
@@ -166,7 +166,7 @@ fn an_original_is_still_registered() {
     let ward = Ward::new();
     ward.file(
         ".claude/settings.local.json",
-        &json!({ "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [
+        json!({ "hooks": { "PreToolUse": [ { "matcher": "Bash", "hooks": [
             { "type": "command", "command": "node $CLAUDE_PROJECT_DIR/.claude/hooks/branch-guard.cjs" } ] } ] } })
         .to_string(),
     );

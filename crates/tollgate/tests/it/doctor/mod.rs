@@ -3,18 +3,22 @@
 mod agents;
 mod project;
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::context::{Run, TOLLGATE, git, run};
+use crate::context::git;
+use crate::desk::Desk;
 
 /// A project in a repository that Claude Code works on with Tollgate, all of it healthy.
 pub(super) struct Ward {
-    dir: tempfile::TempDir,
-    env: Vec<(String, String)>,
+    desk: Desk,
+}
+
+impl std::ops::Deref for Ward {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        &self.desk
+    }
 }
 
 impl Ward {
@@ -35,15 +39,15 @@ impl Ward {
 
     /// Nothing is registered.
     pub(super) fn empty() -> Self {
-        let dir = tempfile::Builder::new()
-            .prefix("tollgate-ward-")
-            .tempdir()
-            .unwrap();
-        for name in ["project/.tollgate/workflow", "home", "bin"] {
-            std::fs::create_dir_all(dir.path().join(name)).unwrap();
-        }
-        std::os::unix::fs::symlink(TOLLGATE, dir.path().join("bin/tollgate")).unwrap();
-        let ward = Self { dir, env: vec![] };
+        // Only what this machine has to have: an agent that stands elsewhere is not found.
+        let desk = Desk::new();
+        let path = format!("{}:/usr/bin:/bin", desk.programs().display());
+        let desk = desk
+            .env("PATH", &path)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        std::fs::create_dir_all(desk.project().join(".tollgate/workflow")).unwrap();
+        let ward = Self { desk };
         git(&ward.project(), &["init", "-q", "-b", "main"]);
         git(
             &ward.project(),
@@ -52,32 +56,10 @@ impl Ward {
         ward
     }
 
-    pub(super) fn env(mut self, name: &str, value: &str) -> Self {
-        self.env.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    pub(super) fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
-    }
-
-    pub(super) fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
-    }
-
-    pub(super) fn file(&self, relative: &str, text: &str) -> PathBuf {
-        put(&self.project().join(relative), text)
-    }
-
-    pub(super) fn at_home(&self, relative: &str, text: &str) -> PathBuf {
-        put(&self.home().join(relative), text)
-    }
-
-    /// A program on the path.
-    pub(super) fn program(&self, name: &str, script: &str) -> PathBuf {
-        let path = put(&self.dir.path().join("bin").join(name), script);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        path
+    pub(super) fn env(self, name: &str, value: &str) -> Self {
+        Self {
+            desk: self.desk.env(name, value),
+        }
     }
 
     pub(super) fn settings(&self) -> String {
@@ -90,25 +72,6 @@ impl Ward {
         let after = edit(before.clone());
         assert_ne!(before, after);
         self.file(".claude/settings.json", &after);
-    }
-
-    pub(super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(self.dir.path().join("bin/tollgate"));
-        let path = format!("{}/bin:/usr/bin:/bin", self.dir.path().display());
-        command
-            .args(args)
-            .current_dir(self.project())
-            .env_clear()
-            .env("HOME", self.home())
-            .env("PATH", path)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .envs(self.env.iter().map(|(name, value)| (name, value)));
-        command
-    }
-
-    pub(super) fn tollgate(&self, args: &[&str]) -> Run {
-        run(self.command(args), b"")
     }
 
     pub(super) fn report(&self, args: &[&str]) -> (Value, i32) {
@@ -159,13 +122,6 @@ fn names(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
     let name = |finding: &Value| finding["name"].as_str().unwrap().to_owned();
     findings.iter().map(name).collect()
-}
-
-fn put(path: &Path, text: &str) -> PathBuf {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let mut file = std::fs::File::create(path).unwrap();
-    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
-    path.to_owned()
 }
 
 #[test]

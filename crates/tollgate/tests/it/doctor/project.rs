@@ -79,7 +79,7 @@ fn the_state_breaks_the_rules() {
     let text = std::fs::read_to_string(&file).unwrap();
     let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
     state["current_phase"] = json!("16-quality-loop");
-    ward.file(".tollgate/workflow/state.json", &state.to_string());
+    ward.file(".tollgate/workflow/state.json", state.to_string());
     ward.has_and_mends("state-rules");
 }
 
@@ -176,12 +176,12 @@ fn faults_of_the_last_day_are_told_and_older_ones_are_not() {
     let journal = ward.project().join(".tollgate/local/journal.jsonl");
     let before = std::fs::read_to_string(&journal).unwrap();
     let old = line((now - jiff::SignedDuration::from_hours(25)).to_string());
-    ward.file(".tollgate/local/journal.jsonl", &format!("{before}{old}\n"));
+    ward.file(".tollgate/local/journal.jsonl", format!("{before}{old}\n"));
     ward.is_healthy();
     let new = line((now - jiff::SignedDuration::from_hours(1)).to_string());
     ward.file(
         ".tollgate/local/journal.jsonl",
-        &format!("{before}{old}\n{new}\n"),
+        format!("{before}{old}\n{new}\n"),
     );
     ward.has("journal-faults");
 }

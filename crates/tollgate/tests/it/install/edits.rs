@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, put};
+use crate::desk::{Desk, put};
 
 const CLAUDE: &str = ".claude/settings.json";
 

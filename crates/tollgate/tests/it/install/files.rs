@@ -1,7 +1,7 @@
 //! Install, install again, uninstall, on settings files of every kind: twice is once, and the
 //! last byte is as it was.
 
-use super::Desk;
+use crate::desk::Desk;
 
 /// Settings files as people have them. None of them holds anything of Tollgate.
 const FILES: &[(&str, &str)] = &[

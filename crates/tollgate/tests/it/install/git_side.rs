@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::put;
 use crate::context::{Project, Run, run, with_branch};
+use crate::desk::put;
 use crate::workflow::bench::Bench;
 
 /// A repository on main with a workflow whose branch is `feature/x`, one commit ahead.

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use super::Desk;
+use crate::desk::Desk;
 use crate::terminal::Terminal;
 
 const CLAUDE: &str = ".claude/settings.json";
@@ -52,7 +52,7 @@ fn a_corrupt_configuration_of_codex_is_named_with_its_place() {
 fn a_link_is_written_through_with_its_mode() {
     let desk = Desk::new();
     let real = desk.home().join("dotfiles.json");
-    super::put(&real, "{}\n");
+    crate::desk::put(&real, "{}\n");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
     std::fs::create_dir(desk.project().join(".claude")).unwrap();
     symlink("../../home/dotfiles.json", desk.project().join(CLAUDE)).unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Desk, put};
+use crate::desk::{Desk, put};
 
 #[test]
 fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {

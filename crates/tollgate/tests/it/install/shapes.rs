@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Desk;
+use crate::desk::Desk;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 

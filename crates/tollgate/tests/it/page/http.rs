@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use super::served::Served;
 use super::states;
@@ -127,13 +128,10 @@ fn slow_and_many_clients_do_not_keep_others_out_for_long() {
     for stream in &mut slow {
         let _closed = stream.write_all(b"GET / HTTP/1.1\r\n");
     }
-    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    let until = Instant::now() + Duration::from_mins(1);
     while served.get("").status != 200 {
-        assert!(
-            std::time::Instant::now() < until,
-            "nobody is heard any more"
-        );
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert!(Instant::now() < until, "nobody is heard any more");
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 
@@ -152,7 +150,10 @@ fn decisions_are_told_as_they_happen() {
     let mut heard = String::new();
     let mut piece = [0; 4096];
     let mut blocked = false;
+    let until = Instant::now() + Duration::from_mins(1);
     while !heard.contains("event: decision") || !heard.contains("event: change") {
+        // The signs of life go on for ever.
+        assert!(Instant::now() < until, "nothing was told: {heard}");
         let count = stream.read(&mut piece).unwrap();
         assert!(count > 0, "the stream ended: {heard}");
         heard.push_str(&String::from_utf8_lossy(&piece[..count]));

@@ -185,6 +185,25 @@ fn p20_no_place_is_too_odd_for_a_fail() {
 }
 
 #[test]
+fn a_secret_that_a_reviewer_quotes_goes_nowhere() {
+    let reviews = Reviews::by("claude", "");
+    let mut verdict = fail("the key AKIAIOSFODNN7EXAMPLE is committed");
+    verdict["violations"][0]["fix"] = json!("revoke AKIAIOSFODNN7EXAMPLE");
+    verdict["message"] = json!("found AKIAIOSFODNN7EXAMPLE");
+    reviews.claude(&verdict);
+    reviews.review().exits(1);
+    let kept = &reviews.file("claude@1.1.json")["violations"][0];
+    assert_eq!(kept["issue"], "the key [redacted] is committed");
+    assert_eq!(kept["fix"], "revoke [redacted]");
+    let everything = std::process::Command::new("grep")
+        .args(["-rl", "AKIAIOSFODNN7EXAMPLE", "."])
+        .current_dir(reviews.gates.path(""))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&everything.stdout), "");
+}
+
+#[test]
 fn an_agent_cannot_edit_a_fail_away() {
     let reviews = Reviews::by("claude", "");
     found(&reviews).claude(&pass());

@@ -1,5 +1,6 @@
 //! What is asked of a run, and what it came to.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
+use crate::process::Children;
 use crate::trust::Consent;
 
 /// What is asked for.
@@ -24,6 +26,8 @@ pub(crate) struct Request<'r> {
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
     pub(crate) asker: Asker,
+    /// What was prepared for children already.
+    pub(crate) ready: RefCell<Option<Children>>,
 }
 
 /// Who asked for a run, for the journal.

@@ -106,12 +106,7 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
         let mut record = Record::load(self.layout, self.config);
-        let mut children = None;
         let (ground, work) = self.look(&git, &base, &record, || {
-            // A stop often has nothing to run; a person who says `run` expects it.
-            if self.request.purpose == Purpose::Command {
-                children = self.children().ok();
-            }
             self.definitions();
         })?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
@@ -134,7 +129,7 @@ impl Run<'_> {
         if attempt > allowed {
             return self.beyond_limit(attempt, allowed, &record, &subject);
         }
-        self.run_gates(record, &subject, attempt, children)
+        self.run_gates(record, &subject, attempt)
     }
 
     fn definitions(&self) -> &str {
@@ -143,7 +138,10 @@ impl Run<'_> {
     }
 
     fn children(&self) -> std::io::Result<Children> {
-        Children::open(self.request.consent, self.request.cut_off)
+        match self.request.ready.take() {
+            Some(ready) => Ok(ready),
+            None => Children::open(self.request.consent, self.request.cut_off),
+        }
     }
 
     /// The verdict of the run that this one had to wait for, if it is about the same tree.
@@ -367,13 +365,12 @@ impl Run<'_> {
         mut record: Record,
         subject: &Subject<'_>,
         attempt: u64,
-        children: Option<Children>,
     ) -> Result<RunResult, Box<RunResult>> {
         let trouble = |what: &str, error: std::io::Error| {
             Box::new(RunResult::error(format!("{what}: {error}")))
         };
-        let children = children
-            .map_or_else(|| self.children(), Ok)
+        let children = self
+            .children()
             .map_err(|error| trouble("no child can be watched", error))?;
         let children = if self.request.purpose == Purpose::Command {
             children

@@ -330,6 +330,8 @@ impl Case<'_> {
                 prompt: self.event.prompt_id.as_deref().map(str::to_owned),
                 trace: self.env.trace.clone(),
             },
+            // A stop often has nothing to run.
+            ready: None.into(),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {

@@ -11,6 +11,7 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::process::Children;
 use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,10 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
+    let consent = Consent::of_the_person();
+    // Whoever says `run` expects something to run. While the configuration is read a core is free,
+    // and while git looks none is.
+    let ready = Children::open(&consent, None).ok();
     let project = match Project::open(arguments.json) {
         Ok(project) => project,
         Err(code) => return code,
@@ -46,7 +51,6 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
-    let consent = Consent::of_the_person();
     let request = Request {
         consent: &consent,
         scope: arguments.scope.scope(),
@@ -55,6 +59,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         purpose: Purpose::Command,
         cut_off: None,
         asker: Asker::default(),
+        ready: ready.into(),
     };
     let progress = Progress::new(&logs, which, arguments.json);
     let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));

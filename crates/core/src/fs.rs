@@ -22,5 +22,5 @@ pub use directory::{private_directory, relocate};
 pub(crate) use fault::{Plan, Strike, inject};
 pub(crate) use read::holds;
 pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
-pub use replace::{Durability, TEMPORARY, WriteFault, remove, replace, sweep};
+pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
 pub(crate) use replace::{Mould, Staged, move_aside};

@@ -72,6 +72,15 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }
 
+/// Creates a file that everybody who works on the project reads: with exactly `bytes`, or not at
+/// all. Says whether it did; what has the name already stays as it is.
+pub fn create(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
+    let directory = parent(path);
+    sweep(directory).map_err(WriteFault::at("sweeping"))?;
+    let staged = Staged::write(directory, None, bytes, Mould::shared(), Durability::Lazy)?;
+    staged.publish_new(path)
+}
+
 /// Removes the temporary files in a directory that no living writer owns. Says how many.
 pub fn sweep(directory: &Path) -> io::Result<usize> {
     let entries = match directory.read_dir() {
@@ -320,6 +329,25 @@ impl Staged {
         Ok(())
     }
 
+    /// Gives it its name, unless anything has that already. Says whether it did.
+    fn publish_new(mut self, target: &Path) -> Result<bool, WriteFault> {
+        let linked = step("link").and_then(|()| std::fs::hard_link(&self.path, target));
+        match linked {
+            // The other name goes with `drop`; should that not come, it is swept.
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            // A file system without links: then there is a moment between the look and the rename.
+            Err(_) => match move_aside(&self.path, target) {
+                Ok(()) => {
+                    self.path = PathBuf::new();
+                    Ok(true)
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Err(error) => Err(WriteFault::at("renaming")(error)),
+            },
+        }
+    }
+
     /// As [`Self::publish`], and then makes sure of it. The error says the rename itself is done.
     pub(crate) fn publish_synced(
         self,
@@ -373,6 +401,42 @@ mod tests {
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(names(dir.path()), ["f"]);
+    }
+
+    #[test]
+    fn a_created_file_is_whole_or_not_there_and_takes_nobodys_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert!(create(&path, b"one").unwrap());
+        assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o644);
+        assert!(!create(&path, b"two").unwrap(), "somebody has that name");
+        let link = dir.path().join("l");
+        symlink("nowhere", &link).unwrap();
+        assert!(!create(&link, b"two").unwrap(), "a link has it, too");
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(names(dir.path()), ["f", "l"]);
+
+        // Whatever fails, and everything after it, as if the process were killed there.
+        inject(None);
+        create(&dir.path().join("steps"), b"all of it").unwrap();
+        let steps = inject(None);
+        assert!(steps > 3);
+        for at in 1..=steps {
+            let path = dir.path().join(format!("at-{at}"));
+            inject(Some(Plan {
+                at,
+                strike: Strike::Forever(5),
+            }));
+            let created = create(&path, b"all of it");
+            inject(None);
+            match std::fs::read(&path) {
+                Ok(bytes) => assert_eq!(bytes, b"all of it", "step {at}"),
+                Err(_) => assert!(created.is_err(), "step {at}"),
+            }
+        }
+        sweep(dir.path()).unwrap();
+        let left = |name: &String| name.starts_with(TEMPORARY);
+        assert!(!names(dir.path()).iter().any(left));
     }
 
     #[test]

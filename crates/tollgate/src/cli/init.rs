@@ -152,13 +152,17 @@ fn write_one(path: &Path, text: &str, action: Action) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    if action == Action::Replace {
-        return fs::replace(path, text.as_bytes(), Durability::Lazy)
-            .map_err(|fault| std::io::Error::other(fault.to_string()));
+    let written = if action == Action::Replace {
+        fs::replace(path, text.as_bytes(), Durability::Lazy).map(|()| true)
+    } else {
+        fs::create(path, text.as_bytes())
+    };
+    match written {
+        Ok(true) => Ok(()),
+        // A file that appeared since we looked is somebody else's.
+        Ok(false) => Err(std::io::ErrorKind::AlreadyExists.into()),
+        Err(fault) => Err(std::io::Error::other(fault.to_string())),
     }
-    // A file that appeared since we looked is somebody else's.
-    let mut file = std::fs::File::create_new(path)?;
-    file.write_all(text.as_bytes())
 }
 
 /// What was written must be what `validate` and `run` accept.

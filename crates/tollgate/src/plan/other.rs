@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use tollgate_core::fs::{self, Durability};
 
 use super::home::Plan;
 use super::reviewer::{Job, Place};
@@ -66,10 +67,14 @@ pub(crate) fn review(
         "is_error": false, "structured_output": { "verdict": verdict },
         "total_cost_usd": reply.usage.cost_usd,
     });
-    File::create(plan.path(&name))
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| output.write_all(printed.to_string().as_bytes()))
-        .map_err(|error| format!("its review cannot be written: {error}"))?;
+    let unwritten =
+        |error: &dyn std::fmt::Display| format!("its review cannot be written: {error}");
+    let path = plan.path(&name);
+    if !fs::create(&path, text.as_bytes()).map_err(|fault| unwritten(&fault))? {
+        fs::replace(&path, text.as_bytes(), Durability::Lazy).map_err(|fault| unwritten(&fault))?;
+    }
+    let said = output.write_all(printed.to_string().as_bytes());
+    said.map_err(|error| unwritten(&error))?;
     Ok(u64::try_from(reply.took.as_millis()).unwrap_or(u64::MAX))
 }
 

@@ -1,10 +1,10 @@
 //! `tollgate ci init` and `ci list-jobs`: the checks in continuous integration.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tollgate_core::fs;
 use tollgate_core::project::Layout;
 
 use super::super::{Answer, Trouble};
@@ -108,11 +108,7 @@ fn create(path: &Path, text: &str) -> std::io::Result<bool> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    match std::fs::File::create_new(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
-    }
+    fs::create(path, text.as_bytes()).map_err(|fault| std::io::Error::other(fault.to_string()))
 }
 
 fn list_jobs() -> ExitCode {

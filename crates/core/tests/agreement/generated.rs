@@ -24,7 +24,7 @@ pub(crate) const FILES: [(&str, &str); 4] = [
     ),
 ];
 
-const PHASES: [&str; 5] = [
+pub(crate) const PHASES: [&str; 5] = [
     "01-requirements",
     "06-implementation",
     "13-test-deploy",

@@ -1,6 +1,10 @@
 //! Guards among each other.
 
 #[cfg(test)]
+mod evidence;
+#[cfg(test)]
 mod generated;
+#[cfg(test)]
+mod ground;
 #[cfg(test)]
 mod together_and_alone;

@@ -3,37 +3,20 @@
 
 use std::cell::Cell;
 use std::io::Write as _;
-use std::path::Path;
 
-use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tollgate_core::env::Env;
-use tollgate_core::fs::{Durability, replace};
-use tollgate_core::guard::{GUARDS, Guard, judge};
-use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Hints};
-use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::guard::GUARDS;
 use tollgate_core::verdict::Outcome;
 
-use super::generated::{FILES, events, states};
-
-fn decide<'g>(root: &Path, event: &str, guards: impl IntoIterator<Item = &'g Guard>) -> Outcome {
-    let event = protocol::parse(event, &Hints::default()).unwrap();
-    let sources = Sources::new(
-        Layout::at(root).unwrap(),
-        Env::default(),
-        None,
-        Timestamp::UNIX_EPOCH,
-    );
-    judge(&Scene::new(&event, &sources), guards)
-}
+use super::generated::{events, states};
+use super::ground::Ground;
 
 /// What the guards say one after the other, each having seen nothing of the others.
-fn one_by_one(root: &Path, event: &str) -> Outcome {
+fn one_by_one(ground: &Ground, event: &str) -> Outcome {
     let mut whole = Outcome::default();
     for guard in GUARDS {
-        let alone = decide(root, event, [guard]);
+        let alone = ground.decide(event, [guard]);
         whole.warnings.extend(alone.warnings);
         whole.notes.extend(alone.notes);
         whole.guidance.extend(alone.guidance);
@@ -50,17 +33,7 @@ fn one_by_one(root: &Path, event: &str) -> Outcome {
 fn ten_thousand_events_are_decided_alike_together_and_alone() {
     const STATES: u32 = 50;
     const EVENTS: u32 = 200;
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path();
-    for folder in [".isdlc/config", ".git", "docs/isdlc"] {
-        std::fs::create_dir_all(root.join(folder)).unwrap();
-    }
-    let put = |path: &str, text: &str| {
-        replace(&root.join(path), text.as_bytes(), Durability::Lazy).unwrap();
-    };
-    for (path, text) in FILES {
-        put(path, text);
-    }
+    let ground = Ground::new();
     let blocks = Cell::new(0_u32);
     let mut runner = TestRunner::new(Config {
         cases: STATES,
@@ -69,7 +42,7 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
     });
     runner
         .run(&states("1970-01-01T00:00:00.000Z"), |state| {
-            put(".isdlc/state.json", &state.to_string());
+            ground.state(&state);
             let mut inner = TestRunner::new(Config {
                 cases: EVENTS,
                 failure_persistence: None,
@@ -78,9 +51,9 @@ fn ten_thousand_events_are_decided_alike_together_and_alone() {
             inner
                 .run(&events(), |event| {
                     let event = event.to_string();
-                    let together = decide(root, &event, GUARDS);
+                    let together = ground.decide(&event, GUARDS);
                     blocks.set(blocks.get() + u32::from(together.block.is_some()));
-                    prop_assert_eq!(together, one_by_one(root, &event), "{}", event);
+                    prop_assert_eq!(together, one_by_one(&ground, &event), "{}", event);
                     Ok(())
                 })
                 .map_err(|error| TestCaseError::fail(error.to_string()))

@@ -507,5 +507,71 @@ mod properties {
         }
     }
 
+    /// What strangers keep in a state: anything, under names that are nobody's.
+    fn strange() -> impl Strategy<Value = Vec<(usize, String, Value)>> {
+        let value = prop_oneof![
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-z]{0,8}".prop_map(Value::from),
+            Just(json!({ "status": "pending", "deep": [1, { "completed": null }] })),
+        ];
+        proptest::collection::vec((0_usize..4, "x-[a-z]{1,6}", value), 0..12)
+    }
+
+    proptest! {
+        /// P6: whatever else is in the state, beginning and completing a phase change their own
+        /// fields of that phase, and a refused step changes nothing.
+        #[test]
+        fn p6_a_step_changes_only_its_own_fields(
+            phases in some_phases(),
+            strange in strange(),
+            steps in proptest::collection::vec(0_u8..2, 1..20),
+        ) {
+            let mut bench = Bench::started(&phases);
+            for (place, name, value) in strange {
+                let inside: &[&str] = match place {
+                    0 => &[],
+                    1 => &["active_workflow"],
+                    2 => &["phases", phases[0]],
+                    _ => &["phases", phases[phases.len() - 1]],
+                };
+                let path = [inside, &[name.as_str()]].concat();
+                bench.document.set(&path, value).unwrap();
+            }
+            for n in steps {
+                let before = bench.document.clone();
+                let index = usize::try_from(bench.index()).unwrap();
+                let made = bench.make(&step(n));
+                let changed = changed(&before, &bench.document);
+                if made.is_err() {
+                    prop_assert_eq!(changed, Vec::<String>::new());
+                    continue;
+                }
+                let phase = phases[index];
+                let own = if n == 0 {
+                    ["started", "status", "timing"].as_slice()
+                } else {
+                    &["completed", "gate_passed", "status", "summary", "timing"]
+                };
+                let around = if n == 0 {
+                    ["active_agent", "current_phase", "active_workflow.current_phase"].as_slice()
+                } else {
+                    &["active_workflow.current_phase_index"]
+                };
+                for path in changed {
+                    let of_phase = path.strip_prefix(&format!("phases.{phase}."));
+                    let is_own = of_phase.is_some_and(|field| {
+                        own.contains(&field.split('.').next().unwrap())
+                    });
+                    let is_status = path == format!("active_workflow.phase_status.{phase}");
+                    prop_assert!(
+                        is_own || is_status || around.contains(&path.as_str()),
+                        "step {} of {} changed {}", n, phase, path
+                    );
+                }
+            }
+        }
+    }
+
     use crate::workflow::standing::Standing;
 }

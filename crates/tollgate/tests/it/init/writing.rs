@@ -1,6 +1,9 @@
 //! What is shown, what is written, and what never is.
 
+use std::path::Path;
+
 use super::Repository;
+use crate::context::{TOLLGATE, run};
 
 fn go() -> Repository {
     let repository = Repository::with(&[("go.mod", "module x\n")]);
@@ -49,6 +52,33 @@ fn a_second_init_changes_nothing() {
     let forced = repository.init(&["--force"]);
     assert!(forced.stdout.contains("nothing was written"), "{forced:?}");
     assert_eq!(repository.files(), before);
+}
+
+/// A limit on the size of files ends a process in the middle of its first write.
+#[test]
+fn ended_while_it_writes_it_leaves_no_half_file() {
+    let repository = go();
+    let whole = go();
+    whole.init(&[]);
+    let limited = format!("ulimit -f 0; exec {TOLLGATE} init --yes");
+    let shell = Path::new("/bin/sh");
+    let command = (repository.project).command_of(shell, &["-c", &limited]);
+    assert_ne!(run(command, b"").code, 0);
+    let known = whole.files();
+    for (path, text) in repository.files() {
+        let is_temporary = path.contains(".tollgate-tmp-");
+        assert!(
+            is_temporary || known.get(&path) == Some(&text) || path == "go.mod",
+            "{path}: {text:?}"
+        );
+    }
+    repository.init(&[]);
+    let without_local = |repository: &Repository| {
+        let mut files = repository.files();
+        files.retain(|path, _| !path.starts_with(".tollgate/local/"));
+        files
+    };
+    assert_eq!(without_local(&repository), without_local(&whole));
 }
 
 #[test]

@@ -38,7 +38,9 @@ fn announced(survey: &Survey) -> BTreeSet<u32> {
 fn made(script: &str, dir: &Path) -> Result<BTreeSet<u32>, String> {
     let log = dir.join("log");
     std::fs::write(&log, "").map_err(|error| error.to_string())?;
-    let output = Command::new("bash")
+    // Bash itself may read a loop's end into a heredoc, and go round for ever.
+    let output = Command::new("timeout")
+        .args(["-s", "KILL", "20", "bash"])
         .args(["--norc", "--noprofile", "-c", script])
         .current_dir(dir)
         .env_clear()
@@ -51,6 +53,9 @@ fn made(script: &str, dir: &Path) -> Result<BTreeSet<u32>, String> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
+    if matches!(output.status.code(), None | Some(137)) {
+        return Err("it does not end".to_owned());
+    }
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("syntax error") || said.contains("unexpected EOF") {
         return Err(said.into_owned());

@@ -21,9 +21,10 @@ const WEIGHED: u64 = 10;
 /// So many of a kind of event, early and late, say what its memory is.
 const FEW: usize = 5;
 
-/// How much the memory of a kind of event may grow, in KB, and how much any event may take.
+/// How much the memory of a kind of event may grow, in KB, and how much any event may take. (That
+/// was seen to be 13 MB with the program as it ships, and 17 MB with the debug build.)
 const GROWTH: u64 = 1024;
-const MOST: u64 = 16 * 1024;
+const MOST: u64 = 32 * 1024;
 
 /// Runs a program and appends the most memory that it had, in KB, to a file.
 const SCALES: &str = r#"

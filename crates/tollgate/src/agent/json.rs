@@ -13,7 +13,7 @@ use super::sheet::{Entry, Flaw};
 /// The member that holds every agent's list of hooks.
 const HOOKS: &str = "hooks";
 
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A settings file as it is being edited.
 pub(super) struct Sheet {

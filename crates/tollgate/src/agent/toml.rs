@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tollgate_core::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
+use super::json::BYTE_ORDER_MARK;
 use super::sheet::{Entry, Flaw};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
@@ -18,6 +19,8 @@ const MAX: u64 = 8 << 20;
 /// A configuration file as it is being edited.
 pub(super) struct Sheet {
     document: DocumentMut,
+    /// It begins with a byte order mark, which the parser forgets.
+    marked: bool,
     /// All its lines end with CRLF.
     crlf: bool,
     places: Vec<Place>,
@@ -60,6 +63,7 @@ impl Sheet {
         let lines = text.matches('\n').count();
         let mut sheet = Self {
             document,
+            marked: text.starts_with(BYTE_ORDER_MARK),
             crlf: lines > 0 && text.matches("\r\n").count() == lines,
             places: Vec::new(),
         };
@@ -215,16 +219,18 @@ impl Sheet {
     }
 
     pub(super) fn is_bare(&self) -> bool {
-        self.document.as_table().is_empty() && self.text().trim().is_empty()
+        self.document.as_table().is_empty() && self.document.to_string().trim().is_empty()
     }
 
     pub(super) fn text(&self) -> String {
-        let text = self.document.to_string();
+        let mut text = self.document.to_string();
         if self.crlf {
-            text.replace("\r\n", "\n").replace('\n', "\r\n")
-        } else {
-            text
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
         }
+        if self.marked && !text.is_empty() {
+            text.insert_str(0, BYTE_ORDER_MARK);
+        }
+        text
     }
 }
 

@@ -234,7 +234,8 @@ fn said(value: &Value<'_>) -> String {
 fn foreign_lines(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut found = Vec::new();
-    for line in text.lines().map(str::trim) {
+    let plain = text.trim_start_matches('\u{feff}');
+    for line in plain.lines().map(str::trim) {
         if line.starts_with('[') {
             inside = line.contains("hooks");
         }
@@ -242,6 +243,10 @@ fn foreign_lines(text: &str) -> Vec<String> {
         if says && !inside && !may_be_ours(line.as_bytes()) {
             found.push(line.to_owned());
         }
+    }
+    // The mark at its beginning, where anything is left for it to mark.
+    if plain != text && !found.is_empty() {
+        found.push("a byte order mark".to_owned());
     }
     found
 }

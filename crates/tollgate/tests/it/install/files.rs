@@ -202,6 +202,7 @@ const CONFIGURATIONS: &[&str] = &[
     "model = \"m\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"say done\"\n",
     "# mine\r\nmodel = \"m\" # best\r\n\r\n[[hooks.PreToolUse]]\r\nmatcher = \"Bash\"\r\n[[hooks.PreToolUse.hooks]]\r\ntype = \"command\"\r\ncommand = \"x\"\r\n\r\n[tui]\r\na = 1\r\n",
     "[[hooks.Stop]]\n  [[hooks.Stop.hooks]]\n  type = 'command'\n  command = '''say\ndone'''\n\n[hooks.state.\"a:b\"]\ntrusted_hash = \"x\"\n[features]\nhooks = true",
+    "\u{feff}[[hooks.Stop]]\r\n[[hooks.Stop.hooks]]\r\ntype = \"command\"\r\ncommand = \"say done\"\r\n",
 ];
 
 #[test]

@@ -195,18 +195,32 @@ fn foreign(file: &std::path::Path, bytes: &[u8]) -> Vec<String> {
     found
 }
 
-/// The handlers of a group, or the element itself where there are no groups.
+/// The handlers of a group, and what else it holds; where there are no groups, the handler itself.
 fn handlers(element: &Value<'_>) -> Vec<String> {
-    if let Value::Object(group) = element
-        && let Some(hooks) = group
-            .properties
-            .iter()
-            .rfind(|at| at.name.as_str() == "hooks")
-        && let Value::Array(list) = &hooks.value
-    {
-        return list.elements.iter().map(said).collect();
+    let Value::Object(group) = element else {
+        return vec![said(element)];
+    };
+    let mut hooks = group.properties.iter();
+    let hooks = hooks.rfind(|at| at.name.as_str() == "hooks");
+    let mut found = match hooks.map(|at| &at.value) {
+        Some(Value::Array(list)) => list.elements.iter().map(said).collect(),
+        Some(_) => return vec![said(element)],
+        None => Vec::new(),
+    };
+    // A group that loses its last handler keeps what a stranger wrote beside it.
+    let beside = group.properties.iter();
+    let beside: Vec<_> = beside
+        .filter(|at| !matches!(at.name.as_str(), "hooks" | "matcher"))
+        .map(member)
+        .collect();
+    if !beside.is_empty() {
+        found.push(format!("{{{}}}", beside.join(",")));
     }
-    vec![said(element)]
+    found
+}
+
+fn member(at: &jsonc_parser::ast::ObjectProp<'_>) -> String {
+    format!("{:?}:{}", at.name.as_str(), said(&at.value))
 }
 
 /// A value, whatever its layout.
@@ -221,9 +235,6 @@ fn said(value: &Value<'_>) -> String {
             format!("[{}]", items.join(","))
         }
         Value::Object(object) => {
-            let member = |at: &jsonc_parser::ast::ObjectProp<'_>| {
-                format!("{:?}:{}", at.name.as_str(), said(&at.value))
-            };
             let members: Vec<_> = object.properties.iter().map(member).collect();
             format!("{{{}}}", members.join(","))
         }

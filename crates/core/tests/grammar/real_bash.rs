@@ -36,8 +36,9 @@ fn announced(survey: &Survey) -> BTreeSet<u32> {
 }
 
 fn made(script: &str, dir: &Path) -> Result<BTreeSet<u32>, String> {
-    let log = dir.join("log");
-    std::fs::write(&log, "").map_err(|error| error.to_string())?;
+    // Of this script alone: one that is not waited for may write when the next one runs.
+    let log = tempfile::NamedTempFile::new_in(dir).map_err(|error| error.to_string())?;
+    let log = log.path();
     // Bash itself may read a loop's end into a heredoc, and go round for ever.
     let output = Command::new("timeout")
         .args(["-s", "KILL", "20", "bash"])
@@ -49,7 +50,7 @@ fn made(script: &str, dir: &Path) -> Result<BTreeSet<u32>, String> {
             format!("{}:/usr/bin:/bin", dir.join("bin").display()),
         )
         .env("HOME", dir)
-        .env("TOLLGATE_TEST_LOG", &log)
+        .env("TOLLGATE_TEST_LOG", log)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
@@ -60,7 +61,7 @@ fn made(script: &str, dir: &Path) -> Result<BTreeSet<u32>, String> {
     if said.contains("syntax error") || said.contains("unexpected EOF") {
         return Err(said.into_owned());
     }
-    let log = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
+    let log = std::fs::read_to_string(log).map_err(|error| error.to_string())?;
     Ok(log.lines().filter_map(numbers).collect())
 }
 

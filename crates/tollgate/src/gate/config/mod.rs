@@ -403,12 +403,12 @@ impl<'a> Reader<'a> {
     }
 
     fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {
-        let read = |(name, file): &(String, PathBuf)| match self.check(file, home) {
-            Some(check) => Some((name.clone(), check)),
-            None => {
+        let read = |(name, file): &(String, PathBuf)| {
+            let check = self.check(file, home);
+            if check.is_none() {
                 self.unread.insert(file.with_extension(""));
-                None
             }
+            Some((name.clone(), check?))
         };
         files.iter().filter_map(read).collect()
     }

@@ -47,3 +47,19 @@ events() {
     printf '{"session_id":"s","transcript_path":"/t.jsonl","cwd":"%s","hook_event_name":"Stop","stop_hook_active":false}\n' "$work/p64" >"$work/stop.json"
     event PreToolUse Read '{"file_path":"/x/src/lib.rs"}' >"$work/read.json"
 }
+
+# A project in directory $1 with $2 trivial checks and one change.
+gates() {
+    local i names=
+    mkdir -p "$1/.gauntlet/checks" "$1/src"
+    for ((i = 0; i < $2; i++)); do
+        printf 'command: "true"\nparallel: true\n' >"$1/.gauntlet/checks/c$i.yml"
+        names+="c$i, "
+    done
+    printf 'base_branch: main\nentry_points:\n  - path: src\n    checks: [%s]\n' "${names%, }" >"$1/.gauntlet/config.yml"
+    git -C "$1" init -q -b main
+    git -C "$1" add -A
+    git -C "$1" -c user.name=b -c user.email=b@b commit -q -m x
+    git -C "$1" checkout -q -b work
+    echo 1 >"$1/src/new"
+}

@@ -91,6 +91,13 @@ impl Document {
         let text =
             std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(Flaw {
+                line: 1,
+                column: 1,
+                what: "the file is empty".to_owned(),
+            });
+        }
         let (root, surrogates) = match serde_json::from_str::<Value>(text) {
             Ok(root) => (root, Surrogates::None),
             Err(error) => match with_stand_ins(text).map(|text| serde_json::from_str(&text)) {

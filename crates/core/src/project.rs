@@ -422,7 +422,11 @@ pub fn real(path: &Path) -> PathBuf {
         .ancestors()
         .find_map(|above| Some((above, above.canonicalize().ok()?)));
     match existing {
-        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
+        Some((above, real)) => match path.strip_prefix(above) {
+            Ok(below) if !below.as_os_str().is_empty() => real.join(below),
+            // Joined with nothing, a file's path would end like that of a directory.
+            Ok(_) | Err(_) => real,
+        },
         None => path,
     }
 }

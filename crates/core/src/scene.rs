@@ -39,6 +39,7 @@ pub struct Sources {
     now: Timestamp,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
+    ask_settings: Option<AskSettings>,
 }
 
 /// A file that was read.
@@ -57,6 +58,28 @@ pub type AskGit = fn(&Path) -> Option<String>;
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
 pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
+
+/// What the agents' settings say about Tollgate. That takes parsers which deciding an event
+/// otherwise does without, so whoever has them hands this in; it is asked only about a file that
+/// is named like one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct AskSettings {
+    /// Every file that an agent takes hooks from, in the project and in the person's home.
+    pub files: fn(&Layout, &Env) -> Vec<PathBuf>,
+    /// How a change would take Tollgate out of such a file, in words; nothing if it would not.
+    pub loss: fn(&Layout, &Env, &SettingsChange<'_>) -> Option<String>,
+}
+
+/// What would become of a settings file.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsChange<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// What is in it; nothing if there is no file.
+    pub before: Option<&'a str>,
+    /// What will be in it; nothing if none of it stays.
+    pub after: Option<&'a str>,
+}
 
 /// One event and the facts around it.
 #[derive(Debug)]
@@ -87,6 +110,7 @@ impl Sources {
             now,
             ask_git: None,
             ask_changes: None,
+            ask_settings: None,
         }
     }
 
@@ -104,6 +128,15 @@ impl Sources {
     pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
         Self {
             ask_changes: Some(ask_changes),
+            ..self
+        }
+    }
+
+    /// The same, with a way to read the agents' settings.
+    #[must_use]
+    pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
+        Self {
+            ask_settings: Some(ask_settings),
             ..self
         }
     }
@@ -421,6 +454,19 @@ impl<'a> Scene<'a> {
                 format!("git cannot tell what changed ({error}): guards that need it are off"),
             )),
         }
+    }
+
+    /// Every file that an agent takes hooks from.
+    pub fn settings_files(&self) -> Vec<PathBuf> {
+        let Sources { layout, env, .. } = self.sources;
+        let ask = self.sources.ask_settings;
+        ask.map(|ask| (ask.files)(layout, env)).unwrap_or_default()
+    }
+
+    /// How a change would take Tollgate out of a settings file; nothing if it would not.
+    pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
+        let Sources { layout, env, .. } = self.sources;
+        (self.sources.ask_settings?.loss)(layout, env, change)
     }
 
     /// The directory that relative paths and shell commands of the event start from.

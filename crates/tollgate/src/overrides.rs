@@ -50,6 +50,19 @@ pub(crate) struct Allowed {
     pub(crate) reason: String,
     /// The event that used it up.
     used_by: Option<String>,
+    /// Git used it, too: see [`Use::Git`].
+    used_by_git: bool,
+}
+
+/// Who makes use of what is allowed.
+#[derive(Clone, Copy, Debug)]
+enum Use<'k> {
+    /// An event, by what is the same about it however often it is delivered.
+    Event(Option<&'k str>),
+    /// The guard on git's side. A command that was let through comes by here when it commits, and
+    /// git does not know which event it belongs to. So what is allowed once holds for one event
+    /// and for one change by git; where git comes first, the event was not seen and gets nothing.
+    Git,
 }
 
 /// How often.
@@ -111,15 +124,24 @@ impl Overrides<'_> {
         code: &str,
         faults: &mut Vec<Fault>,
     ) -> Option<Allowed> {
+        let key = key(event);
+        self.ask(code, Use::Event(key.as_deref()), faults)
+    }
+
+    /// The same for a change that git is about to make.
+    pub(crate) fn allowed_to_git(self, code: &str, faults: &mut Vec<Fault>) -> Option<Allowed> {
+        self.ask(code, Use::Git, faults)
+    }
+
+    fn ask(self, code: &str, by: Use<'_>, faults: &mut Vec<Fault>) -> Option<Allowed> {
         if override_of(code) != Some(Override::Person) || !self.is_there() {
             return None;
         }
-        self.take(code, key(event).as_deref())
-            .unwrap_or_else(|why| {
-                let text = format!("what was allowed with `tollgate allow` is not known: {why}");
-                faults.push(Fault::new("overrides-unreadable", text));
-                None
-            })
+        self.take(code, by).unwrap_or_else(|why| {
+            let text = format!("what was allowed with `tollgate allow` is not known: {why}");
+            faults.push(Fault::new("overrides-unreadable", text));
+            None
+        })
     }
 
     /// Whether anything was ever allowed by this person.
@@ -127,18 +149,12 @@ impl Overrides<'_> {
         Layout::person(self.env).is_some_and(|home| home.join(SHELF).is_dir())
     }
 
-    /// An override that holds for this event. One that holds once is used up, by one event only.
-    fn take(self, code: &str, key: Option<&str>) -> Result<Option<Allowed>, String> {
+    /// An override that holds for this use. One that holds once is used up by it.
+    fn take(self, code: &str, by: Use<'_>) -> Result<Option<Allowed>, String> {
         let repository = self.repository()?;
         let shelf = Shelf::open(self.env, &repository, SHELF)?;
         let holds = |allowed: &Allowed| {
-            let is_free = match (&allowed.used_by, key) {
-                (None, _) => true,
-                // The agent delivers an event to each registration.
-                (Some(used), Some(key)) => used == key,
-                (Some(_), None) => false,
-            };
-            allowed.code == code && allowed.until > self.now && is_free
+            allowed.code == code && allowed.until > self.now && allowed.is_free_for(by)
         };
         let all = shelf.list()?;
         let all: Vec<Allowed> = all.iter().filter_map(Allowed::read).filter(holds).collect();
@@ -150,7 +166,7 @@ impl Overrides<'_> {
         }
         shelf.change(HOOK_PATIENCE, |list| {
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
-            // Another hook may have been quicker. What this event used already goes first.
+            // Another hook may have been quicker. What an event used already goes first.
             let find = |list: &[Value], is_used: bool| {
                 list.iter().position(|value| {
                     Allowed::read(value)
@@ -159,9 +175,16 @@ impl Overrides<'_> {
             };
             let at = find(list, true).or_else(|| find(list, false))?;
             let value = list.get_mut(at)?;
-            value
-                .as_object_mut()?
-                .insert("used_by".to_owned(), key.unwrap_or("-").into());
+            let members = value.as_object_mut()?;
+            match by {
+                Use::Event(key) => {
+                    members.insert("used_by".to_owned(), key.unwrap_or("-").into());
+                }
+                Use::Git => {
+                    members.entry("used_by").or_insert_with(|| "git".into());
+                    members.insert("used_by_git".to_owned(), true.into());
+                }
+            }
             Allowed::read(value)
         })
     }
@@ -182,6 +205,7 @@ impl Overrides<'_> {
             by: user_name(),
             reason: reason.to_owned(),
             used_by: None,
+            used_by_git: false,
         };
         let repository = self.repository()?;
         let shelf = Shelf::open(self.env, &repository, SHELF)?;
@@ -203,11 +227,17 @@ impl Overrides<'_> {
 
     /// Takes back what is allowed under a code; how many that were.
     pub(crate) fn revoke(self, code: &str) -> Result<usize, String> {
-        if self.list()?.iter().all(|one| one.code != code) {
-            return Ok(0);
-        }
         let repository = self.repository()?;
         let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        let holds = |value: &Value| {
+            Allowed::read(value).is_some_and(|one| {
+                let is_used = one.used_by.is_some() && one.used_by_git;
+                one.code == code && one.until > self.now && !is_used
+            })
+        };
+        if !shelf.list()?.iter().any(holds) {
+            return Ok(0);
+        }
         shelf.change(PATIENCE, |list| {
             let before = list.len();
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.code != code));
@@ -254,7 +284,19 @@ impl Allowed {
             by: text("by")?,
             reason: text("reason")?,
             used_by: text("used_by"),
+            used_by_git: value.get("used_by_git") == Some(&Value::Bool(true)),
         })
+    }
+
+    /// Whether it was not used up, or by this use itself.
+    fn is_free_for(&self, by: Use<'_>) -> bool {
+        match (&self.used_by, by) {
+            (_, Use::Git) => !self.used_by_git,
+            (None, Use::Event(_)) => true,
+            // The agent delivers an event to each registration.
+            (Some(used), Use::Event(Some(key))) => used == key,
+            (Some(_), Use::Event(None)) => false,
+        }
     }
 
     pub(crate) fn to_json(&self) -> Value {

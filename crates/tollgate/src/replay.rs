@@ -250,6 +250,7 @@ impl<'r> Replay<'r> {
             let sources = self.sources.entry(cwd.clone()).or_insert_with(|| {
                 Sources::new(self.layout.clone(), self.env.clone(), cwd, self.now)
                     .asking_changes(crate::changes::since)
+                    .asking_settings(crate::agent::loss::ASK)
             });
             let scene = Scene::new(&event, sources);
             for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {

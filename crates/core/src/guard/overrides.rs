@@ -31,6 +31,7 @@ const BLOCKING: &[(&str, Override)] = &[
     ("SFG-001", Override::Nobody),
     ("SFG-002", Override::Nobody),
     ("SFG-003", Override::Nobody),
+    ("SFG-004", Override::Person),
     ("SWV-007", Override::Nobody),
     ("SWV-008", Override::Nobody),
 ];

@@ -45,6 +45,10 @@ const REMEDIES: &[(&str, &str)] = &[
     ),
     ("SFG-002", "leave the registry of projects to the person"),
     ("SFG-003", "leave Tollgate's own files alone"),
+    (
+        "SFG-004",
+        "keep its registrations; a person takes it out with `tollgate uninstall`",
+    ),
     ("ERE-001", "leave Chat/Explore mode before changing files"),
     (
         "DG-001",

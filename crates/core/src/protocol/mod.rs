@@ -8,6 +8,7 @@
 //! What this deliberately does not do: decide anything. It also never answers "allow" in words:
 //! every agent takes silence for that, and the word would override the person's own settings.
 
+mod after;
 mod claude;
 mod codex;
 mod copilot;
@@ -28,6 +29,7 @@ use std::borrow::Cow;
 use crate::json::Node;
 use crate::verdict::{Fault, Outcome};
 
+pub use after::After;
 pub use parse::{NotAnEvent, parse};
 pub use result::{Exit, Output};
 pub use say::REASON_LIMIT;

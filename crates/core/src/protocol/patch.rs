@@ -1,15 +1,16 @@
-//! The files that a patch in Codex's format touches.
+//! The files that a patch in Codex's format touches, and what it makes of one of them.
 //!
-//! Only its headers are read (`*** Update File: path`); hunks are somebody else's business.
+//! Which files it touches is told by its headers alone (`*** Update File: path`).
 
 use std::borrow::Cow;
 
-const HEADERS: [&str; 4] = [
-    "*** Add File:",
-    "*** Update File:",
-    "*** Delete File:",
-    "*** Move to:",
-];
+use super::After;
+
+const ADD: &str = "*** Add File:";
+const UPDATE: &str = "*** Update File:";
+const DELETE: &str = "*** Delete File:";
+const MOVE: &str = "*** Move to:";
+const HEADERS: [&str; 4] = [ADD, UPDATE, DELETE, MOVE];
 
 /// Every file the patch adds, updates, deletes or moves to, in its order, each once.
 pub(super) fn files<'a>(text: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
@@ -38,6 +39,85 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
             .map(str::trim)
             .filter(|name| !name.is_empty())
     })
+}
+
+/// What one file holds after the patch; `before` is what it holds now.
+pub(super) fn after(patch: &str, path: &str, before: Option<&str>) -> After {
+    let mut now = before.map(str::to_owned);
+    let mut is_touched = false;
+    let mut lines = patch.lines();
+    while let Some(line) = lines.next() {
+        let named = |header: &str| {
+            let name = line.trim().strip_prefix(header);
+            name.is_some_and(|name| name.trim() == path)
+        };
+        let body = || lines.clone().take_while(|line| !is_header(line));
+        if named(DELETE) {
+            now = None;
+        } else if named(ADD) {
+            now = Some(text(body().filter_map(|line| line.strip_prefix('+'))));
+        } else if named(UPDATE) {
+            let next = lines.clone().find(|line| is_header(line));
+            let is_moved = next.is_some_and(|next| next.trim().starts_with(MOVE));
+            now = if is_moved {
+                None
+            } else {
+                let body: Vec<&str> = body().filter(|line| !line.starts_with("***")).collect();
+                match now.and_then(|now| updated(&now, &body)) {
+                    Some(text) => Some(text),
+                    None => return After::Unknown,
+                }
+            };
+        } else if named(MOVE) {
+            return After::Gone;
+        } else {
+            continue;
+        }
+        is_touched = true;
+    }
+    match now {
+        Some(text) if is_touched => After::Text(text),
+        None if is_touched => After::Gone,
+        Some(_) | None => After::Unknown,
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    let line = line.trim();
+    line == "*** End Patch" || HEADERS.iter().any(|header| line.starts_with(header))
+}
+
+/// The text after the hunks of an update; nothing if one of them does not fit word for word.
+fn updated(before: &str, body: &[&str]) -> Option<String> {
+    let mut left: Vec<&str> = before.lines().collect();
+    let mut done: Vec<&str> = Vec::new();
+    let hunks = body.split(|line| line.starts_with("@@"));
+    for hunk in hunks.filter(|hunk| !hunk.is_empty()) {
+        let without = |sign: char| -> Vec<&str> {
+            let lines = hunk.iter().filter(|line| !line.starts_with(sign));
+            lines
+                .map(|line| line.strip_prefix([' ', '-', '+']).unwrap_or(line))
+                .collect()
+        };
+        let (old, new) = (without('+'), without('-'));
+        // Lines that are only added go to the end.
+        let at = if old.is_empty() {
+            left.len()
+        } else {
+            left.windows(old.len()).position(|lines| lines == old)?
+        };
+        let rest = left.split_off(at);
+        done.append(&mut left);
+        done.extend(new);
+        left = rest.into_iter().skip(old.len()).collect();
+    }
+    done.append(&mut left);
+    Some(text(done.into_iter()))
+}
+
+/// Lines as a text that ends with one.
+fn text<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]
@@ -70,5 +150,34 @@ mod tests {
             of("  *** Update File: a\r\n*** Update File: a\r\n*** Add File:"),
             ["a"]
         );
+    }
+
+    #[test]
+    fn what_a_file_holds_after_a_patch() {
+        let text = |text: &str| After::Text(text.to_owned());
+        for (body, expected) in [
+            ("*** Add File: f\n+x\n+y\n", text("x\ny\n")),
+            (
+                "*** Update File: f\n@@\n a\n-b\n+B\n c\n",
+                text("a\nB\nc\nd\n"),
+            ),
+            (
+                "*** Update File: f\n@@ a\n-b\n@@\n c\n-d\n*** Update File: g\n@@\n-a\n",
+                text("a\nc\n"),
+            ),
+            (
+                "*** Update File: f\n@@\n+e\n*** End of File\n",
+                text("a\nb\nc\nd\ne\n"),
+            ),
+            ("*** Delete File: f\n*** Add File: f\n+x\n", text("x\n")),
+            ("*** Delete File: f\n", After::Gone),
+            ("*** Update File: f\n*** Move to: g\n@@\n-a\n", After::Gone),
+            ("*** Update File: g\n*** Move to: f\n@@\n-a\n", After::Gone),
+            ("*** Update File: f\n@@\n-z\n", After::Unknown),
+            ("*** Update File: g\n@@\n-a\n", After::Unknown),
+        ] {
+            let patch = format!("*** Begin Patch\n{body}*** End Patch\n");
+            assert_eq!(after(&patch, "f", Some("a\nb\nc\nd\n")), expected, "{body}");
+        }
     }
 }

@@ -17,6 +17,7 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod json;
+pub(crate) mod loss;
 pub(crate) mod original;
 pub(crate) mod places;
 pub(crate) mod read;

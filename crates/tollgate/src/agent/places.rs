@@ -38,6 +38,11 @@ impl Places {
             .map(|layout| layout.root().to_owned())
             .or_else(|| Some(Repository::discover(env.cwd.as_deref()?)?.work_tree))
             .or_else(|| env.cwd.clone())?;
+        Some(Self::around(root, env, get))
+    }
+
+    /// The places around a project.
+    pub(crate) fn around(root: PathBuf, env: &Env, get: impl Fn(&str) -> Option<OsString>) -> Self {
         let absolute = |name: &str| {
             get(name)
                 .map(PathBuf::from)
@@ -45,7 +50,7 @@ impl Places {
         };
         let home = env.home.clone().filter(|home| home.is_absolute());
         let below = |name: &str| home.as_ref().map(|home| home.join(name));
-        Some(Self {
+        Self {
             root,
             claude: absolute("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
             codex: absolute("CODEX_HOME").or_else(|| below(".codex")),
@@ -57,7 +62,7 @@ impl Places {
             state: Layout::person(env),
             home,
             path: env.path.clone(),
-        })
+        }
     }
 
     /// The first program of this name on `PATH`.

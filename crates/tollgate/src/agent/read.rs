@@ -92,13 +92,20 @@ pub(crate) fn read(places: &Places) -> Reading {
 
 impl Reading {
     fn look(&mut self, agent: Agent, scope: Scope, file: &Path) {
+        match fs::read_regular(file, MAX) {
+            Ok(None) => {}
+            Ok(Some(contents)) => self.take(agent, scope, file, &contents.bytes),
+            Err(fault) => {
+                let flaw = Flaw::new(fault.to_string());
+                self.flaws.push((agent, file.to_owned(), flaw));
+            }
+        }
+    }
+
+    /// Reads what is, or might be, in a file.
+    pub(super) fn take(&mut self, agent: Agent, scope: Scope, file: &Path, bytes: &[u8]) {
         let dialect = agent.dialect();
-        let sheet = match fs::read_regular(file, MAX) {
-            Ok(None) => return,
-            Ok(Some(contents)) => Sheet::parse(file, &contents.bytes, dialect.shape),
-            Err(fault) => Err(Flaw::new(fault.to_string())),
-        };
-        let sheet = match sheet {
+        let sheet = match Sheet::parse(file, bytes, dialect.shape) {
             Ok(sheet) => sheet,
             Err(flaw) => return self.flaws.push((agent, file.to_owned(), flaw)),
         };

@@ -72,7 +72,8 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
     let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
-        .asking_changes(crate::changes::since);
+        .asking_changes(crate::changes::since)
+        .asking_settings(crate::agent::loss::ASK);
     let Judged {
         answers, faults, ..
     } = Judged::of(&event, &sources);

@@ -164,8 +164,9 @@ impl Case {
         }
         let layout = Layout::at(sandbox.root())?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
-        let sources =
-            Sources::new(layout, self.env.clone(), cwd, self.now).asking_changes(sandbox::changes);
+        let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
+            .asking_changes(sandbox::changes)
+            .asking_settings(crate::agent::loss::ASK);
         let judged =
             sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
         Some(Judged {

@@ -24,6 +24,7 @@ use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::view::State;
 use tollgate_core::verdict::Fault;
 
+use crate::overrides::{Allowed, Overrides};
 pub(crate) use merge::holding_open;
 
 /// What the hook calls. Taken away before arguments are parsed, like `hook`.
@@ -33,6 +34,10 @@ pub(crate) const COMMAND: &str = "git-guard";
 const GUARD: &str = "git-guard";
 const CODE: &str = "GG-001";
 const EVENT: &str = "reference-transaction";
+
+/// The finding of branch-guard that stands for the same on the agent's side: what a person allowed
+/// there holds here.
+const ALLOWED_AS: &str = "BG-001";
 
 /// The moment at which git still lets itself be stopped.
 const PREPARED: &str = "prepared";
@@ -62,25 +67,60 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     for layout in layouts(&env, &repository) {
         match judge(&layout, &env, &repository, &moved, now) {
             Ok(None) => {}
-            Ok(Some((branch, closed))) => {
+            Ok(Some(closing)) => {
                 let reason = format!(
-                    "'{branch}' stays where it is: {mark} is set, and the workflow's branch is '{}'",
-                    closed.expected
+                    "'{}' stays where it is: {mark} is set, and the workflow's branch is '{}'",
+                    closing.branch, closing.closed.expected
                 );
+                let overrides = Overrides {
+                    layout: &layout,
+                    env: &env,
+                    now,
+                };
+                if let Some(allowed) = lifted(&closing, overrides) {
+                    let reason = format!("{reason}; but {}", allowed.words());
+                    write_down(&layout, Decision::Warn, CODE, &reason, now);
+                    tell(&format!("tollgate: {reason}\n"));
+                    continue;
+                }
                 write_down(&layout, Decision::Block, CODE, &reason, now);
-                tell(&refusal(&branch, &closed));
+                tell(&refusal(&closing));
                 return ExitCode::FAILURE;
             }
-            Err(fault) => {
-                write_down(&layout, Decision::Fault, fault.kind, &fault.text, now);
-                tell(&format!(
-                    "tollgate: the git guard could not decide: {}\n",
-                    fault.text
-                ));
-            }
+            Err(fault) => not_decided(&layout, &fault, now),
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Why a transaction is refused.
+struct Closing {
+    /// The branch that must not move.
+    branch: String,
+    closed: Closed,
+    /// All that is refused brings a branch to a commit; removing one is another matter.
+    is_commit: bool,
+}
+
+/// What a person allowed for branch-guard holds for the effect of such a command, too.
+fn lifted(closing: &Closing, overrides: Overrides<'_>) -> Option<Allowed> {
+    if !closing.is_commit {
+        return None;
+    }
+    let mut faults = Vec::new();
+    let allowed = overrides.allowed_to_git(ALLOWED_AS, &mut faults);
+    for fault in &faults {
+        not_decided(overrides.layout, fault, overrides.now);
+    }
+    allowed
+}
+
+fn not_decided(layout: &Layout, fault: &Fault, now: Timestamp) {
+    write_down(layout, Decision::Fault, fault.kind, &fault.text, now);
+    tell(&format!(
+        "tollgate: the git guard could not decide: {}\n",
+        fault.text
+    ));
 }
 
 /// A line of git's: a branch that is to point elsewhere.
@@ -91,6 +131,12 @@ struct Move {
 }
 
 impl Move {
+    /// Whether the branch is brought to a commit: not removed, not made a name for another.
+    fn is_commit(&self) -> bool {
+        self.new.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && self.new.bytes().any(|byte| byte != b'0')
+    }
+
     /// Whether the branch really changes. Git also tells of references that it merely packs: then
     /// the new commit is the one it has, or the file goes because the pack has the same.
     fn is_real(&self, repository: &Repository) -> bool {
@@ -172,7 +218,7 @@ fn judge(
     repository: &Repository,
     moved: &[Move],
     now: Timestamp,
-) -> Result<Option<(String, Closed)>, Fault> {
+) -> Result<Option<Closing>, Fault> {
     let sources = Sources::new(layout.clone(), env.clone(), None, now);
     sources.project().map_err(Clone::clone)?;
     let path = sources.state_file();
@@ -199,10 +245,15 @@ fn judge(
     if merge::is_held_open(layout) {
         return Ok(None);
     }
-    Ok(Some((branch.clone(), closed)))
+    Ok(Some(Closing {
+        branch: branch.clone(),
+        closed,
+        is_commit: moved.iter().filter(stays).all(Move::is_commit),
+    }))
 }
 
-fn refusal(branch: &str, closed: &Closed) -> String {
+fn refusal(closing: &Closing) -> String {
+    let Closing { branch, closed, .. } = closing;
     let expected = &closed.expected;
     let mut text = format!(
         "CHANGE OF MAIN BLOCKED: git was about to move '{branch}' while an active workflow has a \
@@ -213,6 +264,14 @@ fn refusal(branch: &str, closed: &Closed) -> String {
          1. Switch to the feature branch: git checkout {expected}\n\
          2. Do it there. `tollgate workflow finalize --merge` merges it when the workflow is done\n"
     );
+    if closing.is_commit {
+        let lines = [
+            "3. If it has to be here, ask the person for `tollgate allow ",
+            ALLOWED_AS,
+            " --once --reason \"…\"`\n",
+        ];
+        text.push_str(&lines.concat());
+    }
     for note in &closed.notes {
         text.push('\n');
         text.push_str(note);

@@ -11,7 +11,7 @@ mod fabrication;
 
 use super::{Class, Guard};
 use crate::json::Object;
-use crate::protocol::{EventKind, Replacement, ToolCall};
+use crate::protocol::{After, EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::verdict::{Finding, Verdict};
 use crate::workflow::regression;
@@ -59,10 +59,12 @@ fn check(scene: &Scene<'_>) -> Verdict {
     };
     let disk = scene.file_text(&scene.absolute(&path));
     let incoming = match &tool.call {
-        ToolCall::Write { content, .. } => content
-            .and_then(super::super::json::Node::str)
-            .map(std::borrow::Cow::into_owned),
-        ToolCall::Edit { edits, .. } => disk.as_deref().and_then(|text| edited(text, edits)),
+        ToolCall::Write { .. } | ToolCall::Edit { .. } => {
+            match tool.after(&path, disk.as_deref()) {
+                After::Text(text) => Some(text),
+                After::Gone | After::Unknown => None,
+            }
+        }
         ToolCall::Shell { .. }
         | ToolCall::Patch { .. }
         | ToolCall::Notebook { .. }
@@ -99,23 +101,6 @@ fn check(scene: &Scene<'_>) -> Verdict {
 
 fn parse(text: Option<&String>) -> Option<Object<'_>> {
     Object::parse(text?).ok()
-}
-
-/// The text after the edits; nothing if one of them does not apply, because then the tool will
-/// refuse it.
-fn edited(text: &str, edits: &[Replacement<'_>]) -> Option<String> {
-    let mut text = text.to_owned();
-    for edit in edits {
-        if edit.old.is_empty() || !text.contains(edit.old.as_ref()) {
-            return None;
-        }
-        text = if edit.all {
-            text.replace(edit.old.as_ref(), &edit.new)
-        } else {
-            text.replacen(edit.old.as_ref(), &edit.new, 1)
-        };
-    }
-    Some(text)
 }
 
 fn warning(code: &'static str, text: String, phase: Option<&str>) -> Finding {

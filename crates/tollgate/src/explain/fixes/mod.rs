@@ -122,6 +122,7 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
             .into_iter()
             .collect(),
         "SFG-001" | "SFG-002" | "SFG-003" => case.elsewhere(),
+        "SFG-004" => case.registered(),
         "ERE-001" => vec![fix(
             "leave Chat/Explore mode first",
             [state(&["chat_explore_active"], false)],

@@ -293,6 +293,35 @@ impl Case {
         ways
     }
 
+    /// The call leaves the registrations in the agent's settings as they are.
+    pub(super) fn registered(&self) -> Vec<Fix> {
+        let mut ways = Vec::new();
+        for (old, new) in [("old_string", "new_string"), ("oldString", "newString")] {
+            if !self.input(old).is_empty() {
+                ways.push(fix(
+                    "leave the registrations of Tollgate in",
+                    [event(&["tool_input", new], self.input(old))],
+                ));
+            }
+        }
+        for key in ["file_path", "filePath", "path"] {
+            let path = self.input(key);
+            if !path.is_empty() && !self.input("content").is_empty() {
+                ways.push(fix(
+                    "leave the registrations of Tollgate in",
+                    [event(&["tool_input", "content"], self.text_of(&path))],
+                ));
+            }
+        }
+        if !self.input("command").is_empty() {
+            ways.push(fix(
+                "leave the file alone, or change it with the Write or Edit tool",
+                [event(&["tool_input", "command"], "tollgate install --list")],
+            ));
+        }
+        ways
+    }
+
     /// The state that the event writes, put right.
     pub(super) fn rewritten(
         &self,

@@ -1,6 +1,7 @@
 //! The other guards, each alone by its name: every numbered rule of the facts with both
 //! outcomes, and a named test for every defect that must not come back.
 
+mod agent_settings;
 mod blast_radius_validator;
 mod constitution_validator;
 mod constitutional_iteration_validator;

@@ -24,7 +24,7 @@ fn repository() -> Project {
     project
 }
 
-fn guarded() -> Project {
+pub(super) fn guarded() -> Project {
     let project = repository();
     install(&project);
     project
@@ -38,6 +38,11 @@ fn install(project: &Project) -> Run {
 
 /// Runs a shell line in a directory, as an agent or as a person.
 fn shell(directory: &Path, line: &str, agent: bool) -> Run {
+    run(command(directory, line, agent), b"")
+}
+
+/// The same, not started yet.
+pub(super) fn command(directory: &Path, line: &str, agent: bool) -> Command {
     let mut command = Command::new("sh");
     command
         .args(["-c", line])
@@ -55,7 +60,7 @@ fn shell(directory: &Path, line: &str, agent: bool) -> Run {
     if agent {
         command.env("CLAUDECODE", "1");
     }
-    run(command, b"")
+    command
 }
 
 /// Ways to move main from main.
@@ -105,7 +110,7 @@ const HARMLESS: &[&str] = &[
     "git status && git log -1 && git diff",
 ];
 
-fn main_of(project: &Project) -> String {
+pub(super) fn main_of(project: &Project) -> String {
     project.git(&["rev-parse", "refs/heads/main"])
 }
 

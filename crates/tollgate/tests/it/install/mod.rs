@@ -4,6 +4,7 @@
 mod edits;
 mod files;
 mod git_side;
+mod git_side_allowed;
 mod refusals;
 mod scopes;
 mod shapes;

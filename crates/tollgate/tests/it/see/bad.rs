@@ -204,6 +204,18 @@ pub(super) fn bad_events() -> Vec<Bad> {
         vec![],
         bash("rm -rf .tollgate/local"),
     );
+    let settings = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "tollgate hook" }] }] } });
+    let registered = || vec![(".claude/settings.json".to_owned(), settings.to_string())];
+    let write = |input: Value| json!({ "tool_name": "Write", "tool_input": input });
+    for event in [
+        bash("rm .claude/settings.json"),
+        write(json!({ "file_path": ".claude/settings.json", "content": "{}" })),
+        write(
+            json!({ "file_path": ".claude/settings.json", "old_string": "Stop", "new_string": "x" }),
+        ),
+    ] {
+        add("state-file-guard", json!({}), registered(), event);
+    }
     add(
         "discover-menu-guard",
         json!({}),

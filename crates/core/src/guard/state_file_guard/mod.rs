@@ -1,23 +1,27 @@
 //! state-file-guard: no shell command changes the state, the registry of projects, or what
 //! Tollgate keeps for itself, in the project and about the person. For the last two that goes for
-//! the tools that write files, too.
+//! the tools that write files, too, and for taking Tollgate out of an agent's settings
+//! ([`settings`]).
 //!
 //! What a command would write comes from reading it as a shell would ([`crate::shell`]); a
 //! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
 //! tells early: what gets past it is found by its effect.
 
+mod settings;
+
 use std::path::{Path, PathBuf};
 
 use super::{Class, Guard};
 use crate::project::real;
-use crate::protocol::{EventKind, ToolCall};
+use crate::protocol::{EventKind, Tool, ToolCall};
 use crate::scene::Scene;
+use crate::shell::Survey;
 use crate::shell::writes::{Touch, changes_files, touches};
 use crate::verdict::{Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
-    about: "blocks shell commands that would change the state, and all changes of Tollgate's own files",
+    about: "blocks shell commands that would change the state, all changes of Tollgate's own files, and taking Tollgate out of an agent's settings",
     on: &[
         (EventKind::PreTool, Class::Shell),
         (EventKind::PreTool, Class::File),
@@ -29,8 +33,12 @@ pub(super) const GUARD: Guard = Guard {
             "SFG-003",
             "the call would change what Tollgate keeps for itself",
         ),
+        (
+            "SFG-004",
+            "the call would take Tollgate out of the agent's settings",
+        ),
     ],
-    check: |scene| check(scene).into(),
+    check: |scene| check(scene).map_or(Verdict::Allow, Verdict::Block).into(),
 };
 
 /// Names without which a doubtful command is none of ours: `git reset --hard` may change
@@ -43,13 +51,18 @@ const NAMES: &[&str] = &[
     "state/tollgate",
 ];
 
-fn check(scene: &Scene<'_>) -> Verdict {
-    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
-        return check_files(scene);
+fn check(scene: &Scene<'_>) -> Option<Finding> {
+    let tool = scene.tool()?;
+    let ToolCall::Shell { command } = &tool.call else {
+        return check_files(scene, tool);
     };
-    let Some(survey) = scene.survey().filter(|survey| changes_files(survey)) else {
-        return Verdict::Allow;
-    };
+    let survey = scene.survey().filter(|survey| changes_files(survey))?;
+    check_records(scene, survey, command)
+        .or_else(|| settings::check_command(scene, survey, command))
+}
+
+/// No command writes the records.
+fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
     let layout = scene.layout();
     let mut states = layout.project_state_files();
     states.push(layout.state_file(None));
@@ -74,12 +87,10 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let worst = touched(&all);
     let named = || NAMES.iter().any(|name| command.contains(name));
     if worst == Touch::None || (worst == Touch::Unknown && !named()) {
-        return Verdict::Allow;
+        return None;
     }
-    let hit = groups.iter().find(|(_, files, _)| touched(files) == worst);
-    let Some((code, _, name)) = hit else {
-        return Verdict::Allow;
-    };
+    let mut hits = groups.iter();
+    let (code, _, name) = hits.find(|(_, files, _)| touched(files) == worst)?;
     let doubt = if worst == Touch::Unknown {
         "\nNote: what the command would write cannot be told in full. It names the file, so it \
          counts as a write; spell the paths out if it is none."
@@ -94,7 +105,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         head(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", head(command, 100));
-    Verdict::Block(Finding::new(code, text, reason))
+    Some(Finding::new(code, text, reason))
 }
 
 /// What messages call it.
@@ -106,8 +117,8 @@ fn own(scene: &Scene<'_>) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The tools that write files may write the state, which others check, but not these.
-fn check_files(scene: &Scene<'_>) -> Verdict {
-    for path in scene.event.files() {
+fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
+    for path in tool.files() {
         let absolute = scene.absolute(&path);
         let real = real(&absolute);
         // Both places have it in their names, so that most files cost no further look.
@@ -122,10 +133,14 @@ fn check_files(scene: &Scene<'_>) -> Verdict {
                  commands only.\n\nBlocked file: {path}"
             );
             let reason = format!("Write to {OWN}: {path}");
-            return Verdict::Block(Finding::new("SFG-003", text, reason));
+            return Some(Finding::new("SFG-003", text, reason));
+        }
+        let loss = settings::check_file(scene, tool, &path, [&absolute, &real]);
+        if loss.is_some() {
+            return loss;
         }
     }
-    Verdict::Allow
+    None
 }
 
 fn head(text: &str, length: usize) -> String {

@@ -1,0 +1,119 @@
+//! No agent takes Tollgate out of the settings that register it.
+//!
+//! `tollgate uninstall` refuses agents; an edit of the file would be the way around it. Where a
+//! call tells what the file holds afterwards, everything that keeps the registrations is fine. What
+//! cannot be told is allowed, unless the file is removed or overwritten: a wrong block here keeps
+//! people from their own settings.
+
+use std::path::Path;
+
+use super::head;
+use crate::project::real;
+use crate::protocol::{After, Tool};
+use crate::scene::{Scene, SettingsChange};
+use crate::shell::Survey;
+use crate::shell::writes::{Touch, touches};
+use crate::verdict::Finding;
+
+/// A command that touches a settings file has one of these in it. Others are not looked at.
+const NAMES: &[&str] = &[
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".github",
+    ".cursor",
+    ".copilot",
+    "settings",
+    "hooks",
+    "config.toml",
+];
+
+/// The member that switches all hooks of Claude Code and Copilot CLI off.
+const SWITCH: &str = "disableAllHooks";
+
+/// A tool that writes files. `places` are the path as it is written and where links lead.
+pub(super) fn check_file(
+    scene: &Scene<'_>,
+    tool: &Tool<'_>,
+    path: &str,
+    places: [&Path; 2],
+) -> Option<Finding> {
+    if !places.iter().any(|place| is_named(place)) {
+        return None;
+    }
+    let [written, behind] = places;
+    let mut files = scene.settings_files().into_iter();
+    let file = files.find(|file| file == written || real(file) == behind)?;
+    let before = scene.file_text(behind);
+    let after = match tool.after(path, before.as_deref()) {
+        After::Text(text) => Some(text),
+        After::Gone => None,
+        After::Unknown => return None,
+    };
+    let loss = scene.settings_loss(&SettingsChange {
+        file: &file,
+        before: before.as_deref(),
+        after: after.as_deref(),
+    })?;
+    Some(finding(path, &loss, &format!("Blocked file: {path}")))
+}
+
+/// A shell command: what it makes of the file is not known, only that it writes it.
+pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
+    if !NAMES.iter().any(|name| command.contains(name)) {
+        return None;
+    }
+    let root = scene.layout().root();
+    let written = scene
+        .settings_files()
+        .into_iter()
+        .filter(|file| touches(survey, &[file], root) == Touch::Writes);
+    for file in written {
+        let before = scene.file_text(&real(&file));
+        let lost = |after| {
+            scene.settings_loss(&SettingsChange {
+                file: &file,
+                before: before.as_deref(),
+                after,
+            })
+        };
+        let off = format!("{{\"{SWITCH}\":true}}");
+        let switched = || command.contains(SWITCH).then(|| lost(Some(&off))).flatten();
+        if let Some(loss) = lost(None).or_else(switched) {
+            let shown = file.strip_prefix(root).unwrap_or(&file).display();
+            let what = format!(
+                "What a command writes there cannot be seen beforehand.\n\nCommand: {}",
+                head(command, 200)
+            );
+            return Some(finding(&shown.to_string(), &loss, &what));
+        }
+    }
+    None
+}
+
+/// Whether a settings file may have this name.
+fn is_named(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let is_known = matches!(
+        name,
+        Some("settings.json" | "settings.local.json" | "hooks.json" | "config.toml")
+    );
+    // Copilot CLI reads every such file of its directory.
+    let in_hooks = || {
+        path.parent()
+            .is_some_and(|parent| parent.ends_with("hooks"))
+    };
+    is_known || path.extension().is_some_and(|kind| kind == "json") && in_hooks()
+}
+
+fn finding(file: &str, loss: &str, what: &str) -> Finding {
+    let text = format!(
+        "SETTINGS GUARD: This would take Tollgate out of {file}: {loss}.\n\n\
+         Whether Tollgate watches is the person's decision. Every other change of the file is fine: \
+         make it with the Write or Edit tools and keep all registrations of `tollgate hook`.\n\n\
+         To take Tollgate out, ask the person: `tollgate uninstall` in a terminal of their own does \
+         it, and `tollgate allow SFG-004 --once --reason \"…\"` allows this change.\n\n{what}"
+    );
+    let reason = format!("Tollgate would be taken out of {file}: {loss}");
+    Finding::new("SFG-004", text, reason)
+}

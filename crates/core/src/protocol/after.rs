@@ -1,0 +1,56 @@
+//! What a file would hold after a call of a tool, as far as the call tells.
+
+use super::{Replacement, Tool, ToolCall, patch};
+
+/// What would be in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum After {
+    /// This text.
+    Text(String),
+    /// Nothing of what is in it now: it is removed, moved away, or overwritten with what the call
+    /// does not tell.
+    Gone,
+    /// The call does not tell.
+    Unknown,
+}
+
+impl Tool<'_> {
+    /// What `path`, one of [`Tool::files`], would hold after the call; `before` is what it holds
+    /// now.
+    pub fn after(&self, path: &str, before: Option<&str>) -> After {
+        match &self.call {
+            ToolCall::Write { content, .. } => match content {
+                Some(content) => content
+                    .str()
+                    .map_or(After::Gone, |text| After::Text(text.into_owned())),
+                None => After::Unknown,
+            },
+            ToolCall::Edit { edits, .. } => before
+                .and_then(|text| edited(text, edits))
+                .map_or(After::Unknown, After::Text),
+            ToolCall::Patch { text } => patch::after(text, path, before),
+            ToolCall::Shell { .. }
+            | ToolCall::Notebook { .. }
+            | ToolCall::Delegate { .. }
+            | ToolCall::Skill { .. }
+            | ToolCall::Other => After::Unknown,
+        }
+    }
+}
+
+/// The text after the edits; nothing if one of them does not apply, because then the tool will
+/// refuse it.
+fn edited(text: &str, edits: &[Replacement<'_>]) -> Option<String> {
+    let mut text = text.to_owned();
+    for edit in edits {
+        if edit.old.is_empty() || !text.contains(edit.old.as_ref()) {
+            return None;
+        }
+        text = if edit.all {
+            text.replace(edit.old.as_ref(), &edit.new)
+        } else {
+            text.replacen(edit.old.as_ref(), &edit.new, 1)
+        };
+    }
+    Some(text)
+}

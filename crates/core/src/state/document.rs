@@ -91,18 +91,18 @@ impl Document {
         let text =
             std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if text.trim().is_empty() {
-            return Err(Flaw {
-                line: 1,
-                column: 1,
-                what: "the file is empty".to_owned(),
-            });
-        }
         let (root, surrogates) = match serde_json::from_str::<Value>(text) {
             Ok(root) => (root, Surrogates::None),
             Err(error) => match with_stand_ins(text).map(|text| serde_json::from_str(&text)) {
                 Some(Ok(root)) => (root, Surrogates::StandIns),
                 Some(Err(error)) => return Err(Flaw::from(&error)),
+                None if text.trim().is_empty() => {
+                    let what = "the file is empty".to_owned();
+                    return Err(Flaw {
+                        what,
+                        ..Flaw::from(&error)
+                    });
+                }
                 None => return Err(Flaw::from(&error)),
             },
         };

@@ -141,13 +141,13 @@ fn git_sees_nothing_of_directories_that_hide_themselves() {
     std::fs::remove_dir_all(&local).unwrap();
     std::fs::create_dir_all(local.join("state")).unwrap();
     std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o700)).unwrap();
-    std::fs::write(local.join("state/.gitignore"), "*\n").unwrap();
+    crate::desk::put(&local.join("state/.gitignore"), "*\n");
     let names = ward.names();
     assert!(
         !names.contains(&"local-not-ignored".to_owned()),
         "{names:?}"
     );
-    std::fs::write(local.join("notes"), "").unwrap();
+    crate::desk::put(&local.join("notes"), "");
     ward.has("local-not-ignored");
 }
 

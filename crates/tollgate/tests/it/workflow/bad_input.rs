@@ -305,7 +305,7 @@ fn an_empty_state_is_called_empty() {
     bench.project.file(STATE, "");
     let said = bench.refused(2, &["workflow", "status"]);
     assert!(
-        said.contains("state.json: line 1, column 1: the file is empty"),
+        said.contains("state.json: line 1, column 0: the file is empty"),
         "{said}"
     );
 }

@@ -204,14 +204,15 @@ impl Sources {
         self.state().ok().flatten()
     }
 
-    /// The state as the guards saw it, for whoever changes it now.
-    pub fn known_state(&self) -> Option<Known<'_>> {
+    /// The state as the guards saw it and cut it, for whoever changes it now.
+    pub fn known_state<'k>(&'k self, root: Option<&'k Object<'k>>) -> Option<Known<'k>> {
         let file = self.state.get()?.as_ref().ok()?.as_ref()?;
         let (identity, mark) = file.exact?;
         Some(Known {
             text: &file.text,
             identity,
             mark,
+            root,
         })
     }
 
@@ -504,7 +505,13 @@ impl<'a> Scene<'a> {
 
     /// What could not be read so far.
     pub fn into_faults(self) -> Vec<Fault> {
-        self.faults.into_inner()
+        self.into_rest().0
+    }
+
+    /// What could not be read so far, and the state, if somebody looked at it.
+    pub fn into_rest(self) -> (Vec<Fault>, Option<State<'a>>) {
+        let state = self.state.into_inner().flatten();
+        (self.faults.into_inner(), state)
     }
 
     fn note<T>(&self, fault: Fault) -> Option<T> {

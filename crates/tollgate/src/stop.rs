@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, EventKind, Wire};
+use tollgate_core::record::Record;
 use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
@@ -16,7 +17,7 @@ use crate::gate::stop::{self, Answer, Deadline};
 use crate::ledger::Ledger;
 use crate::overrides::Overrides;
 use crate::plan::drive::{self, Asked};
-use crate::trust::{self, Registration};
+use crate::trust::{self, Consent, Registration};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(870);
@@ -26,6 +27,9 @@ const GATES: &str = "gates";
 
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
+
+/// What is said of a stop that is not gated, where something must be said.
+const UNGATED: &str = "○ This stop is not gated: it asks the person something, tasks run in the background, or it ends planning.";
 
 /// Under this name the delegation gate is in the ledger.
 const DELEGATION: &str = "delegation";
@@ -103,13 +107,8 @@ fn journey(
             };
             match consent {
                 Ok(consent) if is_free => {
-                    let mut answer = stop::decide(layout, env, event, deadline, &consent);
-                    if answer.reason.is_some()
-                        && let Some(allowed) = overrides.allowed(event, FAILED, &mut outcome.faults)
-                    {
-                        answer.allow(&allowed.words());
-                    }
-                    Some(answer)
+                    let faults = &mut outcome.faults;
+                    Some(ask_gates(event, &overrides, deadline, &consent, faults))
                 }
                 Err(untrusted) if is_free && untrusted.has_gates => Some(untrusted.answer()),
                 Ok(_) | Err(_) => None,
@@ -123,6 +122,69 @@ fn journey(
         | EventKind::SessionEnd
         | EventKind::Other => None,
     }
+}
+
+/// What the gates say, and whether a person lets it pass.
+fn ask_gates(
+    event: &Event<'_>,
+    overrides: &Overrides<'_>,
+    deadline: Deadline,
+    consent: &Consent,
+    faults: &mut Vec<Fault>,
+) -> Answer {
+    let mut answer = stop::decide(overrides.layout, overrides.env, event, deadline, consent);
+    if answer.reason.is_some()
+        && let Some(allowed) = overrides.allowed(event, FAILED, faults)
+    {
+        answer.allow(&allowed.words());
+    }
+    answer
+}
+
+/// The gates alone, as settings of the original ask for them. What they say is written down as
+/// if `tollgate hook` had asked.
+pub(crate) fn gates_alone(
+    event: &Event<'_>,
+    text: &str,
+    layout: &Layout,
+    env: &Env,
+    deadline: Deadline,
+) -> Answer {
+    let now = Timestamp::now();
+    let mut faults = Vec::new();
+    let mut answer = if is_gated(event) {
+        // The original's registration is in the project, and so covered by the agent's trust.
+        match Registration::OneProject.consent(layout, env) {
+            Ok(consent) => {
+                let overrides = Overrides { layout, env, now };
+                ask_gates(event, &overrides, deadline, &consent, &mut faults)
+            }
+            Err(untrusted) => untrusted.answer(),
+        }
+    } else if layout.gates_config().is_file() {
+        Answer::of(Status::StopHookDisabled, UNGATED)
+    } else {
+        Answer::plain(Status::NoConfig)
+    };
+    let mut outcome = Outcome {
+        faults,
+        ..Outcome::default()
+    };
+    add(answer.clone(), &mut outcome);
+    if !outcome.is_silent() {
+        Record::of(event)
+            .within(env.trace.as_deref())
+            .after(deadline.begun.elapsed())
+            .about(text, None)
+            .write(layout, &mut outcome, now);
+    }
+    for fault in outcome.faults {
+        let text = fault.text.into_owned();
+        if text != answer.message && !answer.notes.contains(&text) {
+            answer.notes.push(text);
+        }
+    }
+    answer
 }
 
 /// The delegation gate blocks if nobody else did, and as often as the ledger lets it. It has no

@@ -203,13 +203,23 @@ impl<'a> Object<'a> {
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let malformed = |flaw| Malformed::of(text, flaw);
         let members = Scanner::new(text).members().map_err(malformed)?;
-        let members = members.into_iter().map(|(key, value)| {
-            let name = unquote(key).unwrap_or(Cow::Borrowed(key));
-            (name, Node(value))
-        });
-        Ok(Self {
-            members: members.collect(),
-        })
+        Ok(Self::of(members))
+    }
+
+    /// Reads a whole text as one object of which only the member `key` matters, an object too:
+    /// what `parse` and then `object` give, in one pass.
+    pub(crate) fn parse_only(text: &'a str, key: &str) -> Result<Option<Self>, Malformed> {
+        let malformed = |flaw| Malformed::of(text, flaw);
+        let is_it = |quoted: &str| name(quoted) == key;
+        let members = Scanner::new(text).members_of(is_it).map_err(malformed)?;
+        Ok(members.map(Self::of))
+    }
+
+    fn of(members: Vec<(&'a str, &'a str)>) -> Self {
+        let named = |(key, value)| (name(key), Node(value));
+        Self {
+            members: members.into_iter().map(named).collect(),
+        }
     }
 
     /// The member `key`; the last one, as every JSON parser has it, if it is there twice.
@@ -274,6 +284,11 @@ impl fmt::Debug for Object<'_> {
             .entries(self.members.iter().map(|(k, v)| (k, v)))
             .finish()
     }
+}
+
+/// What a quoted key says.
+fn name(quoted: &str) -> Cow<'_, str> {
+    unquote(quoted).unwrap_or(Cow::Borrowed(quoted))
 }
 
 /// The text between quotes; borrowed unless it holds an escape.
@@ -436,6 +451,23 @@ mod tests {
                 prop_assert_eq!(text.as_deref(), value.as_str());
                 prop_assert_eq!(node.array().map(|a| a.len()), value.as_array().map(Vec::len));
             }
+        }
+
+        #[test]
+        fn one_member_alone_is_what_it_is_among_all(document in documents(), pretty in any::<bool>(), twice in any::<bool>()) {
+            let mut text = if pretty { format!("{document:#}") } else { document.to_string() };
+            let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
+            if twice && let Some(key) = keys.first() {
+                // The last one counts.
+                text = format!("{},{}:{{\"new\":[{{}}]}}}}", text.trim_end_matches([' ', '\n', '}']), serde_json::json!(key));
+            }
+            let Ok(whole) = Object::parse(&text) else { return Ok(()); };
+            for key in keys {
+                let alone = Object::parse_only(&text, key).unwrap();
+                let members = |object: Option<Object<'_>>| object.map(|object| format!("{object:?}"));
+                prop_assert_eq!(members(alone), members(whole.object(key)));
+            }
+            prop_assert!(Object::parse_only(&text, "not there").unwrap().is_none());
         }
 
         #[test]

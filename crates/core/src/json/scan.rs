@@ -71,24 +71,64 @@ impl<'a> Scanner<'a> {
     }
 
     fn read_members(mut self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
-        self.expect(b'{', "expected an object")?;
         let mut members = Vec::with_capacity(16);
-        if !self.take(b'}') {
-            loop {
-                self.blanks();
-                if self.peek() != Some(b'"') {
-                    return Err(self.flaw("expected a key"));
-                }
-                let key = self.value()?;
-                self.expect(b':', "expected `:` behind a key")?;
-                members.push((key, self.value()?));
-                if self.take(b'}') {
-                    break;
-                }
-                self.expect(b',', "expected `,` or `}`")?;
-            }
-        }
+        self.each_member(|scanner, key| {
+            members.push((key, scanner.value()?));
+            Ok(())
+        })?;
         self.end().map(|()| members)
+    }
+
+    /// The members of the object that is a member of the object that the whole text is: the last
+    /// one for whose key `is_it` holds. None, if that is no object. Each byte is looked at once,
+    /// where cutting the outer object first and then the inner one looks at most of them twice.
+    pub(super) fn members_of(
+        mut self,
+        is_it: impl Fn(&str) -> bool,
+    ) -> Result<Option<Vec<(&'a str, &'a str)>>, Flaw> {
+        let mut found = None;
+        self.each_member(|scanner, key| {
+            if !is_it(key) {
+                return scanner.value().map(drop);
+            }
+            scanner.blanks();
+            if scanner.peek() != Some(b'{') {
+                found = None;
+                return scanner.value().map(drop);
+            }
+            let mut members = Vec::with_capacity(64);
+            scanner.each_member(|scanner, key| {
+                members.push((key, scanner.value()?));
+                Ok(())
+            })?;
+            found = Some(members);
+            Ok(())
+        })?;
+        self.end().map(|()| found)
+    }
+
+    /// Goes through the object here. `member` gets each key and passes over its value.
+    fn each_member(
+        &mut self,
+        mut member: impl FnMut(&mut Self, &'a str) -> Result<(), Flaw>,
+    ) -> Result<(), Flaw> {
+        self.expect(b'{', "expected an object")?;
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'"') {
+                return Err(self.flaw("expected a key"));
+            }
+            let key = self.value()?;
+            self.expect(b':', "expected `:` behind a key")?;
+            member(self, key)?;
+            if self.take(b'}') {
+                return Ok(());
+            }
+            self.expect(b',', "expected `,` or `}`")?;
+        }
     }
 
     /// The values of the array that the whole text is.

@@ -119,6 +119,7 @@ fn update(root: &Path, way: Way) -> Result<(), UpdateError<EditFault>> {
         text: &text,
         identity: read.identity,
         mark: read.mark,
+        root: None,
     };
     let now = Timestamp::UNIX_EPOCH;
     let updated = match way {

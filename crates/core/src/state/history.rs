@@ -4,6 +4,7 @@
 //! A write carries more than one change when others waited for the lock. Each has its own line,
 //! all with the same version, in the order in which they were made.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use super::kept::Kept;
 use super::patch;
 use super::store::{Late, Updated, Written};
 use super::timestamp::iso;
+use crate::json::Object;
 
 /// Writes the history of one project's state.
 #[derive(Clone, Debug)]
@@ -32,8 +34,8 @@ pub struct History<'a> {
 pub enum Own<'a> {
     /// Nothing: only what waited was made.
     Nothing,
-    /// These edits.
-    Edits(&'a [Edit]),
+    /// These edits, and the text before them, cut, if it is the caller's own.
+    Edits(&'a [Edit], Option<&'a Object<'a>>),
     /// Whatever the texts tell.
     Compare,
 }
@@ -68,10 +70,11 @@ impl<'a> History<'a> {
         }
         let patch = match own {
             Own::Nothing => return Ok(()),
-            Own::Edits(edits) if updated.late.is_empty() => std::str::from_utf8(&updated.before)
-                .ok()
-                .and_then(|state| patch::of_edits(edits, state, &values)),
-            Own::Edits(_) | Own::Compare => {
+            Own::Edits(edits, root) if updated.late.is_empty() => {
+                let root = root.filter(|_| matches!(updated.before, Cow::Borrowed(_)));
+                patch::of_edits(edits, &updated.before, root, &values)
+            }
+            Own::Edits(..) | Own::Compare => {
                 Some(compared(&updated.before, updated.after.as_bytes(), &values))
             }
         };

@@ -18,16 +18,27 @@ use crate::json::{Node, Object, count};
 const LONGEST: usize = 4 << 10;
 const LONGEST_OF_ALL: usize = 128 << 10;
 
-/// What edits did to a state that had this text.
-pub fn of_edits(edits: &[Edit], state: &str, values: &Kept) -> Option<Value> {
+/// What edits did to a state that had this text, which is cut already or not (`root`).
+pub fn of_edits(
+    edits: &[Edit],
+    state: &[u8],
+    root: Option<&Object<'_>>,
+    values: &Kept,
+) -> Option<Value> {
     let patch = if repeated(edits) {
-        let before = Document::parse(state.as_bytes()).ok()?;
+        let before = Document::parse(state).ok()?;
         let mut after = before.clone();
         super::edit::apply(edits, &mut after).ok()?;
         between(&before, &after, values)
     } else {
-        let state = Object::parse(state).ok()?;
-        let steps = edits.iter().filter_map(|edit| step(edit, &state, values));
+        let cut;
+        let root = if let Some(root) = root {
+            root
+        } else {
+            cut = Object::parse(std::str::from_utf8(state).ok()?).ok()?;
+            &cut
+        };
+        let steps = edits.iter().filter_map(|edit| step(edit, root, values));
         in_bounds(steps.collect(), values)
     };
     (patch != json!([])).then_some(patch)
@@ -295,7 +306,10 @@ mod tests {
         if edit::apply(edits, &mut after).is_err() {
             return;
         }
-        let of_edits = of_edits(edits, text, &values).unwrap_or_else(|| json!([]));
+        let root = Object::parse(text).unwrap();
+        let made = |root| of_edits(edits, text.as_bytes(), root, &values);
+        assert_eq!(made(Some(&root)), made(None));
+        let of_edits = made(None).unwrap_or_else(|| json!([]));
         for patch in [of_edits, between(&before, &after, &values)] {
             let mut back = after.clone();
             take_back(&patch, &mut back, &values).unwrap();
@@ -350,7 +364,7 @@ mod tests {
         comes_back(&text, &edits);
         let dir = tempfile::tempdir().unwrap();
         let values = Kept::values(dir.path());
-        let patch = of_edits(&edits, &text, &values).unwrap();
+        let patch = of_edits(&edits, text.as_bytes(), None, &values).unwrap();
         assert!(!patch.to_string().contains("hunter2") && patch.to_string().len() < 700);
         // Once the file is gone it is not known, and nothing is made up.
         let name = patch[1]["before"]["$kept"].as_str().unwrap();

@@ -161,8 +161,13 @@ fn run(bytes: &[u8], from: usize, alphabet: impl Fn(u8) -> bool) -> usize {
 
 fn token(bytes: &[u8], at: usize) -> Option<Span> {
     let rest = bytes.get(at..)?;
+    let first = rest.first();
     let shape = SHAPES.iter().find(|shape| {
-        rest.strip_prefix(shape.prefix.as_bytes())
+        let prefix = shape.prefix.as_bytes();
+        // The first byte tells nearly always, and without a call.
+        (prefix.first() == first)
+            .then(|| rest.strip_prefix(prefix))
+            .flatten()
             .is_some_and(|tail| {
                 // Only as far as needed: what begins like a token a thousand times costs no more.
                 let head = tail.get(..shape.least).unwrap_or_default();

@@ -39,12 +39,16 @@ struct Member<'t> {
 }
 
 impl<'t> Spliced<'t> {
-    /// Cuts a text. `None`: not this way.
-    pub(super) fn cut(text: &'t str) -> Option<Self> {
+    /// Cuts a text, unless somebody has (`root`). `None`: not this way.
+    pub(super) fn cut(text: &'t str, root: Option<&Object<'t>>) -> Option<Self> {
         if !text.starts_with(PRINTED) {
             return None;
         }
-        let members = Object::parse(text).ok()?.into_members();
+        let root = match root {
+            Some(root) => root.clone(),
+            None => Object::parse(text).ok()?,
+        };
+        let members = root.into_members();
         let members = members.into_iter().map(|(key, node)| {
             let place = range(text, node)?;
             Some(Member { key, place })

@@ -18,7 +18,7 @@ fn long(text: &str, edits: &[Edit]) -> Option<String> {
 
 /// What is made in the text; `None` if it declines.
 fn apply(text: &str, edits: &[Edit]) -> Option<String> {
-    let mut spliced = Spliced::cut(text)?;
+    let mut spliced = Spliced::cut(text, None)?;
     spliced.apply(edits)?;
     // What it believes to be its members are the members of what it made.
     let now = Object::parse(&spliced.text).unwrap();

@@ -1,6 +1,7 @@
 //! One process and its store: what is kept, refused and reported.
 
 use super::*;
+use crate::json::Object;
 use serde_json::json;
 
 const OLD: &str = "{\n  \"z\": 1.0,\n  \"state_version\": 7,\n  \"a\": {\n    \"n\": 1\n  }\n}\n";
@@ -260,12 +261,17 @@ fn a_state_that_could_not_be_read_again_is_not_written() {
     assert_eq!(scene.text(), OLD);
 }
 
-/// Submits edits as somebody who read `text` from the file that is there.
-fn submit_knowing<'k>(scene: &Scene, text: &'k str, identity: Identity) -> Updated<'k> {
+/// Submits edits as somebody who read `text` from the file that is there, and cut it.
+fn submit_knowing<'k>(
+    scene: &Scene,
+    (text, root): (&'k str, &'k Object<'k>),
+    identity: Identity,
+) -> Updated<'k> {
     let known = Known {
         text,
         identity,
         mark: None,
+        root: Some(root),
     };
     let edits = [Edit::push(&["log"], 1)];
     let store = &scene.store;
@@ -279,7 +285,8 @@ fn submit_knowing<'k>(scene: &Scene, text: &'k str, identity: Identity) -> Updat
 fn what_was_read_before_is_not_read_again() {
     let scene = Scene::new(Some(OLD));
     let identity = Identity::of(&scene.store.path().metadata().unwrap());
-    let updated = submit_knowing(&scene, OLD, identity);
+    let root = Object::parse(OLD).unwrap();
+    let updated = submit_knowing(&scene, (OLD, &root), identity);
     assert!(matches!(updated.before, Cow::Borrowed(_)));
     assert_eq!((updated.version, updated.outcome), (8, Written::Yes));
     assert!(scene.text().contains("\"log\": [\n    1\n  ]"));
@@ -291,7 +298,8 @@ fn what_was_read_before_and_holds_no_more_is_never_written() {
     let scene = Scene::new(Some(OLD));
     let identity = Identity::of(&scene.store.path().metadata().unwrap());
     let stale = OLD.replace("\"n\": 1", "\"n\": 9");
-    let updated = submit_knowing(&scene, &stale, identity);
+    let root = Object::parse(&stale).unwrap();
+    let updated = submit_knowing(&scene, (&stale, &root), identity);
     assert!(matches!(updated.before, Cow::Owned(_)));
     assert_eq!(updated.version, 8);
     assert!(scene.text().contains("\"n\": 1") && scene.text().contains("\"log\""));
@@ -299,7 +307,8 @@ fn what_was_read_before_and_holds_no_more_is_never_written() {
     let stale = scene.text();
     let identity = Identity::of(&scene.store.path().metadata().unwrap());
     scene.add().unwrap();
-    let updated = submit_knowing(&scene, &stale, identity);
+    let root = Object::parse(&stale).unwrap();
+    let updated = submit_knowing(&scene, (&stale, &root), identity);
     assert_eq!(updated.version, 10);
     assert!(scene.text().contains("\"n\": 2"));
 }
@@ -313,6 +322,7 @@ fn an_edit_that_changes_nothing_in_a_stale_text_is_made_in_the_present_one() {
         text: &stale,
         identity,
         mark: None,
+        root: None,
     };
     let edits = [Edit::set(&["a", "n"], 5)];
     let submitted = scene

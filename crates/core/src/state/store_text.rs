@@ -12,6 +12,7 @@ use super::{
     Attempt, Found, New, STATE_CAP, Stage, Store, StoreError, Updated, Version, Written, strange,
 };
 use crate::fs::{self, Contents, Durability, Identity, Mark, Mould};
+use crate::json::Object;
 
 /// The state file as somebody read it a moment ago, so that it need not be read again if nobody
 /// touched it since.
@@ -23,6 +24,8 @@ pub struct Known<'a> {
     pub identity: Identity,
     /// What tells whether it is still the same; without it, only its content does.
     pub mark: Option<Mark>,
+    /// The text cut into its members, if it was.
+    pub root: Option<&'a Object<'a>>,
 }
 
 impl Store {
@@ -47,7 +50,10 @@ impl Store {
         else {
             return Ok(None);
         };
-        let Some(mut spliced) = Spliced::cut(&text) else {
+        let root = known
+            .and_then(|known| known.root)
+            .filter(|_| matches!(text, Cow::Borrowed(_)));
+        let Some(mut spliced) = Spliced::cut(&text, root) else {
             return Ok(None);
         };
         let seen = Seen {
@@ -119,6 +125,7 @@ impl Store {
             text,
             identity,
             mark,
+            root: _,
         }) = known
             && let Ok(metadata) = self.state.symlink_metadata()
             && Identity::of(&metadata) == identity

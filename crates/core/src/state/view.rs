@@ -66,6 +66,11 @@ impl<'a> State<'a> {
         Ok(Self { root, workflow })
     }
 
+    /// The state's text, cut into its members.
+    pub fn root(&self) -> &Object<'a> {
+        &self.root
+    }
+
     /// The workflow that runs, if one does.
     pub fn workflow(&self) -> Option<&Workflow<'a>> {
         self.workflow.as_ref()

@@ -38,8 +38,7 @@ enum Filed<'a> {
 impl<'a> Manifest<'a> {
     /// Reads the text of a `skills-manifest.json`. Entries of another shape are passed over.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
-        let root = Object::parse(text)?;
-        let ownership = root.object("ownership").unwrap_or_default();
+        let ownership = Object::parse_only(text, "ownership")?.unwrap_or_default();
         let owners = ownership.into_members().into_iter().map(|(name, entry)| {
             let is_lower = name
                 .bytes()

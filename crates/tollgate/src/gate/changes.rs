@@ -210,7 +210,11 @@ pub(crate) fn committed_pair(
     name: &str,
 ) -> Result<Option<Pair>, GitError> {
     if let Some(commit) = &scope.commit {
-        let commit = resolve(git, commit)?;
+        let commit = resolve(git, commit).map_err(|_base| {
+            GitError::new(format!(
+                "the commit {commit:?} (-c) does not exist in this repository; `git log` shows those that do"
+            ))
+        })?;
         let parent = git
             .ask(["rev-parse", "--verify", "--quiet", &format!("{commit}^")])
             .line();

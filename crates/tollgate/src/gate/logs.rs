@@ -207,6 +207,13 @@ impl<'c> Logs<'c> {
         Ok(true)
     }
 
+    /// Where [`Self::archive`] puts a log; none if it keeps none.
+    pub(crate) fn archived(&self, path: &Path) -> Option<PathBuf> {
+        let kept = self.config.max_previous_logs > 0;
+        let name = path.file_name().filter(|_| kept)?;
+        Some(self.directory().join("previous").join(name))
+    }
+
     /// A line in the debug log, if there is one. That it cannot be written stops nothing.
     pub(crate) fn debug(&self, now: Timestamp, line: &str) {
         let Some(limit) = self.config.debug_log else {

@@ -172,6 +172,18 @@ impl GateResult {
         own.chain(slots).map(|file| file.path().clone()).collect()
     }
 
+    /// The logs were archived: whoever reads on finds its files there.
+    pub(crate) fn put_away(&mut self, logs: &Logs<'_>) {
+        let slots = self.slots.iter_mut().map(|slot| &mut slot.file);
+        for file in slots.chain([&mut self.file]) {
+            *file = match file.take() {
+                Some(GateFile::Log(path)) => logs.archived(&path).map(GateFile::Log),
+                Some(GateFile::Review(path)) => logs.archived(&path).map(GateFile::Review),
+                None => None,
+            };
+        }
+    }
+
     pub(crate) fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
             "id": self.id, "result": self.outcome.as_str(), "message": self.message,

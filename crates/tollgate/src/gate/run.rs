@@ -420,7 +420,7 @@ impl Run<'_> {
             git: &subject.git,
             search: self.env.path.as_deref().unwrap_or_default(),
         };
-        let results = runner::run_all(&crew, &subject.jobs, &watch);
+        let mut results = runner::run_all(&crew, &subject.jobs, &watch);
         // git may still be writing the tree: until it has, there is something else to do.
         let evidence = std::thread::scope(|scope| {
             if results.len() >= MANY {
@@ -460,14 +460,15 @@ impl Run<'_> {
         );
         let saved = record.save(self.layout, self.config);
         let archived = if status == Status::Passed && failures.is_empty() {
-            self.logs.archive().map(|_| ())
+            self.logs.archive()
         } else {
-            Ok(())
+            Ok(false)
         };
-        let console_log = if status == Status::Passed {
-            console_path
-                .file_name()
-                .map(|name| self.config.log_dir.join("previous").join(name))
+        let console_log = if matches!(archived, Ok(true)) {
+            for result in &mut results {
+                result.put_away(&self.logs);
+            }
+            self.logs.archived(&console_path)
         } else {
             Some(console_path)
         };
@@ -486,7 +487,7 @@ impl Run<'_> {
         } else if let Some(why) = evidence.doubt().filter(|_| status.is_pass()) {
             result.message = format!("{} {why}", result.message);
         }
-        if let Err(error) = saved.and(archived) {
+        if let Err(error) = saved.and(archived.map(|_| ())) {
             // The gates did run; that it cannot be remembered only means they run again.
             result.message = format!(
                 "{} (The result cannot be recorded: {error})",

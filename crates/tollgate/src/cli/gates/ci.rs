@@ -8,7 +8,7 @@ use tollgate_core::fs;
 use tollgate_core::project::Layout;
 
 use super::super::{Answer, Trouble};
-use super::{Project, fail};
+use super::{Project, unconfigured};
 use crate::gate::config::{CI_STARTER, Check, Ci, Config, ConfigError, Step};
 use crate::gate::jobs::{each_directory, is_glob};
 
@@ -79,7 +79,7 @@ fn init(as_json: bool) -> Answer {
     let env = crate::hook::environment();
     let Some(layout) = Layout::find(&env, env.cwd.as_deref()) else {
         let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
-        return Ok(fail(&ConfigError::Missing(here), as_json));
+        return Ok(unconfigured(&ConfigError::Missing(here), as_json));
     };
     let files = [
         (layout.gates_home().join("ci.yml"), CI_STARTER),
@@ -118,7 +118,7 @@ fn list_jobs() -> ExitCode {
     };
     let ci = match Ci::load(layout) {
         Ok(ci) => ci,
-        Err(error) => return fail(&error, false),
+        Err(error) => return unconfigured(&error, false),
     };
     let mut matrix: Vec<Value> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();

@@ -46,7 +46,12 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         anstream::println!("  {problem}");
     }
     match (&told, loaded.is_ok()) {
-        (Some(error), _) => anstream::println!("  {error}"),
+        (Some(error), _) => {
+            anstream::println!("  {error}");
+            if let Some(next) = loaded.as_ref().err().and_then(ConfigError::next) {
+                anstream::println!("  {next}");
+            }
+        }
         (None, true) => anstream::println!("  All config files are valid."),
         (None, false) => {}
     }

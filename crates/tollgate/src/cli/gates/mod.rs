@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::{Answer, ERROR, WARN};
+use super::{Answer, ERROR, HINT, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::Which;
@@ -145,11 +145,25 @@ impl Project {
 
     /// The same with its warnings told, or the error told and the exit code.
     fn open(as_json: bool) -> Result<Self, ExitCode> {
-        let project = Self::load().map_err(|error| fail(&error, as_json))?;
+        let project = Self::load().map_err(|error| unconfigured(&error, as_json))?;
         for problem in &project.config.warnings {
             anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
         }
         Ok(project)
+    }
+}
+
+/// Says that a command cannot do its work without a configuration.
+fn unconfigured(error: &ConfigError, as_json: bool) -> ExitCode {
+    let code = fail(error, as_json);
+    hint(error);
+    code
+}
+
+/// Says what to do about a configuration that is not there.
+fn hint(error: &ConfigError) {
+    if let Some(next) = error.next() {
+        anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
     }
 }
 

@@ -46,7 +46,10 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     {
         let names = config.checks.keys().chain(config.reviews.keys());
         let near = crate::gate::config::nearest(gate, names.map(String::as_str));
-        let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        let near = near.map_or_else(
+            || "; `tollgate list` shows those there are".to_owned(),
+            |near| format!("; did you mean {near:?}?"),
+        );
         return fail(&format!("there is no gate {gate:?}{near}"), arguments.json);
     }
     let logs = Logs::of(config);

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Wire};
+use tollgate_core::record::Record;
+use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::gate::Status;
-use crate::gate::stop::{self, Answer, Deadline};
-use crate::trust::Registration;
+use crate::gate::stop::{Answer, Deadline};
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
@@ -29,14 +31,23 @@ fn answer() -> Answer {
     if env.is_nested() {
         return Answer::plain(Status::StopHookActive);
     }
-    let invalid = |why: &str| {
-        let message = format!("{} ({why})", Status::InvalidInput.message());
+    let invalid = |fault: Fault| {
+        let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
+        if let Some(layout) = Layout::find(&env, None) {
+            let mut outcome = Outcome {
+                faults: vec![fault],
+                ..Outcome::default()
+            };
+            Record::unread(Some(Wire::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
+        }
         Answer::of(Status::InvalidInput, message)
     };
     let text = match crate::stdin::read_value() {
-        Ok(text) if text.trim().is_empty() => return invalid("standard input is empty"),
+        Ok(text) if text.trim().is_empty() => {
+            return invalid(Fault::new("event-empty", "standard input is empty"));
+        }
         Ok(text) => text,
-        Err(fault) => return invalid(&fault.text),
+        Err(fault) => return invalid(fault),
     };
     let hints = Hints {
         wire: Some(Wire::Gauntlet),
@@ -45,7 +56,7 @@ fn answer() -> Answer {
     };
     let event = match protocol::parse(&text, &hints) {
         Ok(event) => event,
-        Err(error) => return invalid(&error.to_string()),
+        Err(error) => return invalid(error.into()),
     };
     let cwd = event.cwd.as_deref().map(Path::new);
     match Layout::find(&env, cwd) {
@@ -54,11 +65,7 @@ fn answer() -> Answer {
                 begun,
                 patience: PATIENCE,
             };
-            // The original's registration is in the project, and so covered by the agent's trust.
-            match Registration::OneProject.consent(&layout, &env) {
-                Ok(consent) => stop::decide(&layout, &env, &event, deadline, &consent),
-                Err(untrusted) => untrusted.answer(),
-            }
+            crate::stop::gates_alone(&event, &text, &layout, &env, deadline)
         }
         None => Answer::plain(Status::NoConfig),
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::super::{Answer, ERROR, Trouble, WARN};
-use super::Project;
+use super::{Project, hint};
 use crate::gate::config::{ConfigError, Problem, Weight};
 
 #[derive(Debug, clap::Args)]
@@ -69,5 +69,6 @@ fn missing(error: &ConfigError, as_json: bool) -> ExitCode {
         );
     }
     anstream::eprintln!("Validation failed: {error}");
+    hint(error);
     ExitCode::FAILURE
 }

@@ -31,12 +31,9 @@ impl Ci {
     /// Reads `ci.yml`.
     pub(crate) fn load(layout: &Layout) -> Result<Self, ConfigError> {
         let file = layout.gates_home().join("ci.yml");
-        let mut reader = Reader {
-            root: layout.root(),
-            problems: Vec::new(),
-        };
+        let mut reader = Reader::new(layout.root());
         let Some(text) = reader.text(&file) else {
-            return Err(ConfigError::Missing(file));
+            return Err(reader.without(file));
         };
         let node = reader.parse(&file, &text, &keys::CI);
         let wrong = |problem: &Problem| problem.weight == Weight::Error;

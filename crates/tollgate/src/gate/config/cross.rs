@@ -40,7 +40,8 @@ impl Reader<'_> {
                 for name in entry.get(key).map(Node::items).unwrap_or_default() {
                     let Some(text) = name.text() else { continue };
                     reviewed |= key == "reviews";
-                    if known.contains(text) {
+                    let file_of = config.home.join(key).join(text);
+                    if known.contains(text) || self.unread.contains(&file_of) {
                         continue;
                     }
                     let extension = if key == "checks" { "yml" } else { "md" };

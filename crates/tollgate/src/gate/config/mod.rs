@@ -11,7 +11,7 @@ mod node;
 mod review;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -141,21 +141,27 @@ impl std::fmt::Display for ConfigError {
     }
 }
 
+impl ConfigError {
+    /// What to do about it, where the error itself does not say.
+    pub(crate) fn next(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing(path) if path.ends_with("ci.yml") => Some("`tollgate ci init` makes one"),
+            Self::Missing(_) => Some(
+                "`tollgate init --only gates` proposes one for this project, and shows it first",
+            ),
+            Self::Wrong(_) => None,
+        }
+    }
+}
+
 impl Config {
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
         let home = layout.gates_home();
         let file = layout.gates_config();
-        let mut reader = Reader {
-            root: layout.root(),
-            problems: Vec::new(),
-        };
+        let mut reader = Reader::new(layout.root());
         let Some(text) = reader.text(&file) else {
-            return Err(if reader.problems.is_empty() {
-                ConfigError::Missing(file)
-            } else {
-                ConfigError::Wrong(reader.problems)
-            });
+            return Err(reader.without(file));
         };
         let node = reader.parse(&file, &text, &keys::CONFIG);
         let checks = reader.checks(&home.join("checks"), &home);
@@ -322,9 +328,28 @@ impl StopHook {
 struct Reader<'a> {
     root: &'a Path,
     problems: Vec<Problem>,
+    /// Gates whose file is there and could not be read, which is among the problems.
+    unread: BTreeSet<PathBuf>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            problems: Vec::new(),
+            unread: BTreeSet::new(),
+        }
+    }
+
+    /// Why a file without which nothing goes has no text: it is not there, or it cannot be read.
+    fn without(self, file: PathBuf) -> ConfigError {
+        if self.problems.is_empty() {
+            ConfigError::Missing(file)
+        } else {
+            ConfigError::Wrong(self.problems)
+        }
+    }
+
     /// A file's text; none if it is not there, or cannot be read, which is a problem then.
     fn text(&mut self, file: &Path) -> Option<String> {
         let wrong = match fs::read_regular(file, CAP) {
@@ -352,7 +377,7 @@ impl Reader<'_> {
                     broken.line,
                     "",
                     format!("no valid YAML: {}", broken.what),
-                    None,
+                    broken.fix,
                 );
                 None
             }
@@ -366,21 +391,25 @@ impl Reader<'_> {
             return self.checks_in(&files, home).into_iter().collect();
         }
         let (some, others) = files.split_at(files.len() / 2);
-        let mut beside = Reader {
-            root: self.root,
-            problems: Vec::new(),
-        };
+        let mut beside = Reader::new(self.root);
         let (first, second) = std::thread::scope(|scope| {
             let second = scope.spawn(|| beside.checks_in(others, home));
             (self.checks_in(some, home), second.join())
         });
         self.problems.append(&mut beside.problems);
+        self.unread.append(&mut beside.unread);
         let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         first.into_iter().chain(second).collect()
     }
 
     fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {
-        let read = |(name, file): &(String, PathBuf)| Some((name.clone(), self.check(file, home)?));
+        let read = |(name, file): &(String, PathBuf)| {
+            let check = self.check(file, home);
+            if check.is_none() {
+                self.unread.insert(file.with_extension(""));
+            }
+            Some((name.clone(), check?))
+        };
         files.iter().filter_map(read).collect()
     }
 
@@ -476,10 +505,7 @@ impl Reader<'_> {
     /// the defaults hold.
     fn global(&mut self, home: &Path) -> Option<Node> {
         let file = Layout::global_gates_config(home);
-        let mut own = Reader {
-            root: self.root,
-            problems: Vec::new(),
-        };
+        let mut own = Reader::new(self.root);
         let node = own
             .text(&file)
             .and_then(|text| own.parse(&file, &text, &keys::GLOBAL));

@@ -37,6 +37,7 @@ pub(crate) struct Key {
 pub(crate) struct Broken {
     pub(crate) line: u64,
     pub(crate) what: String,
+    pub(crate) fix: Option<String>,
 }
 
 // Lines do not make two values different.
@@ -58,10 +59,8 @@ impl Node {
                 value: Value::Null,
             });
         }
-        let spanned: Spanned<Value> = serde_saphyr::from_str(text).map_err(|error| Broken {
-            line: error.location().map_or(1, |place| place.line()),
-            what: first_line(&error.without_snippet().to_string()),
-        })?;
+        let spanned: Spanned<Value> =
+            serde_saphyr::from_str(text).map_err(|error| Broken::new(&error))?;
         Ok(spanned.into())
     }
 
@@ -196,8 +195,37 @@ impl Node {
     }
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+impl Broken {
+    /// The library's words, but where they speak of its own settings. The line is told apart.
+    fn new(error: &serde_saphyr::Error) -> Self {
+        let line = error.location().map_or(1, |place| place.line());
+        let error = error.without_snippet();
+        let told = error.to_string();
+        let told = told.lines().next().unwrap_or_default();
+        let told = told.split(" at line ").next().unwrap_or_default();
+        let fixed = |what: &str, fix: &str| Self {
+            line,
+            what: what.to_owned(),
+            fix: Some(fix.to_owned()),
+        };
+        if let serde_saphyr::Error::DuplicateMappingKey { key, .. } = error {
+            let key = key.as_deref().unwrap_or("?");
+            let what = format!("the key `{key}` stands twice");
+            return fixed(&what, "remove one of the two");
+        }
+        if let serde_saphyr::Error::RecursiveReferencesRequireWeakTypes { .. } = error {
+            let fix = "write out what `*name` stands for";
+            return fixed("an anchor contains itself", fix);
+        }
+        if told.starts_with("tabs ") {
+            return fixed(told, "indent with blanks");
+        }
+        Self {
+            line,
+            what: told.to_owned(),
+            fix: None,
+        }
+    }
 }
 
 impl From<Spanned<Value>> for Node {

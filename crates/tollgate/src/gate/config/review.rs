@@ -31,8 +31,13 @@ impl Reader<'_> {
     pub(super) fn reviews(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Review> {
         let mut reviews = BTreeMap::new();
         for (name, file) in self.named_files(directory, &["md", "yml", "yaml"]) {
-            if let Some(review) = self.review(&file, home) {
-                reviews.insert(name, review);
+            match self.review(&file, home) {
+                Some(review) => {
+                    reviews.insert(name, review);
+                }
+                None => {
+                    self.unread.insert(file.with_extension(""));
+                }
             }
         }
         reviews

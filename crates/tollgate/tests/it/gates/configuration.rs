@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Gates, OK};
+use super::{FIXABLE, Gates, OK};
 
 fn problems(gates: &Gates) -> Vec<String> {
     let (answer, _) = gates.json(&["validate"]);
@@ -42,6 +42,109 @@ fn problems_name_file_line_key_and_fix() {
     .gauntlet/config.yml:10 entry_points[0].reviews: Entry point "src" references non-existent review gate: "none" (create .gauntlet/reviews/none.md)
     .gauntlet/config.yml:6 cli.default_preference: there is no reviewer "claud" (did you mean `claude`?)
     "#);
+}
+
+#[test]
+fn broken_yaml_is_told_in_words_that_help() {
+    let told = |text: &str| {
+        let gates = Gates::with_config(&[OK, ("b", text)], "");
+        let told = problems(&gates);
+        let [one] = told.as_slice() else {
+            panic!("{told:#?}")
+        };
+        one.clone()
+    };
+    insta::assert_snapshot!(told("command: a\ncommand: b"), @".gauntlet/checks/b.yml:2 : no valid YAML: the key `command` stands twice (remove one of the two)");
+    insta::assert_snapshot!(told("a: 1\nb:\n\t- x"), @".gauntlet/checks/b.yml:3 : no valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)");
+    insta::assert_snapshot!(told("command: &x [*x]"), @".gauntlet/checks/b.yml:1 : no valid YAML: an anchor contains itself (write out what `*name` stands for)");
+}
+
+#[test]
+fn a_gate_whose_file_is_broken_is_not_called_missing() {
+    let gates = Gates::raw(
+        &[("b", "command: [")],
+        "base_branch: main\ncli: { default_preference: [claude] }\nentry_points:\n  - path: src\n    checks: [b]\n    reviews: [q, r]\n",
+    );
+    gates.file(".gauntlet/reviews/q.md", "---\nnum_reviews: 1\n");
+    insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
+    .gauntlet/checks/b.yml:1 : no valid YAML: unclosed bracket '[' (-)
+    .gauntlet/reviews/q.md:1 : the front matter is not closed (end it with a line `---`)
+    .gauntlet/config.yml:6 entry_points[0].reviews: Entry point "src" references non-existent review gate: "r" (create .gauntlet/reviews/r.md)
+    "#);
+}
+
+#[test]
+fn without_a_configuration_the_next_step_is_said() {
+    let gates = Gates::new(&[OK]);
+    std::fs::remove_file(gates.path(".gauntlet/config.yml")).unwrap();
+    for command in [
+        "run", "check", "list", "detect", "validate", "clean", "health",
+    ] {
+        let run = gates.tollgate(&[command]);
+        run.says("Configuration file not found at")
+            .says("`tollgate init --only gates`");
+    }
+    let gates = Gates::new(&[OK]);
+    gates
+        .tollgate(&["ci", "list-jobs"])
+        .exits(1)
+        .says("ci.yml")
+        .says("hint: `tollgate ci init` makes one");
+    std::fs::create_dir(gates.path(".gauntlet/ci.yml")).unwrap();
+    gates
+        .tollgate(&["ci", "list-jobs"])
+        .exits(1)
+        .says("it is a directory")
+        .does_not_say("not found");
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_told_for_what_it_is() {
+    let gates = Gates::new(&[OK]);
+    gates
+        .tollgate(&["run", "-c", "nowhere"])
+        .exits(1)
+        .says("the commit \"nowhere\" (-c) does not exist")
+        .does_not_say("base");
+    gates
+        .tollgate(&["run", "-g", "something"])
+        .exits(1)
+        .says("there is no gate \"something\"; `tollgate list` shows those there are");
+}
+
+#[test]
+fn files_in_the_answer_are_where_it_says() {
+    let gates = Gates::new(&[OK, FIXABLE]);
+    let exist = |answer: &Value| {
+        let logs = answer["gates"].as_array().unwrap().iter();
+        let logs = logs.flat_map(|gate| gate["files"].as_array().unwrap());
+        let logs: Vec<_> = logs.chain([&answer["console_log"]]).collect();
+        assert!(logs.len() > 1, "{answer:#}");
+        for log in logs {
+            let log = log.as_str().unwrap();
+            assert!(std::path::Path::new(log).is_file(), "{log}: {answer:#}");
+        }
+    };
+    let (failed, code) = gates.json(&["run"]);
+    assert_eq!(code, 1);
+    exist(&failed);
+    // Nothing is archived while another gate fails.
+    let (one, code) = gates.json(&["run", "-g", "ok"]);
+    assert_eq!(code, 0);
+    exist(&one);
+    gates.file("src/fixed", "");
+    let (passed, code) = gates.json(&["run"]);
+    assert_eq!(code, 0);
+    exist(&passed);
+}
+
+#[test]
+fn logs_that_nobody_keeps_are_not_named() {
+    let gates = Gates::with_config(&[OK], "max_previous_logs: 0");
+    let (passed, _) = gates.json(&["run"]);
+    assert_eq!(passed["status"], "passed");
+    assert_eq!(passed["console_log"], Value::Null);
+    assert_eq!(passed["gates"][0]["files"], json!([]));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod killing;
 mod sessions;
 mod spec_003;
 mod spec_003_statuses;
+mod stop_hook;
 mod watching;
 
 use std::path::PathBuf;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tollgate_core::fs::{self, Durability};
 
 use super::backup::{Backup, Record, absent};
-use super::read::{Kind, MAX, classify};
+use super::read::{Kind, MAX, Reading, classify};
 use super::registration::REGISTRATIONS;
 use super::sheet::{Flaw, Sheet};
 use super::{Agent, Places, Scope, Strictness};
@@ -175,14 +175,9 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
             replaced.len()
         ));
     }
-    let record = Backup::of(scope, places).and_then(|backup| backup.load(&file));
-    let restores = match record {
-        Some(record) if Some(&record.after) == before.as_ref() => record.before,
-        // Ours by hand, or changed since: what counts is the file without us.
-        _ => match &before {
-            Some(bytes) => Some(without_us(parse()?).unwrap_or_else(|| bytes.clone())),
-            None => None,
-        },
+    let restores = match &before {
+        Some(bytes) => restores(&file, scope, places, &[bytes], (bytes, parse()?)),
+        None => None,
     };
     Ok(Change {
         agent,
@@ -194,6 +189,61 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
         notes,
         kind: What::Install { restores },
     })
+}
+
+/// What an uninstall will give back of a file that holds `now` and is changed: what was there
+/// before the install that left one of `texts`, else the file without us.
+fn restores(
+    file: &Path,
+    scope: Scope,
+    places: &Places,
+    texts: &[&[u8]],
+    (now, sheet): (&[u8], Sheet),
+) -> Option<Vec<u8>> {
+    let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
+    match record {
+        Some(record) if texts.contains(&record.after.as_slice()) => record.before,
+        // Ours by hand, or changed since.
+        Some(_) | None => Some(without_us(sheet).unwrap_or_else(|| now.to_owned())),
+    }
+}
+
+/// What would change to take single registrations out of a file: those that `which` names by
+/// their place. Nothing if it names none.
+pub(super) fn without(
+    agent: Agent,
+    scope: Scope,
+    file: &Path,
+    places: &Places,
+    which: &dyn Fn(&Reading) -> Vec<usize>,
+) -> Result<Option<Change>, Refusal> {
+    let (target, before) = open(file)?;
+    let Some(now) = &before else {
+        return Ok(None);
+    };
+    let mut reading = Reading::default();
+    reading.take(agent, scope, file, now);
+    let entries = which(&reading);
+    if entries.is_empty() {
+        return Ok(None);
+    }
+    let parse = || {
+        Sheet::parse(file, now, agent.dialect().shape).map_err(|flaw| Refusal::flaw(file, &flaw))
+    };
+    let mut sheet = parse()?;
+    sheet.remove(&entries);
+    let after = sheet.text().into_bytes();
+    let restores = restores(file, scope, places, &[now, &after], (now, parse()?));
+    Ok(Some(Change {
+        agent,
+        scope,
+        file: file.to_owned(),
+        target,
+        after: Some(after),
+        before,
+        notes: Vec::new(),
+        kind: What::Install { restores },
+    }))
 }
 
 /// What would change to take Tollgate out of a file. Nothing if it is not in it.

@@ -10,7 +10,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::scene::{AskSettings, SettingsChange};
 
-use super::read::{Kind, Reading, Registered, read};
+use super::read::{Reading, read};
 use super::{Agent, Places, Scope};
 
 /// How an event's guards ask.
@@ -39,8 +39,9 @@ fn loss(layout: &Layout, env: &Env, change: &SettingsChange<'_>) -> Option<Strin
         reading
     };
     let (before, after) = (says(before), says(after));
-    let lost: Vec<&str> = ours(&before)
-        .filter(|was| !ours(&after).any(|is| stands_for(is, was)))
+    let lost: Vec<&str> = before
+        .ours()
+        .filter(|was| !after.ours().any(|is| is.covers(was)))
         .map(|was| was.event.as_str())
         .collect();
     if let [first, rest @ ..] = lost.as_slice() {
@@ -77,18 +78,5 @@ fn all(places: &Places) -> impl Iterator<Item = (Agent, Scope, PathBuf)> {
 fn is_registered(agent: Agent, places: &Places) -> bool {
     let reading = read(places);
     let by_plugin = agent == Agent::ClaudeCode && !reading.plugin.is_empty();
-    by_plugin || ours(&reading).any(|found| found.agent == agent)
-}
-
-/// The registrations of Tollgate that the agent reads.
-fn ours(reading: &Reading) -> impl Iterator<Item = &Registered> {
-    let all = reading.registered.iter();
-    all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
-}
-
-fn stands_for(is: &Registered, was: &Registered) -> bool {
-    let is_for_all = matches!(is.matcher.as_deref(), None | Some("" | "*"));
-    is.event == was.event
-        && (is_for_all || is.matcher == was.matcher)
-        && (is.kind == Kind::Hook || is.kind == was.kind)
+    by_plugin || reading.ours().any(|found| found.agent == agent)
 }

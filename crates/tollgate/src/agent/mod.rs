@@ -15,6 +15,7 @@ mod codex;
 pub(crate) mod command;
 mod copilot;
 mod cursor;
+pub(crate) mod duplicate;
 mod gemini;
 mod json;
 pub(crate) mod loss;

@@ -51,6 +51,10 @@ pub(crate) struct Registered {
     pub(crate) kind: Kind,
     /// The agent reads it: no member of the same name hides it.
     pub(crate) effective: bool,
+    /// Its place among all handlers of the file.
+    pub(super) at: usize,
+    /// All that the file says about it.
+    pub(super) handler: Map<String, Value>,
 }
 
 /// What a registration is.
@@ -91,7 +95,7 @@ pub(crate) fn read(places: &Places) -> Reading {
 }
 
 impl Reading {
-    fn look(&mut self, agent: Agent, scope: Scope, file: &Path) {
+    pub(super) fn look(&mut self, agent: Agent, scope: Scope, file: &Path) {
         match fs::read_regular(file, MAX) {
             Ok(None) => {}
             Ok(Some(contents)) => self.take(agent, scope, file, &contents.bytes),
@@ -120,7 +124,8 @@ impl Reading {
         if agent == Agent::ClaudeCode && enables_plugin(&sheet) {
             self.plugin.push((scope, file.to_owned()));
         }
-        let found = sheet.entries().into_iter().filter_map(|entry| {
+        let found = sheet.entries().into_iter().enumerate();
+        let found = found.filter_map(|(at, entry)| {
             let (kind, command) = classify(&entry)?;
             Some(Registered {
                 agent,
@@ -134,9 +139,17 @@ impl Reading {
                     .find_map(|key| entry.handler.get(*key)?.as_u64()),
                 kind,
                 effective: entry.effective,
+                at,
+                handler: entry.handler,
             })
         });
         self.registered.extend(found);
+    }
+
+    /// The registrations of Tollgate that the agents take notice of.
+    pub(super) fn ours(&self) -> impl Iterator<Item = &Registered> {
+        let all = self.registered.iter();
+        all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
     }
 
     /// The registrations of `tollgate hook` itself.
@@ -144,6 +157,17 @@ impl Reading {
         self.registered
             .iter()
             .filter(|found| found.kind == Kind::Hook)
+    }
+}
+
+impl Registered {
+    /// Whether it is told at least as much as the other: the same event, the same tools or all, for
+    /// the same guard or all.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let is_for_all = matches!(self.matcher.as_deref(), None | Some("" | "*"));
+        self.event == other.event
+            && (is_for_all || self.matcher == other.matcher)
+            && (self.kind == Kind::Hook || self.kind == other.kind)
     }
 }
 

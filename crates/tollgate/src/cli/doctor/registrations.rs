@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::agent::change::{self, Wish};
+use crate::agent::duplicate;
 use crate::agent::read::{Kind, Registered};
 use crate::agent::registration::REGISTRATIONS;
 use crate::agent::{Agent, Scope, Strictness};
@@ -236,27 +237,76 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
         let Some(event) = agent.event(registration.event) else {
             continue;
         };
-        let mut files: Vec<String> = effective(patient)
+        let told: Vec<&Registered> = effective(patient)
             .filter(|found| runs(agent, found.agent, found.scope) && found.event == event)
-            .map(|found| places.shown(&found.file))
             .collect();
         // The plugin registers the end of a turn only.
-        if agent == Agent::ClaudeCode && registration.event == EventKind::Stop {
-            let plugin = patient.reading.plugin.iter();
-            files.extend(plugin.map(|(_, file)| format!("the plugin ({})", places.shown(file))));
+        let plugin: Vec<String> = patient
+            .reading
+            .plugin
+            .iter()
+            .filter(|_| agent == Agent::ClaudeCode && registration.event == EventKind::Stop)
+            .map(|(_, file)| format!("the plugin ({})", places.shown(file)))
+            .collect();
+        // Two that are told of different tools are one for each.
+        let meets = |one: &Registered| {
+            told.iter()
+                .any(|other| !std::ptr::eq(*other, one) && (other.covers(one) || one.covers(other)))
+        };
+        let twice: Vec<&Registered> = told
+            .iter()
+            .copied()
+            .filter(|one| meets(one) || !plugin.is_empty())
+            .collect();
+        // What is twice in another agent's files is said about that one.
+        if twice.iter().all(|one| one.agent != agent) {
+            continue;
         }
+        let files: Vec<String> = twice
+            .iter()
+            .map(|one| places.shown(&one.file))
+            .chain(plugin)
+            .collect();
         if files.len() > 1 {
-            findings.push(Finding::new(
+            let finding = Finding::new(
                 "registered-twice",
-                format!("{agent} runs Tollgate {} times at {event}: {}", files.len(), files.join(", ")),
+                format!(
+                    "{agent} runs Tollgate {} times at {event}: {}",
+                    files.len(),
+                    files.join(", ")
+                ),
                 format!(
                     "each event then takes twice the time; take one out, with `tollgate uninstall --agent {}` and its --scope, or by disabling the plugin",
                     agent.name()
                 ),
-            ));
+            );
+            findings.push(thinned(patient, agent, finding));
             return;
         }
     }
+}
+
+/// The finding with the cure that taking out what another registration repeats is, where there is
+/// such a one.
+fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Finding<'p> {
+    let places = &patient.places;
+    let can = duplicate::surplus(agent, places).is_ok_and(|changes| !changes.is_empty());
+    if !can {
+        return finding;
+    }
+    finding.mended_by(move || {
+        // Another cure may have changed the files since.
+        let changes = duplicate::surplus(agent, places).map_err(|refusal| refusal.what)?;
+        let mut files = Vec::new();
+        for change in &changes {
+            change::make(change, places).map_err(|refusal| refusal.what)?;
+            files.push(places.shown(&change.file));
+        }
+        Ok(format!(
+            "took what was there twice out of {}",
+            files.join(", ")
+        ))
+    })
 }
 
 /// A timeout that was written in another unit than the agent's.

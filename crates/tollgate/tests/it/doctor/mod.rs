@@ -1,6 +1,7 @@
 //! `tollgate doctor`: every planted fault is found by its name, and what can be mended is.
 
 mod agents;
+mod duplicates;
 mod project;
 
 use serde_json::Value;

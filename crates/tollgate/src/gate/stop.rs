@@ -138,7 +138,8 @@ pub(crate) fn decide(
         stand(ledger, &config, env);
     }
     let Deadline { begun, patience } = deadline;
-    let cut_off = begun + config.stop_hook.deadline.unwrap_or(patience);
+    let wanted = config.stop_hook.deadline.unwrap_or(patience);
+    let cut_off = begun.checked_add(wanted).unwrap_or(begun + patience);
     let mut case = Case {
         layout,
         env,

@@ -155,6 +155,11 @@ fn matched(entry: &str, file: &str) -> Option<String> {
     is_in.then(|| entry.to_owned())
 }
 
+/// Whether a changed file makes an entry point lead to this path.
+pub(super) fn leads(entry: &EntryPoint, path: &str, file: &str) -> bool {
+    !is_excluded(entry, file) && matched(&entry.path, file).is_some_and(|found| found == path)
+}
+
 /// Whether an entry point can have led to this path.
 pub(super) fn covers(entry: &EntryPoint, path: &str) -> bool {
     entry.path == path

@@ -25,8 +25,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(changed) => changed,
         Err(error) => return fail(&error, arguments.json),
     };
-    let site = if env.ci { Site::Ci } else { Site::Local };
-    let jobs = jobs::plan(config, &changed, Which::All, site);
+    let jobs = jobs::plan(config, &changed, Which::All, Site::of(env));
     if arguments.json {
         let gates: Vec<_> = jobs
             .iter()

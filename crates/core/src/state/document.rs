@@ -96,6 +96,13 @@ impl Document {
             Err(error) => match with_stand_ins(text).map(|text| serde_json::from_str(&text)) {
                 Some(Ok(root)) => (root, Surrogates::StandIns),
                 Some(Err(error)) => return Err(Flaw::from(&error)),
+                None if text.trim().is_empty() => {
+                    let what = "the file is empty".to_owned();
+                    return Err(Flaw {
+                        what,
+                        ..Flaw::from(&error)
+                    });
+                }
                 None => return Err(Flaw::from(&error)),
             },
         };

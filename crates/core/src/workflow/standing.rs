@@ -54,7 +54,7 @@ impl<'a> Standing<'a> {
     /// The running workflow of a document, if one runs.
     pub fn of(document: &'a Document) -> Result<Self, Refusal> {
         let Some(fields) = running(document) else {
-            return Err(Refusal::no_workflow());
+            return Err(odd(document).unwrap_or_else(Refusal::no_workflow));
         };
         let listed = fields.get("phases").and_then(Value::as_array);
         let listed: Option<Vec<&str>> =
@@ -68,8 +68,10 @@ impl<'a> Standing<'a> {
                     .unwrap_or("feature"),
                 phases,
             }),
-            Some(_) | None => Err(Refusal::contradiction(
-                "active_workflow.phases has no phases",
+            // No repair can know what they were.
+            Some(_) | None => Err(Refusal::misplaced(
+                "the state contradicts itself: active_workflow.phases has no phases",
+                "list them there by hand, or end the workflow: `tollgate workflow cancel --reason …`",
             )),
         }
     }
@@ -220,6 +222,19 @@ impl<'a> Standing<'a> {
 /// `active_workflow`, if one runs. The originals take every falsy value for none.
 pub fn running(document: &Document) -> Option<&serde_json::Map<String, Value>> {
     document.object(&["active_workflow"])
+}
+
+/// What is wrong with a document whose workflow is there and is no workflow.
+pub fn odd(document: &Document) -> Option<Refusal> {
+    let found = document.get(&["active_workflow"])?;
+    let is_none = match found {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Bool(true) | Value::Array(_) | Value::Object(_) => false,
+    };
+    let what = format!("active_workflow is {found}, not an object");
+    (!is_none && !found.is_object()).then(|| Refusal::contradiction(&what))
 }
 
 /// The spelling of a phase that an object of the document has it under.

@@ -166,7 +166,7 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
         sheet.ensure(key, *value);
     }
     let mut text = sheet.text();
-    if before.as_ref().is_none_or(Vec::is_empty) {
+    if before.as_ref().is_none_or(Vec::is_empty) && !text.ends_with('\n') {
         text.push('\n');
     }
     if !replaced.is_empty() {
@@ -391,6 +391,13 @@ fn missing(target: &Path) -> Vec<PathBuf> {
 
 fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refusal> {
     agent.settings(scope, places).ok_or_else(|| {
+        if scope == Scope::User && places.home.is_none() {
+            return Refusal::new(
+                &places.root,
+                format!("where {agent} keeps your own settings cannot be told: HOME is not set"),
+                "set HOME, or use another `--scope`",
+            );
+        }
         Refusal::new(
             &places.root,
             format!("{agent} has no settings for the scope `{scope}`"),

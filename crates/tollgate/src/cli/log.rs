@@ -176,7 +176,12 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     let style = match entry.verdict {
         Decision::Block => ERROR,
         Decision::Warn | Decision::Fault => WARN,
-        Decision::Change | Decision::Record | Decision::Gate | Decision::Review => GOOD,
+        Decision::Gate | Decision::Review => match entry.code.as_deref() {
+            Some("pass") | None => GOOD,
+            Some("fail" | "error") => ERROR,
+            Some(_) => WARN,
+        },
+        Decision::Change | Decision::Record => GOOD,
     };
     let word = entry.verdict.as_str();
     write!(
@@ -202,7 +207,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     if let Some(version) = entry.version {
         write!(out, "  {DIM}v{version}{DIM:#}")?;
     }
-    if let Some(reason) = &entry.reason {
+    if let Some(reason) = entry.reason.as_ref().filter(|text| !text.is_empty()) {
         let cut: String = reason.chars().take(200).collect();
         let more = if cut.len() < reason.len() { "…" } else { "" };
         write!(out, "  {}{more}", Plain(&cut))?;

@@ -137,6 +137,11 @@ impl State {
         }
     }
 
+    /// The same for programs: none if nothing comes next.
+    pub(crate) fn next_named(&self) -> Option<&str> {
+        (self.next_phase != Next::Nothing).then(|| self.next_name())
+    }
+
     /// The phase by its name.
     pub(crate) fn phase_name(&self) -> &'static str {
         self.phase.map_or("unknown", Phase::as_str)

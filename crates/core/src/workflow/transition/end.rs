@@ -8,7 +8,7 @@ use super::{Change, Edits, Refusal, moment, snapshot};
 use crate::state::document::Document;
 use crate::state::edit::Edit;
 use crate::workflow::prune::{self, MAX_WORKFLOWS};
-use crate::workflow::standing::{Doing, Standing};
+use crate::workflow::standing::{self, Doing, Standing};
 
 /// How the work left its branch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +70,11 @@ pub(super) fn finalize(
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let Some(fields) = standing::running(document) else {
+        return Err(standing::odd(document).unwrap_or_else(Refusal::no_workflow));
+    };
+    let workflow = fields.get("type").and_then(Value::as_str);
+    let workflow = workflow.unwrap_or("feature");
     let reason = reason.trim();
     if reason.is_empty() {
         return Err(Refusal::misplaced(
@@ -78,9 +82,11 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
             "say why: `--reason \"…\"`",
         ));
     }
-    // A workflow whose fields contradict each other can still be cancelled: that is a way out.
+    // A workflow whose fields contradict each other, or that has no phases, can still be
+    // cancelled: that is a way out.
+    let standing = Standing::of(document).ok();
     let phase = standing
-        .current()
+        .and_then(|standing| standing.current())
         .map_or(Value::Null, |place| place.key.into());
     let entry = json!({
         "completed_at": null, "cancelled_at": moment(now), "cancelled_at_phase": phase,
@@ -92,8 +98,7 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
         phase: phase.as_str().map(str::to_owned),
         agent: None,
         told: format!(
-            "the {} workflow is cancelled: {}",
-            standing.workflow,
+            "the {workflow} workflow is cancelled: {}",
             super::cut(reason, 150)
         ),
         notes: Vec::new(),

@@ -174,13 +174,8 @@ pub(super) fn apply(
             "finish it with `tollgate workflow finalize`, or end it with `tollgate workflow cancel --reason …`",
         ));
     }
-    if let Some(odd) = document
-        .get(&["active_workflow"])
-        .filter(|value| !falsy(value))
-    {
-        return Err(Refusal::contradiction(&format!(
-            "active_workflow is {odd}, not an object"
-        )));
+    if let Some(refusal) = standing::odd(document) {
+        return Err(refusal);
     }
     if start.description.trim().is_empty() {
         return Err(Refusal::misplaced(
@@ -323,13 +318,4 @@ fn initial(project: &str, now: Timestamp) -> [(&'static str, Value); 9] {
             json!([{ "timestamp": moment(now), "agent": "tollgate", "action": "State created by the first workflow" }]),
         ),
     ]
-}
-
-fn falsy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.is_empty(),
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::Bool(true) | Value::Array(_) | Value::Object(_) => false,
-    }
 }

@@ -232,6 +232,23 @@ fn asides<'p>(
     }
 }
 
+/// Whether git sees nothing of a directory: it ignores itself, or there is nothing in it but
+/// directories that do.
+fn is_hidden(directory: &Path) -> bool {
+    let ignored = std::fs::read_to_string(directory.join(".gitignore")).unwrap_or_default();
+    if ignored.lines().any(|line| line.trim() == "*") {
+        return true;
+    }
+    let Ok(mut entries) = std::fs::read_dir(directory) else {
+        return false;
+    };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_hidden(&entry.path())
+        })
+    })
+}
+
 /// `.tollgate/local`: the person's alone, and hidden from git.
 fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
     let local = layout.local();
@@ -252,8 +269,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
         }));
     }
     let ignore = local.join(".gitignore");
-    let text = std::fs::read_to_string(&ignore).unwrap_or_default();
-    if !text.lines().any(|line| line.trim() == "*") {
+    if !is_hidden(&local) {
         let finding = Finding::new(
             "local-not-ignored",
             format!("git can see {}", local.display()),

@@ -116,7 +116,9 @@ impl Live {
         match event {
             Event::Planned(jobs, _) => {
                 let widths = jobs.iter().map(|job| job.id.width());
-                moving.widest = widths.max().unwrap_or(0).min(NAME);
+                // The spinner, the time and blanks stand beside it.
+                let room = columns().saturating_sub(10);
+                moving.widest = widths.max().unwrap_or(0).min(NAME).min(room);
                 moving.planned = jobs.len();
                 if jobs.len() > 1 {
                     let count = self.screen.add(bar("{msg:.dim}"));
@@ -130,7 +132,9 @@ impl Live {
                     Some(count) => self.screen.insert_before(count, bar),
                     None => self.screen.add(bar),
                 };
-                bar.set_message(format!("{:<width$}", job.id, width = moving.widest));
+                let room = moving.widest.max(columns().saturating_sub(10));
+                let name = fit(&job.id, room);
+                bar.set_message(format!("{name:<width$}", width = moving.widest));
                 bar.enable_steady_tick(Duration::from_millis(100));
                 moving.bars.insert(job.id.clone(), bar);
             }

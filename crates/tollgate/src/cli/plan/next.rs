@@ -37,7 +37,7 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
         let task = state.and_then(|state| state.current_task.as_ref());
         let value = serde_json::json!({
             "plan": plan.id(), "next": route.to.as_str(), "why": route.why, "how": how,
-            "phase": state.map(State::phase_name), "next_phase": state.map(State::next_name),
+            "phase": state.map(State::phase_name), "next_phase": state.and_then(State::next_named),
             "current_task": task.map(crate::plan::phase::TaskId::as_str),
         });
         anstream::println!("{value:#}");

@@ -37,6 +37,7 @@ fn print(plan: &Plan, view: &View, rounds: &[Round]) {
         Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
         Found::Corrupt(why) | Found::Unusable(why) => {
             anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
+            anstream::println!("{DIM}next{DIM:#}     `tollgate plan repair` makes it again");
         }
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
@@ -104,7 +105,7 @@ fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     let state = view.state().map(|state| {
         serde_json::json!({
-            "phase": state.phase_name(), "next_phase": state.next().map(Phase::as_str),
+            "phase": state.phase_name(), "next_phase": state.next_named(),
             "stage": state.phase.map(Phase::stage), "phase_iteration": state.phase_iteration,
             "current_task": state.current_task.as_ref().map(ToString::to_string),
             "max_reviews": state.max_reviews, "consecutive_clean": state.consecutive_clean,

@@ -14,7 +14,7 @@ use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp::iso;
-use tollgate_core::workflow::standing::{Standing, running};
+use tollgate_core::workflow::standing::{Standing, odd, running};
 
 use crate::agent::read::{self, Kind};
 use crate::agent::{Agent, Places};
@@ -309,7 +309,7 @@ fn workflow(layout: &Layout, wrong: &mut Vec<String>) -> Known<Workflow> {
             return Known::Unreadable;
         }
     };
-    if running(&document).is_none() {
+    if running(&document).is_none() && odd(&document).is_none() {
         return Known::Absent;
     }
     let standing = match Standing::of(&document) {

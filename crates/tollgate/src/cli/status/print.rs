@@ -95,7 +95,9 @@ fn print_workflow(workflow: &Workflow) {
         phase,
         next,
     } = workflow;
-    let title = format!("{kind} {folder}: {description}");
+    let words = [kind.as_str(), folder.as_str()];
+    let name = words.map(str::trim).join(" ");
+    let title = format!("{}: {description}", name.trim_end());
     line("workflow", BOLD, "▶", &title);
     let bar = "■".repeat(*done) + &"□".repeat(phases.saturating_sub(*done));
     let doing = match phase {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::view::State;
 use tollgate_core::workflow::evidence::Corridor;
-use tollgate_core::workflow::standing::{Doing, Place, Standing, running};
+use tollgate_core::workflow::standing::{Doing, Place, Standing, odd, running};
 
 use crate::cli::site::{Site, warn};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
@@ -32,7 +32,7 @@ pub(in crate::cli) struct Outlook<'a> {
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let site = Site::here()?;
     let document = site.document()?;
-    if running(&document).is_none() {
+    if running(&document).is_none() && odd(&document).is_none() {
         return Ok(idle(arguments, &document));
     }
     let standing =
@@ -161,18 +161,20 @@ fn print(
 ) -> Result<(), Trouble> {
     let text = |path: &[&str]| document.str(path).unwrap_or_default().to_owned();
     let folder = text(&["active_workflow", "artifact_folder"]);
+    let name = format!("{} {folder}", standing.workflow);
     anstream::println!(
-        "{BOLD}{} {folder}{BOLD:#}  {}",
-        standing.workflow,
+        "{BOLD}{}{BOLD:#}  {}",
+        name.trim_end(),
         text(&["active_workflow", "description"])
     );
     let branch = document.str(&["active_workflow", "git_branch", "name"]);
     let budget = document
         .str(&["active_workflow", "budget_status"])
         .unwrap_or("on_track");
+    let since = document.str(&["active_workflow", "started_at"]);
     anstream::println!(
-        "  {DIM}since {}, budget {}{}{DIM:#}",
-        text(&["active_workflow", "started_at"]),
+        "  {DIM}{}budget {}{}{DIM:#}",
+        since.map_or(String::new(), |moment| format!("since {moment}, ")),
         budget.replace('_', " "),
         branch
             .map(|name| format!(", branch {name}"))

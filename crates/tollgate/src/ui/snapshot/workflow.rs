@@ -9,7 +9,7 @@ use tollgate_core::fs;
 use tollgate_core::scene::MAX_FILE;
 use tollgate_core::state::document::Document;
 use tollgate_core::state::timestamp;
-use tollgate_core::workflow::standing::{Doing, Standing, running};
+use tollgate_core::workflow::standing::{Doing, Standing, odd, running};
 
 use super::Trouble;
 
@@ -84,7 +84,7 @@ pub(super) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             return Workflow::Broken { what };
         }
     };
-    if running(&document).is_none() {
+    if running(&document).is_none() && odd(&document).is_none() {
         return Workflow::Idle {
             last: last(&document),
         };

@@ -135,6 +135,23 @@ fn git_can_see_what_is_local() {
 }
 
 #[test]
+fn git_sees_nothing_of_directories_that_hide_themselves() {
+    let ward = Ward::at_work();
+    let local = ward.project().join(".tollgate/local");
+    std::fs::remove_dir_all(&local).unwrap();
+    std::fs::create_dir_all(local.join("state")).unwrap();
+    std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o700)).unwrap();
+    crate::desk::put(&local.join("state/.gitignore"), "*\n");
+    let names = ward.names();
+    assert!(
+        !names.contains(&"local-not-ignored".to_owned()),
+        "{names:?}"
+    );
+    crate::desk::put(&local.join("notes"), "");
+    ward.has("local-not-ignored");
+}
+
+#[test]
 fn what_is_local_is_committed() {
     let ward = Ward::at_work();
     git(

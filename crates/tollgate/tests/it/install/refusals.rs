@@ -177,3 +177,20 @@ fn a_program_that_would_not_be_recognised_is_refused() {
         assert!(ran.code == 2 && ran.stderr.contains(said), "{ran:?}");
     }
 }
+
+#[test]
+fn without_a_home_it_says_so() {
+    let desk = Desk::new();
+    let mut command = desk.command(&[
+        "install",
+        "--agent",
+        "claude-code",
+        "--scope",
+        "user",
+        "--yes",
+    ]);
+    command.env_remove("HOME").env_remove("CLAUDE_CONFIG_DIR");
+    let ran = crate::context::run(command, b"");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("HOME is not set"), "{ran:?}");
+}

@@ -333,3 +333,33 @@ fn the_routes_of_the_specification() {
     fixture.file("tasks.md", "| Id | Status |\n|---|---|\n");
     assert_eq!(fixture.next(), "create-tasks");
 }
+
+#[test]
+fn nothing_next_is_null_for_programs_and_not_a_word() {
+    let fixture = Fixture::at(&json!({ "phase": "next-task", "next_phase": null }));
+    let next = |args: &[&str]| -> Value {
+        let run = fixture.plan(args);
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
+    };
+    assert_eq!(next(&["next", "--json"])["next_phase"], Value::Null);
+    assert_eq!(
+        next(&["status", "--json"])["state"]["next_phase"],
+        Value::Null
+    );
+    fixture.state(&json!({ "phase": "next-task", "next_phase": "tea-break" }));
+    assert_eq!(next(&["next", "--json"])["next_phase"], "tea-break");
+    assert_eq!(
+        next(&["status", "--json"])["state"]["next_phase"],
+        "tea-break"
+    );
+}
+
+#[test]
+fn the_status_of_a_destroyed_state_names_the_repair() {
+    let fixture = Fixture::at(&json!({ "phase": "next-task", "next_phase": null }));
+    fixture.file("state.json", "broken");
+    let run = fixture.plan(&["status"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("invalid JSON"), "{run:?}");
+    assert!(run.stdout.contains("`tollgate plan repair`"), "{run:?}");
+}

@@ -249,3 +249,105 @@ fn a_disk_that_cannot_be_written_changes_nothing() {
     bench.complete();
     bench.clean();
 }
+
+#[test]
+fn a_workflow_without_phases_can_be_ended() {
+    let bench = Bench::started(&["01-requirements", "06-implementation"]);
+    bench.edit(|state| {
+        state["active_workflow"]
+            .as_object_mut()
+            .unwrap()
+            .remove("phases");
+    });
+    for args in [
+        &["workflow", "status"][..],
+        &["phase", "begin"],
+        &["phase", "complete", "--summary", "x"],
+        &["workflow", "finalize"],
+    ] {
+        let said = bench.refused(2, args);
+        assert!(
+            said.contains("active_workflow.phases has no phases")
+                && said.contains("`tollgate workflow cancel --reason …`"),
+            "{said}"
+        );
+    }
+    bench.ok(&["workflow", "cancel", "--reason", "its phases are lost"]);
+    let state = bench.state();
+    assert_eq!(state["active_workflow"], json!(null));
+    let ended = &state["workflow_history"][0];
+    assert_eq!(ended["cancellation_reason"], "its phases are lost");
+    assert_eq!(ended["cancelled_at_phase"], json!(null));
+    bench.ok(&["workflow", "start", "t", "once more"]);
+}
+
+#[test]
+fn a_workflow_that_is_none_is_not_called_absent() {
+    let bench = Bench::started(&["01-requirements"]);
+    bench.edit(|state| state["active_workflow"] = json!(5));
+    for args in [
+        &["workflow", "status"][..],
+        &["phase", "begin"],
+        &["workflow", "cancel", "--reason", "x"],
+        &["workflow", "start", "t", "x"],
+    ] {
+        let said = bench.refused(2, args);
+        assert!(
+            said.contains("active_workflow is 5, not an object")
+                && said.contains("`tollgate workflow audit --repair` mends it"),
+            "{said}"
+        );
+    }
+    for args in [&["status"][..], &["top", "--once"]] {
+        let said = bench.ok(args);
+        assert!(said.contains("active_workflow is 5"), "{said}");
+        assert!(!said.contains("none is running"), "{said}");
+    }
+    bench.ok(&["workflow", "audit", "--repair"]);
+    assert!(
+        bench
+            .ok(&["workflow", "status"])
+            .contains("No workflow is running")
+    );
+    bench.edit(|state| state["active_workflow"] = json!(false));
+    assert!(
+        bench
+            .ok(&["workflow", "status"])
+            .contains("No workflow is running")
+    );
+}
+
+#[test]
+fn an_empty_state_is_called_empty() {
+    let bench = Bench::started(&["01-requirements"]);
+    bench.project.file(STATE, "");
+    let said = bench.refused(2, &["workflow", "status"]);
+    assert!(
+        said.contains("state.json: line 1, column 0: the file is empty"),
+        "{said}"
+    );
+}
+
+#[test]
+fn fields_that_are_not_there_leave_no_gap() {
+    let bench = Bench::new();
+    bench.project.file(
+        STATE,
+        &json!({
+            "state_version": 1,
+            "active_workflow": {
+                "type": "feature", "description": "Gift cards", "phases": ["01-requirements"],
+                "current_phase": "01-requirements", "current_phase_index": 0,
+            },
+            "phases": { "01-requirements": { "status": "in_progress" } },
+        })
+        .to_string(),
+    );
+    let said = bench.ok(&["workflow", "status"]);
+    assert!(
+        said.starts_with("feature  Gift cards\n  budget on track\n"),
+        "{said}"
+    );
+    let said = bench.ok(&["status"]);
+    assert!(said.contains("feature: Gift cards"), "{said}");
+}

@@ -127,9 +127,22 @@ impl Repository {
     fn switch(&self, branch: &str) -> Result<(), Trouble> {
         let switched = self.ask(&["switch", "--quiet", "--end-of-options", branch]);
         switched.map(drop).map_err(|error| {
-            Trouble::new(format!("git could not switch to {branch}: {error}"))
-                .hint("`git status` shows what is in the way")
+            let hint = match self.own_changes() {
+                own if own.is_empty() => "`git status` shows what is in the way".to_owned(),
+                // git advises to stash them.
+                own => format!(
+                    "the workflow's own files are in git: commit them (`git commit -m \"…\" {own}`) and try again; stashed, the state would be turned back"
+                ),
+            };
+            Trouble::new(format!("git could not switch to {branch}: {error}")).hint(hint)
         })
+    }
+
+    /// The workflow's own files that git keeps and that are changed.
+    fn own_changes(&self) -> String {
+        let args = ["diff", "--name-only", "HEAD", "--", ".isdlc", ".tollgate"];
+        let names = self.ask(&args).unwrap_or_default();
+        names.lines().collect::<Vec<_>>().join(" ")
     }
 
     /// Deletes a merged branch.

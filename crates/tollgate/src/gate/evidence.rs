@@ -43,7 +43,7 @@ impl Evidence {
         let pass = match record.verified {
             None => Pass::Never,
             Some(verified) if verified.definitions != now => Pass::OtherGates { at: verified.at },
-            Some(verified) => match changed_since(config, &verified.tree) {
+            Some(verified) => match guarded_since(config, &verified.tree) {
                 Ok(0) => Pass::Fresh { at: verified.at },
                 Ok(changed) => Pass::Stale {
                     at: verified.at,
@@ -62,12 +62,23 @@ impl Evidence {
     }
 }
 
-fn changed_since(config: &Config, tree: &str) -> Result<usize, GitError> {
+/// How many files that gates guard changed since a tree.
+fn guarded_since(config: &Config, tree: &str) -> Result<usize, GitError> {
     let git = Git::at(&config.root)?;
-    let taken = Snapshot::begin(&git, config)?.taken(&git)?;
-    let mut paths = taken.since(&git, tree).paths()?;
-    changes::tidy(&mut paths, config);
+    let paths = changed_since(&git, config, tree)?;
     // What no gate looks at makes no pass stale.
     let is_guarded = |path: &&String| !jobs::active(config, std::slice::from_ref(*path)).is_empty();
     Ok(paths.iter().filter(is_guarded).count())
+}
+
+/// What changed since a tree.
+pub(super) fn changed_since(
+    git: &Git,
+    config: &Config,
+    tree: &str,
+) -> Result<Vec<String>, GitError> {
+    let taken = Snapshot::begin(git, config)?.taken(git)?;
+    let mut paths = taken.since(git, tree).paths()?;
+    changes::tidy(&mut paths, config);
+    Ok(paths)
 }

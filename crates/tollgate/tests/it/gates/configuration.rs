@@ -394,7 +394,7 @@ fn a_review_that_nobody_can_make_is_neither_pass_nor_fail() {
         .says("[INCONCLUSIVE] review:src:q")
         .says("Not verified: 1 inconclusive");
     let answer = gates.stop();
-    super::answers(&answer, "approve", "error");
+    answers(&answer, "approve", "error");
     assert!(
         answer["message"]
             .as_str()

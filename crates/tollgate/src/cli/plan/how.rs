@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use super::Answer;
 use crate::plan::phase::Action;
 use crate::plan::prompts;
 
@@ -22,7 +21,7 @@ enum What {
     Steps(Action),
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let text = match arguments.what {
         What::GroundRules => prompts::GROUND_RULES,
         What::Steps(action) => prompts::steps(action),
@@ -38,7 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             "tollgate plan how {action}",
         );
     anstream::print!("{text}");
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 fn what(name: &str) -> Result<What, String> {

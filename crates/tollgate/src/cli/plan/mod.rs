@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Command::Release => adjust::release(&site),
         Command::Status(arguments) => status::run(&site, arguments),
         Command::Next(arguments) => next::run(&site, arguments),
-        Command::How(arguments) => how::run(arguments),
+        Command::How(arguments) => Ok(how::run(arguments)),
         Command::Use(arguments) => adjust::choose(&site, arguments),
         Command::Validate(arguments) => validate::run(&site, arguments),
         Command::Review(arguments) => review::run(&site, arguments),

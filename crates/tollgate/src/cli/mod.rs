@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tollgate_core::project::Layout;
 
-use crate::ui::plain;
+use crate::ui::plain::{self, PlainLines};
 use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
@@ -210,9 +210,10 @@ pub(crate) fn run() -> ExitCode {
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
-        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);
+        // Both quote what files say, and files may say anything.
+        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
         }
         ExitCode::from(2)
     })

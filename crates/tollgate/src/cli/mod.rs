@@ -228,9 +228,8 @@ const BOLD: anstyle::Style = anstyle::Style::new().bold();
 
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {
-    Trouble::new("this directory is in no project").hint(
-        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
-    )
+    Trouble::new("this directory is in no project")
+        .hint("`tollgate init` makes it one, after showing what it would write; so does `mkdir .tollgate` at its root")
 }
 
 /// The project around the current directory.

@@ -70,6 +70,8 @@ pub(crate) struct Settled {
     pub(crate) skipped: Vec<Finding>,
     /// Worth knowing, nothing to answer.
     pub(crate) advisory: Vec<Finding>,
+    /// How many of the open ones were skipped without a reason.
+    pub(crate) unreasoned: usize,
     /// How many of the skipped ones the reviewer named again.
     pub(crate) excused: usize,
     /// The reviewer said fail, and not only about what was skipped with a reason.
@@ -306,6 +308,8 @@ impl Settled {
         is_answered: bool,
         print: &Printer<'_>,
     ) {
+        let open = self.open.len();
+        let is_unreasoned = finding.state == State::Skipped && finding.reason().is_none();
         if finding.reason().is_some() {
             self.excused += usize::from(again.is_some());
             self.skipped.push(finding);
@@ -334,6 +338,7 @@ impl Settled {
                 State::New | State::Skipped => self.pending.push(finding),
             }
         }
+        self.unreasoned += usize::from(is_unreasoned && self.open.len() > open);
     }
 
     /// What the next review has to know.

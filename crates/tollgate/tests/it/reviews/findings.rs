@@ -250,3 +250,16 @@ fn the_stop_hook_blocks_on_a_finding_and_names_the_file_to_answer_in() {
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("review_src_q_command@1.1.json"), "{reason}");
 }
+
+#[test]
+fn a_skip_without_a_reason_is_told_to_be_none() {
+    let reviews = Reviews::by("claude", "");
+    found(&reviews).claude(&pass());
+    reviews.answer("claude@1.1.json", "skipped", Some("  "));
+    reviews.comes_to(
+        "fail",
+        "Found 1 violation(s); 1 skipped without a reason in \"result\"",
+    );
+    reviews.answer("claude@1.2.json", "skipped", Some("by design"));
+    reviews.comes_to("pass", "1 skipped");
+}

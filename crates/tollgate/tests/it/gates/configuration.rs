@@ -364,7 +364,11 @@ fn ci_list_jobs_and_init() {
     gates.tollgate(&["ci", "list-jobs"]).exits(1).says("ci.yml");
     gates.tollgate(&["ci", "init"]).exits(0).says("Created");
     gates.tollgate(&["ci", "init"]).exits(0).says("Kept");
-    assert!(gates.exists(".github/workflows/gauntlet.yml"));
+    let workflow = gates.read(".github/workflows/gauntlet.yml");
+    assert!(
+        workflow.contains("needs `tollgate` on the PATH"),
+        "{workflow}"
+    );
     gates.file(
         ".gauntlet/ci.yml",
         "runtimes:\n  node: { version: 22 }\nservices: {}\nsetup:\n  - { name: Install, run: npm ci, working_directory: web }\nchecks:\n  - { name: lint, requires_runtimes: [node] }\n",

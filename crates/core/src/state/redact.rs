@@ -141,7 +141,13 @@ pub fn redact(text: &str) -> Cow<'_, str> {
                 out.push_str(REDACTED);
                 (kept, at, name_start) = (end, end, end);
             }
-            None => at += 1,
+            None => {
+                at += 1;
+                // Inside of a word nothing begins.
+                if is_word(byte) {
+                    at = run(bytes, at, is_word);
+                }
+            }
         }
     }
     if kept == 0 && out.is_empty() {

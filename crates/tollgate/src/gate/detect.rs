@@ -10,6 +10,7 @@ use super::config::Config;
 use super::definitions::Definitions;
 use super::evidence::changed_since;
 use super::git::{Git, GitError};
+use super::jobs::Site;
 use super::record::Record;
 
 /// What a run would be about.
@@ -32,11 +33,12 @@ pub(crate) fn detect(
 ) -> Result<Detected, GitError> {
     let git = Git::at(&config.root)?;
     let record = Record::load(layout, config);
+    let base = scope.base_name(config, env);
     let passed = record.verified.filter(|verified| {
         !scope.is_narrowed()
             && !env.ci
-            && verified.base == scope.base_name(config, env)
-            && verified.definitions == Definitions::of(config).evidence()
+            && verified.base == base
+            && verified.definitions == Definitions::of(config).evidence(Site::of(env), &base)
     });
     // git removes a tree that nothing points to after some weeks; then the base it is.
     let since = passed.and_then(|passed| changed_since(&git, config, &passed.tree).ok());

@@ -1,13 +1,14 @@
 //! Whether the last pass still holds: of these gates, and of the work as it is now.
 
 use jiff::Timestamp;
+use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Snapshot};
+use super::changes::{self, Scope, Snapshot};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::git::{Git, GitError};
-use super::jobs;
+use super::jobs::{self, Site};
 use super::record::{Last, Record};
 
 /// What is known about the gates of a project.
@@ -27,7 +28,7 @@ pub(crate) enum Pass {
     Fresh { at: Timestamp },
     /// So many files that gates guard changed since.
     Stale { at: Timestamp, changed: usize },
-    /// The gates were others then.
+    /// The gates were others then, or compared with another base.
     OtherGates { at: Timestamp },
     /// Git could not tell.
     Unknown { at: Timestamp, why: String },
@@ -35,13 +36,13 @@ pub(crate) enum Pass {
 
 impl Evidence {
     /// Looks at the record, and asks git only if there is a pass that could be stale.
-    pub(crate) fn of(layout: &Layout, config: &Config) -> Self {
+    pub(crate) fn of(layout: &Layout, config: &Config, env: &Env) -> Self {
         let record = Record::load(layout, config);
+        let base = Scope::default().base_name(config, env);
+        let now = Definitions::of(config).evidence(Site::of(env), &base);
         let pass = match record.verified {
             None => Pass::Never,
-            Some(verified) if verified.definitions != Definitions::of(config).evidence() => {
-                Pass::OtherGates { at: verified.at }
-            }
+            Some(verified) if verified.definitions != now => Pass::OtherGates { at: verified.at },
             Some(verified) => match guarded_since(config, &verified.tree) {
                 Ok(0) => Pass::Fresh { at: verified.at },
                 Ok(changed) => Pass::Stale {

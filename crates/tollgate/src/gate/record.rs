@@ -44,6 +44,8 @@ pub(crate) struct Last {
     pub(crate) definitions: String,
     pub(crate) console: Option<std::path::PathBuf>,
     pub(crate) failed: Vec<Failure>,
+    /// Whether all was asked for that the changes call for.
+    pub(crate) is_whole: bool,
     /// Whether the record was made by Tollgate. The original's says less.
     pub(crate) is_own: bool,
 }
@@ -156,6 +158,7 @@ impl Last {
             definitions: string(value, "definitions")?,
             console: value.get("console").and_then(Value::as_str).map(Into::into),
             failed: failed.iter().filter_map(Failure::read).collect(),
+            is_whole: value.get("whole").and_then(Value::as_bool) == Some(true),
             is_own: true,
         })
     }
@@ -181,6 +184,7 @@ impl Last {
             definitions: String::new(),
             console: None,
             failed: Vec::new(),
+            is_whole: false,
             is_own: false,
         })
     }
@@ -195,6 +199,7 @@ impl Last {
             "tree": self.tree,
             "definitions": self.definitions,
             "console": self.console,
+            "whole": self.is_whole,
             "failed": self.failed.iter().map(Failure::to_json).collect::<Vec<_>>(),
         })
     }

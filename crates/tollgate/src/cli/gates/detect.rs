@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(detected) => detected,
         Err(error) => return fail(&error, arguments.json),
     };
-    let site = if env.ci { Site::Ci } else { Site::Local };
+    let site = Site::of(env);
     let planned = jobs::plan(config, &changed, Which::All, site);
     let again = jobs::again(config, &failed, Which::All, site);
     let jobs = jobs::union(planned, again);

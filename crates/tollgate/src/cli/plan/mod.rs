@@ -4,6 +4,7 @@
 
 mod act;
 mod adjust;
+mod how;
 mod new;
 mod next;
 mod repair;
@@ -51,6 +52,8 @@ enum Command {
     Status(status::Arguments),
     /// Say what to do next, and why
     Next(next::Arguments),
+    /// Print an action step by step, as the plugin's commands have it
+    How(how::Arguments),
     /// Choose the plan that is meant from now on
     Use(adjust::Use),
     /// Hold the plan's files to the rules
@@ -71,6 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Command::Release => adjust::release(&site),
         Command::Status(arguments) => status::run(&site, arguments),
         Command::Next(arguments) => next::run(&site, arguments),
+        Command::How(arguments) => Ok(how::run(arguments)),
         Command::Use(arguments) => adjust::choose(&site, arguments),
         Command::Validate(arguments) => validate::run(&site, arguments),
         Command::Review(arguments) => review::run(&site, arguments),

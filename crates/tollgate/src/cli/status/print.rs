@@ -163,7 +163,10 @@ fn print_gates(gates: &Gates, now: Timestamp) {
             line("gates", WARN, "?", &text);
         }
         Pass::OtherGates { at } => {
-            let text = format!("passed {}, but the gates were others then", ago(*at, now));
+            let text = format!(
+                "passed {}, but the gates, or their base, were others then",
+                ago(*at, now)
+            );
             line("gates", WARN, "?", &text);
         }
         Pass::Unknown { at, why } => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FIXABLE, Gates, OK};
+use super::{BAD, FIXABLE, Gates, OK, answers};
 
 fn problems(gates: &Gates) -> Vec<String> {
     let (answer, _) = gates.json(&["validate"]);
@@ -252,6 +252,42 @@ fn the_environment_goes_before_files() {
 }
 
 #[test]
+fn other_files_in_the_log_directory_are_left_alone_and_are_no_runs() {
+    let gates = Gates::with_config(
+        &[OK],
+        "log_dir: logs\nstop_hook: { run_interval_minutes: 0 }",
+    );
+    let others = [
+        "server.log",
+        "app.20261116.log",
+        "check_in.18446744073709551615.log",
+        "settings.json",
+        "deep/er.log",
+    ];
+    for name in others {
+        gates.file(&format!("logs/{name}"), name);
+    }
+    answers(&gates.stop(), "approve", "passed");
+    gates.tollgate(&["clean"]).exits(0);
+    for name in others {
+        assert_eq!(gates.read(&format!("logs/{name}")), name);
+    }
+    assert!(gates.exists("logs/previous/check_src_ok.1.log"));
+}
+
+#[test]
+fn the_largest_numbers_are_numbers() {
+    let most = i64::MAX;
+    let gates = Gates::with_config(
+        &[BAD],
+        &format!(
+            "max_retries: {most}\nmax_parallel: {most}\nstop_hook: {{ run_interval_minutes: {most}, deadline_seconds: {most} }}"
+        ),
+    );
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
 fn archives_rotate() {
     let gates = Gates::with_config(&[("bad", "command: \"false\"")], "max_previous_logs: 2");
     for number in 1..=4 {
@@ -358,7 +394,7 @@ fn a_review_that_nobody_can_make_is_neither_pass_nor_fail() {
         .says("[INCONCLUSIVE] review:src:q")
         .says("Not verified: 1 inconclusive");
     let answer = gates.stop();
-    super::answers(&answer, "approve", "error");
+    answers(&answer, "approve", "error");
     assert!(
         answer["message"]
             .as_str()

@@ -25,7 +25,7 @@ fn alive(mark: &str) -> Vec<u32> {
     found
 }
 
-fn wait_until(what: &str, limit: Duration, test: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, limit: Duration, test: impl Fn() -> bool) {
     let begun = Instant::now();
     while !test() {
         assert!(begun.elapsed() < limit, "not within {limit:?}: {what}");

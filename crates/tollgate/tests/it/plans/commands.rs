@@ -363,3 +363,38 @@ fn the_status_of_a_destroyed_state_names_the_repair() {
     assert!(run.stdout.contains("invalid JSON"), "{run:?}");
     assert!(run.stdout.contains("`tollgate plan repair`"), "{run:?}");
 }
+
+#[test]
+fn how_prints_every_action_that_next_can_name() {
+    let fixture = Fixture::at(&json!({ "phase": "plan-review", "next_phase": "create-tasks" }));
+    let run = fixture.plan(&["next"]);
+    assert!(
+        run.stdout.contains("`tollgate plan how create-tasks`"),
+        "{run:?}"
+    );
+    let run = fixture.plan(&["how", "create-tasks"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for words in ["# Create the tasks", "tollgate plan how ground-rules"] {
+        assert!(run.stdout.contains(words), "{run:?}");
+    }
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
+    let actions = std::fs::read_dir(format!("{plugin}/actions")).unwrap();
+    let mut names: Vec<String> = actions
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names.len(), 17);
+    names.push("ground-rules".to_owned());
+    for name in names {
+        let run = fixture.plan(&["how", &name]);
+        assert_eq!(run.code, 0, "{name}: {run:?}");
+        assert!(run.stdout.contains("# "), "{name}: {run:?}");
+        assert!(
+            !run.stdout.contains("CLAUDE_PLUGIN_ROOT"),
+            "{name}: {run:?}"
+        );
+    }
+    let run = fixture.plan(&["how", "nothing"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("ground-rules"), "{run:?}");
+}

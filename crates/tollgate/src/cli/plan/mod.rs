@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
+use super::plain::Plain;
 use super::{Answer, GOOD, Trouble, WARN};
 use crate::plan::choice;
 use crate::plan::home::{Found, Plan, Unwritten};
@@ -197,7 +198,7 @@ fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
 
 /// A step that is not made.
 fn refused(refusal: &Refusal) -> ExitCode {
-    anstream::eprintln!("{WARN}refused{WARN:#}: {}", refusal.what);
+    anstream::eprintln!("{WARN}refused{WARN:#}: {}", Plain(&refusal.what));
     anstream::eprintln!("{}hint{:#}: {}", super::HINT, super::HINT, refusal.next);
     ExitCode::from(1)
 }

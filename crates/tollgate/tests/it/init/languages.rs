@@ -319,3 +319,11 @@ fn manifests_that_cannot_be_read_are_no_reason_to_fail() {
         assert_eq!(run.code, 0, "{path}: {run:?}");
     }
 }
+
+#[test]
+fn a_manifest_that_cannot_be_read_is_not_passed_over() {
+    let repository = Repository::with(&[("package.json", "{ \"scripts\": ")]);
+    let proposal = repository.proposal();
+    let languages = proposal["languages"].to_string();
+    assert!(languages.contains("the file is no JSON"), "{languages}");
+}

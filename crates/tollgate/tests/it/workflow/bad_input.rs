@@ -154,7 +154,9 @@ fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
     let nowhere = crate::context::Project::empty();
     let run = crate::context::run(nowhere.command(&["workflow", "status"]), b"");
     assert!(
-        run.code == 2 && run.stderr.contains("in no project"),
+        run.code == 2
+            && run.stderr.contains("in no project")
+            && run.stderr.contains("hint: `tollgate init` makes it one"),
         "{run:?}"
     );
 }

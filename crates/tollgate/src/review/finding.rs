@@ -120,12 +120,32 @@ impl State {
 }
 
 impl Finding {
-    /// From the reviewer's words. An id counts only if an earlier finding has it.
-    fn of(violation: &Violation, scope: &Scope, known: &[Self], print: &Printer<'_>) -> Self {
+    /// From the reviewer's words. An id counts only if an earlier finding has it, and once. That of
+    /// a skipped one counts only in its own file, unless that is gone: what lies elsewhere is
+    /// something else, and nobody gave a reason for it.
+    fn of(
+        violation: &Violation,
+        scope: &Scope,
+        known: &[Self],
+        said: &[Self],
+        print: &Printer<'_>,
+    ) -> Self {
         let file = violation.file.as_deref().map(|file| scope.normalise(file));
         let own = identity(file.as_deref(), &violation.issue);
+        let can_be = |earlier: &&Self| {
+            let is_free = said.iter().all(|other| other.id != earlier.id);
+            let is_there = match (&earlier.file, &file) {
+                (Some(before), Some(now)) => {
+                    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+                    name(before) == name(now) || print(before) == GONE
+                }
+                (Some(_) | None, None) | (None, Some(_)) => true,
+            };
+            is_free && (is_there || earlier.reason().is_none())
+        };
         let named = violation.id.as_ref();
         let earlier = named.and_then(|id| known.iter().find(|finding| finding.id == *id));
+        let earlier = earlier.filter(can_be);
         Self {
             id: earlier.map_or(own, |finding| finding.id.clone()),
             line: violation.line,
@@ -213,6 +233,9 @@ impl Finding {
 /// A file's content as a short text. Empty if there is no such file.
 pub(crate) type Printer<'p> = dyn Fn(&str) -> String + Sync + 'p;
 
+/// What is printed of a file that is not there.
+const GONE: &str = "gone";
+
 /// The printer of files below `root`.
 pub(crate) fn print_below(root: &Path, file: &str) -> String {
     let is_inside = Path::new(file)
@@ -223,7 +246,7 @@ pub(crate) fn print_below(root: &Path, file: &str) -> String {
     }
     match tollgate_core::fs::read_regular(&root.join(file), 32 << 20) {
         Ok(Some(contents)) => format!("{:016x}", digest(&contents.bytes)),
-        Ok(None) => "gone".to_owned(),
+        Ok(None) => GONE.to_owned(),
         Err(_) => String::new(),
     }
 }
@@ -262,7 +285,7 @@ pub(crate) fn settle(
     let mut settled = Settled::default();
     let mut said: Vec<Finding> = Vec::new();
     for violation in answer.iter().flat_map(|answer| &answer.violations) {
-        let finding = Finding::of(violation, scope, &earlier, print);
+        let finding = Finding::of(violation, scope, &earlier, &said, print);
         if said.iter().all(|other| other.id != finding.id) {
             said.push(finding);
         }

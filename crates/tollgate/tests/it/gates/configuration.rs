@@ -276,6 +276,44 @@ fn other_files_in_the_log_directory_are_left_alone_and_are_no_runs() {
 }
 
 #[test]
+fn a_blank_behind_a_fence_hides_no_front_matter() {
+    let gates = Gates::with_config(&[OK], "cli: { default_preference: [claude] }");
+    let config = gates.read(".gauntlet/config.yml");
+    gates.file(
+        ".gauntlet/config.yml",
+        &format!("{config}    reviews: [q]\n"),
+    );
+    gates.file(
+        ".gauntlet/reviews/q.md",
+        "--- \t\nenabled: false\n--- \nLook.\n",
+    );
+    gates
+        .tollgate(&["detect"])
+        .exits(0)
+        .does_not_say("review q");
+    gates.file(".gauntlet/reviews/q.md", "---\nenabled: true\n---\nLook.\n");
+    gates.tollgate(&["detect"]).exits(0).says("review q");
+}
+
+#[test]
+fn a_review_that_says_nothing_is_none() {
+    let gates = Gates::with_config(&[OK], "");
+    gates.file(".gauntlet/empty.md", " \n");
+    for (file, text) in [
+        ("q.yml", "prompt_file: empty.md"),
+        ("q.md", "---\nprompt_file: empty.md\n---\n"),
+        ("q.md", ""),
+    ] {
+        let path = gates.file(&format!(".gauntlet/reviews/{file}"), text);
+        gates
+            .tollgate(&["validate"])
+            .exits(1)
+            .says("does not say what to look for");
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
 fn the_largest_numbers_are_numbers() {
     let most = i64::MAX;
     let gates = Gates::with_config(

@@ -124,6 +124,33 @@ fn kill_9_of_the_whole_group_of_a_stop_hook_leaves_no_process() {
 }
 
 #[test]
+fn kill_9_of_a_run_leaves_nothing_of_a_run_inside_it() {
+    let mark = format!("tollgate-test-{}-inner", std::process::id());
+    let inner = Gates::new(&[(
+        "slow",
+        &format!("command: \"MARK={mark}; export MARK; touch ../.up; sleep 300\""),
+    )]);
+    let command = format!("cd {} && $TOLLGATE run", inner.project.root().display());
+    let gates = Gates::new(&[("nested", &format!("command: \"{command}\""))]);
+    let mut child = gates
+        .command(&["run"])
+        .env("TOLLGATE", crate::context::TOLLGATE)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let up = inner.path(".up");
+    wait_until("the inner check runs", Duration::from_secs(20), || {
+        up.exists() && !alive(&mark).is_empty()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("all processes are gone", Duration::from_secs(5), || {
+        alive(&mark).is_empty()
+    });
+}
+
+#[test]
 fn ctrl_c_ends_the_checks_and_tells_that_nothing_is_verified() {
     let (gates, mut child, mark) = started(&["check"], false);
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();

@@ -294,7 +294,7 @@ impl Case<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
-            Subject::NoTasks => "tasks.md lists no task",
+            Subject::NoTasks => "tasks.md lists no task by a number",
             Subject::NoCurrentTask => "state.json names no current task",
         };
         self.tell(

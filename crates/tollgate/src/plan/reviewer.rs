@@ -69,6 +69,13 @@ impl Verdict {
             Self::Missing => "no verdict (counts as FAIL)",
         }
     }
+
+    /// Whether a review that was written down with this word counts as a fail.
+    pub(crate) fn is_fail(word: &str) -> bool {
+        [Self::Fail, Self::Missing]
+            .map(Self::as_str)
+            .contains(&word)
+    }
 }
 
 impl Job {

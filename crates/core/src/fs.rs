@@ -11,6 +11,7 @@
 mod append;
 mod directory;
 mod fault;
+mod pieces;
 mod read;
 mod replace;
 
@@ -20,6 +21,7 @@ pub(crate) use directory::{create_directories, overwrite, write_record};
 pub use directory::{private_directory, relocate};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
+pub use pieces::Pieces;
 pub(crate) use read::holds;
 pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};

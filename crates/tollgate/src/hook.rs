@@ -86,7 +86,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let options = Options::parse(args, begun);
     let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
-    allow_on_panic(&env, known);
+    allow_on_panic(&env, known, protocol::answer_unparsed);
     let read = crate::stdin::read();
     match &read {
         Ok(text) => {
@@ -97,10 +97,10 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
             };
             match protocol::parse(text, &hints) {
                 Ok(event) => decide(text, &options.in_its_dialect(event), &env, &options),
-                Err(error) => unread(&env, known, error.into()),
+                Err(error) => unread(&env, known, error.into(), protocol::answer_unparsed),
             }
         }
-        Err(fault) => unread(&env, known, fault.clone()),
+        Err(fault) => unread(&env, known, fault.clone(), protocol::answer_unparsed),
     }
 }
 
@@ -314,8 +314,11 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// How an asker is told of faults.
+type Words = fn(Option<Wire>, &[Fault]) -> Answer;
+
 /// The way of an event that could not be read: the agent goes on, and it is told.
-fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
+fn unread(env: &Env, wire: Option<Wire>, fault: Fault, words: Words) -> ExitCode {
     let mut outcome = Outcome {
         faults: vec![fault],
         ..Outcome::default()
@@ -323,7 +326,7 @@ fn unread(env: &Env, wire: Option<Wire>, fault: Fault) -> ExitCode {
     if let Some(layout) = Layout::find(env, None) {
         Record::unread(wire).write(&layout, &mut outcome, Timestamp::now());
     }
-    give(&protocol::answer_unparsed(wire, &outcome.faults))
+    give(&words(wire, &outcome.faults))
 }
 
 /// The branch of a repository whose references only git can read.
@@ -345,13 +348,13 @@ fn give(answer: &Answer) -> ExitCode {
 }
 
 /// A panic is a fault like any other: journalled, told, and the agent goes on.
-fn allow_on_panic(env: &Env, wire: Option<Wire>) {
+pub(crate) fn allow_on_panic(env: &Env, wire: Option<Wire>, words: Words) {
     let env = env.clone();
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
         let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
-        let _code = unread(&env, wire, fault);
+        let _code = unread(&env, wire, fault, words);
         #[expect(
             clippy::disallowed_methods,
             clippy::exit,

@@ -65,7 +65,7 @@ pub(crate) struct Turn {
 /// A stop that Tollgate blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Who blocked: `gates`, `plan`, `delegation`.
+    /// Who blocked: `gates`, `plan`, `plan-rules`, `delegation`.
     pub(crate) by: String,
     /// Tells the fault from others.
     pub(crate) fault: String,

@@ -17,6 +17,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::scene::Sources;
 use tollgate_core::state::timestamp;
 use tollgate_core::state::view::State;
+use tollgate_core::workflow::phases;
 
 use crate::journal::Tail;
 use crate::plan::home::Found;
@@ -81,16 +82,14 @@ fn workflow(sources: &Sources) -> Option<String> {
         return Some("workflow ?".to_owned());
     };
     let workflow = state.workflow()?;
-    let phases = workflow.get("phases");
-    let all = phases.and_then(tollgate_core::json::Node::array);
-    let all = all.map_or(0, |phases| phases.len());
-    let index = workflow.get("current_phase_index");
-    let index = index.and_then(tollgate_core::json::Node::u64).unwrap_or(0);
+    let all = workflow.phases();
     let phase = state.current_phase().unwrap_or_default();
     let kind = workflow.str("type").unwrap_or_default();
     let mut text = format!("{kind} {phase}");
-    if all > 0 {
-        let _infallible = write!(text, " {}/{all}", (index + 1).min(all as u64));
+    // Between two phases the index is one ahead of the phase that is named.
+    let known = phases::canonical(&phase);
+    if let Some(at) = all.iter().position(|key| phases::canonical(key) == known) {
+        let _infallible = write!(text, " {}/{}", at + 1, all.len());
     }
     Some(text)
 }

@@ -263,7 +263,9 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
 }
 
 /// Whether a file of this number is at `path` and holds these bytes. Piece by piece, because the
-/// bytes are in memory already.
+/// bytes are in memory already. Not part of its caller, which seldom needs it: room for a piece on
+/// the stack is four page faults.
+#[inline(never)]
 pub(crate) fn holds(path: &Path, inode: u64, bytes: &[u8]) -> bool {
     let Ok(file) = open(path, OFlags::NOFOLLOW).map(File::from) else {
         return false;

@@ -7,7 +7,7 @@
 //! to another name if a sweeper was quicker.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,6 +16,7 @@ use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::fault::step;
+use super::pieces;
 use super::read::{FileKind, Stamp};
 
 /// What the name of every temporary file begins with.
@@ -67,7 +68,7 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
     let mould = Mould::of(path)?;
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, None, bytes, mould, durability)?;
+    let staged = Staged::write(directory, None, &[bytes], mould, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }
@@ -77,7 +78,7 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, None, bytes, Mould::shared(), Durability::Lazy)?;
+    let staged = Staged::write(directory, None, &[bytes], Mould::shared(), Durability::Lazy)?;
     staged.publish_new(path)
 }
 
@@ -212,14 +213,14 @@ impl Staged {
     pub(crate) fn write(
         directory: &Path,
         name: Option<&str>,
-        bytes: &[u8],
+        pieces: &[&[u8]],
         mould: Mould,
         durability: Durability,
     ) -> Result<Self, WriteFault> {
         let staged =
             Self::create(directory, name).map_err(WriteFault::at("creating a temporary file"))?;
         staged
-            .fill(bytes)
+            .fill(pieces)
             .map_err(WriteFault::at("writing the temporary file"))?;
         staged
             .shape(mould)
@@ -281,19 +282,16 @@ impl Staged {
         }))
     }
 
-    fn fill(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = &self.file;
+    fn fill(&self, pieces: &[&[u8]]) -> io::Result<()> {
         step("write")?;
-        let bytes = if cfg!(test) {
+        if cfg!(test) {
             // A torn write is a place to be killed at, too.
-            let (first, rest) = bytes.split_at(bytes.len() / 2);
-            file.write_all(first)?;
+            let first = pieces.first().copied().unwrap_or_default();
+            let half = first.get(..first.len() / 2).unwrap_or_default();
+            pieces::write_all(&self.file, &[half], 0)?;
             step("write the rest")?;
-            rest
-        } else {
-            bytes
-        };
-        file.write_all(bytes)
+        }
+        pieces::write_all(&self.file, pieces, 0)
     }
 
     fn shape(&self, mould: Mould) -> io::Result<()> {
@@ -463,8 +461,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(format!("{TEMPORARY}1-1")), "half").unwrap();
         std::fs::write(dir.path().join("mine.tmp"), "not ours").unwrap();
-        let living =
-            Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap();
+        let living = Staged::write(
+            dir.path(),
+            None,
+            &[b"x"],
+            Mould::private(),
+            Durability::Lazy,
+        )
+        .unwrap();
         assert_eq!(sweep(dir.path()).unwrap(), 1);
         assert!(living.path().exists());
         living.publish(&dir.path().join("f")).unwrap();
@@ -478,7 +482,7 @@ mod tests {
         std::fs::write(&own, "half").unwrap();
         let write = || {
             let mould = Mould::private();
-            Staged::write(dir.path(), Some("own"), b"x", mould, Durability::Lazy).unwrap()
+            Staged::write(dir.path(), Some("own"), &[b"x"], mould, Durability::Lazy).unwrap()
         };
         let first = write();
         assert_eq!(first.path(), own);
@@ -493,15 +497,30 @@ mod tests {
     #[test]
     fn what_is_staged_and_not_published_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        drop(Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap());
+        drop(
+            Staged::write(
+                dir.path(),
+                None,
+                &[b"x"],
+                Mould::private(),
+                Durability::Lazy,
+            )
+            .unwrap(),
+        );
         assert!(names(dir.path()).is_empty());
     }
 
     #[test]
     fn a_forked_copy_of_the_descriptor_does_not_keep_a_leftover_from_being_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let staged =
-            Staged::write(dir.path(), None, b"x", Mould::private(), Durability::Lazy).unwrap();
+        let staged = Staged::write(
+            dir.path(),
+            None,
+            &[b"x"],
+            Mould::private(),
+            Durability::Lazy,
+        )
+        .unwrap();
         let _copy = staged.file.try_clone().unwrap();
         inject(Some(Plan {
             at: 1,

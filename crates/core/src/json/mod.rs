@@ -16,7 +16,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-use scan::{Flaw, Scanner};
+use scan::{Flaw, Member, Scanner};
 pub(crate) use search::count;
 
 /// One value of a JSON text, not decoded yet.
@@ -27,6 +27,14 @@ pub struct Node<'a>(&'a str);
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Node<'a>)>,
+}
+
+/// An object of which some members, which are objects, were cut with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened<'a> {
+    pub(crate) object: Object<'a>,
+    /// The number of the member, and it.
+    inner: Vec<(usize, Object<'a>)>,
 }
 
 /// Where and how a text is no JSON.
@@ -206,16 +214,23 @@ impl<'a> Object<'a> {
         Ok(Self::of(members))
     }
 
-    /// Reads a whole text as one object of which only the member `key` matters, an object too:
-    /// what `parse` and then `object` give, in one pass.
-    pub(crate) fn parse_only(text: &'a str, key: &str) -> Result<Option<Self>, Malformed> {
+    /// Reads a whole text as one object, and its members of these names that are objects, too: what
+    /// `parse` and then `Node::object` give, in one pass. If one of those is malformed, the whole is.
+    pub(crate) fn parse_opening(text: &'a str, keys: &[&str]) -> Result<Opened<'a>, Malformed> {
         let malformed = |flaw| Malformed::of(text, flaw);
-        let is_it = |quoted: &str| name(quoted) == key;
-        let members = Scanner::new(text).members_of(is_it).map_err(malformed)?;
-        Ok(members.map(Self::of))
+        let is_wanted = |quoted: &str| keys.contains(&name(quoted).as_ref());
+        let cut = Scanner::new(text).members_opening(is_wanted);
+        let (members, opened) = cut.map_err(malformed)?;
+        Ok(Opened {
+            object: Self::of(members),
+            inner: opened
+                .into_iter()
+                .map(|(member, inner)| (member, Self::of(inner)))
+                .collect(),
+        })
     }
 
-    fn of(members: Vec<(&'a str, &'a str)>) -> Self {
+    fn of(members: Vec<Member<'a>>) -> Self {
         let named = |(key, value)| (name(key), Node(value));
         Self {
             members: members.into_iter().map(named).collect(),
@@ -275,6 +290,32 @@ impl<'a> Object<'a> {
     /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+}
+
+impl<'a> Opened<'a> {
+    /// An object that nobody cut further.
+    pub(crate) fn closed(object: Object<'a>) -> Self {
+        Self {
+            object,
+            inner: Vec::new(),
+        }
+    }
+
+    /// Every member called `key`, and what it is as an object, if it is one: as far as that is
+    /// known already.
+    pub(crate) fn get_all(
+        &self,
+        key: &str,
+    ) -> impl DoubleEndedIterator<Item = (Node<'a>, Option<Object<'a>>)> {
+        let members = self.object.members.iter().enumerate();
+        let called = members.filter(move |(_, (name, _))| name == key);
+        called.map(|(number, (_, node))| {
+            let mut inner = self.inner.iter();
+            let cut = inner.find(|(member, _)| *member == number);
+            let cut = cut.map(|(_, object)| object.clone());
+            (*node, cut.or_else(|| node.object()))
+        })
     }
 }
 
@@ -463,11 +504,13 @@ mod tests {
             }
             let Ok(whole) = Object::parse(&text) else { return Ok(()); };
             for key in keys {
-                let alone = Object::parse_only(&text, key).unwrap();
+                let alone = Object::parse_opening(&text, &[key]).unwrap().get_all(key).next_back().and_then(|(_, object)| object);
                 let members = |object: Option<Object<'_>>| object.map(|object| format!("{object:?}"));
                 prop_assert_eq!(members(alone), members(whole.object(key)));
             }
-            prop_assert!(Object::parse_only(&text, "not there").unwrap().is_none());
+            let opened = Object::parse_opening(&text, &["not there"]).unwrap();
+            prop_assert!(opened.get_all("not there").next().is_none());
+            prop_assert_eq!(format!("{:?}", opened.object), format!("{whole:?}"));
         }
 
         #[test]

@@ -29,6 +29,12 @@ const NEAR: usize = 32;
 /// Texts from this length on are worth a second try.
 const LARGE: usize = 4096;
 
+/// A key and its value, as they stand in the text.
+pub(super) type Member<'a> = (&'a str, &'a str);
+
+/// The members of an object, and those of some of them with their number.
+pub(super) type Opened<'a> = (Vec<Member<'a>>, Vec<(usize, Vec<Member<'a>>)>);
+
 /// A position in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
@@ -56,7 +62,7 @@ impl<'a> Scanner<'a> {
     /// passed over in one search. In a text that is printed otherwise such a line may be an
     /// inner one. Then a bracket is left over at the end, so the mistake always shows, and the
     /// text is read again with care.
-    pub(super) fn members(self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
+    pub(super) fn members(self) -> Result<Vec<Member<'a>>, Flaw> {
         let text = self.text;
         if text.len() > LARGE && text.starts_with("{\n  \"") {
             let hasty = Self {
@@ -70,7 +76,7 @@ impl<'a> Scanner<'a> {
         self.read_members()
     }
 
-    fn read_members(mut self) -> Result<Vec<(&'a str, &'a str)>, Flaw> {
+    fn read_members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
         let mut members = Vec::with_capacity(16);
         self.each_member(|scanner, key| {
             members.push((key, scanner.value()?));
@@ -79,32 +85,32 @@ impl<'a> Scanner<'a> {
         self.end().map(|()| members)
     }
 
-    /// The members of the object that is a member of the object that the whole text is: the last
-    /// one for whose key `is_it` holds. None, if that is no object. Each byte is looked at once,
-    /// where cutting the outer object first and then the inner one looks at most of them twice.
-    pub(super) fn members_of(
+    /// The members of the object that the whole text is, and the members of those of them that are
+    /// objects and whose key is wanted, with their number. Each byte is looked at once, where
+    /// cutting the outer object and then an inner one looks at most of them twice.
+    pub(super) fn members_opening(
         mut self,
-        is_it: impl Fn(&str) -> bool,
-    ) -> Result<Option<Vec<(&'a str, &'a str)>>, Flaw> {
-        let mut found = None;
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Opened<'a>, Flaw> {
+        let mut members = Vec::with_capacity(16);
+        let mut opened = Vec::new();
         self.each_member(|scanner, key| {
-            if !is_it(key) {
-                return scanner.value().map(drop);
-            }
             scanner.blanks();
-            if scanner.peek() != Some(b'{') {
-                found = None;
-                return scanner.value().map(drop);
-            }
-            let mut members = Vec::with_capacity(64);
-            scanner.each_member(|scanner, key| {
+            if scanner.peek() != Some(b'{') || !is_wanted(key) {
                 members.push((key, scanner.value()?));
+                return Ok(());
+            }
+            let start = scanner.at;
+            let mut inner = Vec::with_capacity(8);
+            scanner.each_member(|scanner, key| {
+                inner.push((key, scanner.value()?));
                 Ok(())
             })?;
-            found = Some(members);
+            opened.push((members.len(), inner));
+            members.push((key, scanner.since(start)?));
             Ok(())
         })?;
-        self.end().map(|()| found)
+        self.end().map(|()| (members, opened))
     }
 
     /// Goes through the object here. `member` gets each key and passes over its value.
@@ -165,9 +171,12 @@ impl<'a> Scanner<'a> {
             Some(_) => self.scalar()?,
             None => return Err(self.flaw("the text ends where a value should be")),
         }
-        self.text
-            .get(start..self.at)
-            .ok_or_else(|| self.flaw("cut inside a character"))
+        self.since(start)
+    }
+
+    fn since(&self, start: usize) -> Result<&'a str, Flaw> {
+        let text = self.text.get(start..self.at);
+        text.ok_or_else(|| self.flaw("cut inside a character"))
     }
 
     /// Passes over a string that somebody may ask for.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::parse::{INPUT, wrong};
 use super::{EventKind, Replacement, Tool, ToolCall, patch};
-use crate::json::{Kind, Node, Object};
+use crate::json::{Kind, Node, Object, Opened};
 
 /// What kind of tool a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ const TOLD: &[&str] = &["prompt", "message"];
 /// The tool call of an event, whose names for it are given, the one that counts last.
 pub(super) fn read<'a>(
     problems: &mut Vec<String>,
-    object: &Object<'a>,
+    object: &Opened<'a>,
     event: EventKind,
     names: Vec<Cow<'a, str>>,
 ) -> Option<Tool<'a>> {
@@ -170,7 +170,7 @@ struct Input<'p, 'a> {
 }
 
 impl<'p, 'a> Input<'p, 'a> {
-    fn of(event: &Object<'a>, problems: &'p mut Vec<String>) -> Self {
+    fn of(event: &Opened<'a>, problems: &'p mut Vec<String>) -> Self {
         let mut input = Self {
             objects: Vec::new(),
             label: "tool_input.",
@@ -180,9 +180,9 @@ impl<'p, 'a> Input<'p, 'a> {
         };
         for key in INPUT {
             let mut seen = 0;
-            for node in event.get_all(key) {
+            for (node, object) in event.get_all(key) {
                 seen += 1;
-                input.add(key, node);
+                input.add(key, node, object);
             }
             if seen > 1 {
                 input
@@ -193,9 +193,9 @@ impl<'p, 'a> Input<'p, 'a> {
         input
     }
 
-    fn add(&mut self, key: &str, node: Node<'a>) {
+    fn add(&mut self, key: &str, node: Node<'a>, object: Option<Object<'a>>) {
         match node.kind() {
-            Kind::Object => self.objects.extend(node.object()),
+            Kind::Object => self.objects.extend(object),
             Kind::Null => self.is_null = true,
             Kind::String => {
                 let text = node.str().unwrap_or_default();

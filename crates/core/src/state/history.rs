@@ -75,7 +75,8 @@ impl<'a> History<'a> {
                 patch::of_edits(edits, &updated.before, root, &values)
             }
             Own::Edits(..) | Own::Compare => {
-                Some(compared(&updated.before, updated.after.as_bytes(), &values))
+                let after = updated.after.joined();
+                Some(compared(&updated.before, after.as_bytes(), &values))
             }
         };
         journal.append(&Entry {

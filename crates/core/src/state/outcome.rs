@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Flaw;
 use super::store::{STATE_CAP, TRIES};
-use crate::fs::{ReadFault, WriteFault};
+use crate::fs::{Pieces, ReadFault, WriteFault};
 
 /// What an update did. What it tells of the text before may be the caller's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Updated<'t> {
     /// The text before the own change, and the new one. Both are empty if nothing was written.
     pub before: Cow<'t, [u8]>,
     /// See `before`.
-    pub after: String,
+    pub after: Pieces<'t>,
     /// The waiting changes of others that were made with it, before the own one.
     pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.

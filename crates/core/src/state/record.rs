@@ -138,39 +138,68 @@ impl Record {
 
 /// Keeps a copy of the content that the next record will speak of, and says where. A full disk is
 /// no reason to refuse an update: then there is no copy.
-pub(super) fn keep_copy(home: &Path, last: Option<&Record>, bytes: &[u8]) -> Option<Slot> {
+pub(super) fn keep_copy(home: &Path, last: Option<&Record>, pieces: &[&[u8]]) -> Option<Slot> {
     let slot = Slot::next(last);
-    overwrite(&home.join(slot.name()), bytes).ok()?;
+    overwrite(&home.join(slot.name()), pieces).ok()?;
     Some(slot)
 }
 
 /// A digest of a file's content: four words at a time, each in a lane of its own, so that no
 /// multiplication waits for the one before. 64 KB take about five microseconds.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |sum: u64, word: u64| {
-        let sum = (sum ^ word).wrapping_mul(FACTOR);
-        sum ^ (sum >> 29)
-    };
-    let (blocks, rest) = bytes.as_chunks::<32>();
+    digest_of(&[bytes])
+}
+
+/// The digest of a content that comes in pieces: the same as if it came in one.
+pub(super) fn digest_of(pieces: &[&[u8]]) -> u64 {
     let mut lanes = [1, 2, 3, 4];
-    let mut take = |block: &[u8; 32]| {
-        let (words, _none) = block.as_chunks::<8>();
-        // Written out, because a loop over both is not unrolled by every build.
-        if let ([a, b, c, d], [first, second, third, fourth]) = (&mut lanes, words) {
-            *a = mix(*a, u64::from_le_bytes(*first));
-            *b = mix(*b, u64::from_le_bytes(*second));
-            *c = mix(*c, u64::from_le_bytes(*third));
-            *d = mix(*d, u64::from_le_bytes(*fourth));
+    // What of a block came so far, where a piece ends inside of it.
+    let mut begun = [0; BLOCK];
+    let mut filled = 0;
+    for piece in pieces {
+        let missing = (BLOCK - filled) % BLOCK;
+        let (head, rest) = piece.split_at(missing.min(piece.len()));
+        for (to, from) in begun.iter_mut().skip(filled).zip(head) {
+            *to = *from;
         }
-    };
-    blocks.iter().for_each(&mut take);
-    let mut last = [0; 32];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
+        filled += head.len();
+        if filled == BLOCK {
+            take(&mut lanes, &begun);
+            filled = 0;
+        }
+        let (blocks, rest) = rest.as_chunks::<BLOCK>();
+        for block in blocks {
+            take(&mut lanes, block);
+        }
+        for (to, from) in begun.iter_mut().skip(filled).zip(rest) {
+            *to = *from;
+        }
+        filled += rest.len();
     }
-    take(&last);
-    lanes.into_iter().fold(bytes.len() as u64, mix)
+    begun.iter_mut().skip(filled).for_each(|byte| *byte = 0);
+    take(&mut lanes, &begun);
+    let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+    lanes.into_iter().fold(length as u64, mix)
+}
+
+/// The bytes that the digest takes at a time.
+const BLOCK: usize = 32;
+
+fn take(lanes: &mut [u64; 4], block: &[u8; BLOCK]) {
+    let (words, _none) = block.as_chunks::<8>();
+    // Written out, because a loop over both is not unrolled by every build.
+    if let ([a, b, c, d], [first, second, third, fourth]) = (lanes, words) {
+        *a = mix(*a, u64::from_le_bytes(*first));
+        *b = mix(*b, u64::from_le_bytes(*second));
+        *c = mix(*c, u64::from_le_bytes(*third));
+        *d = mix(*d, u64::from_le_bytes(*fourth));
+    }
+}
+
+fn mix(sum: u64, word: u64) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let sum = (sum ^ word).wrapping_mul(FACTOR);
+    sum ^ (sum >> 29)
 }
 
 fn seen_text(seen: &Seen) -> String {
@@ -259,6 +288,25 @@ mod tests {
             assert_ne!(digest(&text), digest(&other));
         }
         assert_ne!(digest(b""), digest(b"\0"));
+    }
+
+    #[test]
+    fn the_digest_does_not_tell_how_the_content_is_cut() {
+        let text: Vec<u8> = (0..200_u8).collect();
+        for first in 0..text.len() {
+            for length in [0, 1, 7, 31, 32, 33, 64, 90] {
+                let (one, rest) = text.split_at(first);
+                let (two, three) = rest.split_at(length.min(rest.len()));
+                assert_eq!(
+                    digest_of(&[one, two, three]),
+                    digest(&text),
+                    "{first} {length}"
+                );
+            }
+        }
+        assert_eq!(digest_of(&[]), digest(b""));
+        // Records that are on disk hold it.
+        assert_eq!(digest(b"{\n  \"a\": 1\n}\n"), 0xa3de_960d_c10a_231d);
     }
 
     #[test]

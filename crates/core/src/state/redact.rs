@@ -135,13 +135,16 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             _ if starts_word => token(bytes, at),
             _ => None,
         };
-        match secret {
-            Some((start, end)) => {
-                out.push_str(text.get(kept..start).unwrap_or_default());
-                out.push_str(REDACTED);
-                (kept, at, name_start) = (end, end, end);
+        if let Some((start, end)) = secret {
+            out.push_str(text.get(kept..start).unwrap_or_default());
+            out.push_str(REDACTED);
+            (kept, at, name_start) = (end, end, end);
+        } else {
+            at += 1;
+            // Inside of a word nothing begins.
+            if is_word(byte) {
+                at = run(bytes, at, is_word);
             }
-            None => at += 1,
         }
     }
     if kept == 0 && out.is_empty() {

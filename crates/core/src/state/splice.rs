@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use super::document::same;
 use super::edit::{Edit, Op};
 use super::patch::at_most;
+use crate::fs::Pieces;
 use crate::json::{Kind, Node, Object};
 
 /// How a document begins that is printed with two blanks per level.
@@ -27,15 +28,23 @@ const PRINTED: &str = "{\n  \"";
 const SPARE: usize = 1 << 10;
 
 /// A document's text, cut into its members once however many edits are made in it.
+///
+/// The first edit of a member is only noted: what is written in the end is the old text in pieces,
+/// with the new ones between them, and nothing of it is copied. Whoever wants more (to change the
+/// same member again, to put a new one in) works on a copy in which that was done.
 pub(super) struct Spliced<'t> {
     text: Cow<'t, str>,
     members: Vec<Member<'t>>,
+    /// What is to be put where in the text, and is not yet.
+    noted: Vec<(Range<usize>, String)>,
 }
 
 /// One member of the document: its key, and where its value is.
 struct Member<'t> {
     key: Cow<'t, str>,
     place: Range<usize>,
+    /// Whether a change inside of it is noted.
+    is_noted: bool,
 }
 
 impl<'t> Spliced<'t> {
@@ -51,11 +60,16 @@ impl<'t> Spliced<'t> {
         let members = root.into_members();
         let members = members.into_iter().map(|(key, node)| {
             let place = range(text, node)?;
-            Some(Member { key, place })
+            Some(Member {
+                key,
+                place,
+                is_noted: false,
+            })
         });
         Some(Self {
             members: members.collect::<Option<_>>()?,
             text: Cow::Borrowed(text),
+            noted: Vec::new(),
         })
     }
 
@@ -63,15 +77,21 @@ impl<'t> Spliced<'t> {
     pub(super) fn apply(&mut self, edits: &[Edit]) -> Option<()> {
         edits.iter().try_for_each(|edit| {
             let path: Vec<&str> = edit.path.iter().map(String::as_str).collect();
+            self.settle_for(path.first()?)?;
             match self.one(&path, &edit.op)? {
                 Step::Nothing => Some(()),
-                Step::Put(place, new) => self.put(&path, place, &new),
+                Step::Put(place, new) => self.put(&path, place, new),
             }
         })
     }
 
-    /// A member's value, if there is exactly one of that name.
-    pub(super) fn get(&self, key: &str) -> Option<Node<'_>> {
+    /// A member's value as it is now, if there is exactly one of that name.
+    pub(super) fn get(&mut self, key: &str) -> Option<Node<'_>> {
+        self.settle_for(key)?;
+        self.value_of(key)
+    }
+
+    fn value_of(&self, key: &str) -> Option<Node<'_>> {
         let mut called = self.members.iter().filter(|member| member.key == key);
         let (Some(found), None) = (called.next(), called.next()) else {
             return None;
@@ -81,19 +101,70 @@ impl<'t> Spliced<'t> {
 
     /// Whether an edit changed something.
     pub(super) fn is_changed(&self) -> bool {
-        matches!(self.text, Cow::Owned(_))
+        matches!(self.text, Cow::Owned(_)) || !self.noted.is_empty()
     }
 
-    /// The text as it is now, if an edit changed it.
-    pub(super) fn changed(self) -> Option<String> {
+    /// The text as it is now, if an edit changed it; it may still be the old one otherwise.
+    pub(super) fn changed(mut self) -> Option<Pieces<'t>> {
+        self.noted.sort_by_key(|(place, _)| place.start);
         match self.text {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(text) => Some(text),
+            Cow::Borrowed(_) if self.noted.is_empty() => None,
+            Cow::Borrowed(text) => Pieces::replaced(text, self.noted),
+            Cow::Owned(text) => Some(text.into()),
         }
     }
 
-    /// Puts a text in a place, and moves the members behind it.
-    fn put(&mut self, path: &[&str], place: Range<usize>, new: &str) -> Option<()> {
+    /// Does what is noted, if somebody is about to look at what that changes: the member of this
+    /// name, or, if it is to be a new one, the end of the document.
+    fn settle_for(&mut self, key: &str) -> Option<()> {
+        let mut called = self.members.iter().filter(|member| member.key == key);
+        let concerned = match called.next() {
+            Some(first) => first.is_noted || called.any(|member| member.is_noted),
+            None => true,
+        };
+        if concerned { self.settle() } else { Some(()) }
+    }
+
+    /// Does what is noted, the last first: so the places of the others stay where they are.
+    fn settle(&mut self) -> Option<()> {
+        let mut noted = std::mem::take(&mut self.noted);
+        noted.sort_by_key(|(place, _)| place.start);
+        for (place, new) in noted.into_iter().rev() {
+            self.replace(&place, &new)?;
+        }
+        for member in &mut self.members {
+            member.is_noted = false;
+        }
+        Some(())
+    }
+
+    /// Puts a text in a place: now, or when it is written.
+    fn put(&mut self, path: &[&str], place: Range<usize>, new: String) -> Option<()> {
+        if matches!(self.text, Cow::Borrowed(_)) {
+            let mut members = self.members.iter_mut();
+            if let Some(member) = members.find(|member| member.place.contains(&place.start)) {
+                member.is_noted = true;
+                self.noted.push((place, new));
+                return Some(());
+            }
+        }
+        let is_inside = self.replace(&place, &new)?;
+        if !is_inside {
+            // A new member: the only thing that is put outside of all of them.
+            let key = (*path.first()?).to_owned();
+            let behind_key = new.find(&quoted(&key))? + quoted(&key).len() + ": ".len();
+            self.members.push(Member {
+                key: Cow::Owned(key),
+                place: place.start + behind_key..place.start + new.len(),
+                is_noted: false,
+            });
+        }
+        Some(())
+    }
+
+    /// Replaces a part of the text, and moves the members behind it. Says whether the part was
+    /// inside of a member.
+    fn replace(&mut self, place: &Range<usize>, new: &str) -> Option<bool> {
         let moved = |at: usize| (at + new.len()).checked_sub(place.len());
         let mut is_inside = false;
         for member in &mut self.members {
@@ -117,16 +188,7 @@ impl<'t> Spliced<'t> {
             }
         };
         text.replace_range(place.clone(), new);
-        if !is_inside {
-            // A new member: the only thing that is put outside of all of them.
-            let key = (*path.first()?).to_owned();
-            let behind_key = new.find(&quoted(&key))? + quoted(&key).len() + ": ".len();
-            self.members.push(Member {
-                key: Cow::Owned(key),
-                place: place.start + behind_key..place.start + new.len(),
-            });
-        }
-        Some(())
+        Some(is_inside)
     }
 
     /// What one edit puts where.
@@ -174,7 +236,7 @@ impl<'t> Spliced<'t> {
             let object = Node::unread(&self.text);
             return Some(Place::Missing { object, depth: 0 });
         }
-        let mut node = self.get(first)?;
+        let mut node = self.value_of(first)?;
         for (depth, key) in (1..).zip(rest) {
             match node.kind() {
                 Kind::Object => {}

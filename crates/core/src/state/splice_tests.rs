@@ -20,6 +20,12 @@ fn long(text: &str, edits: &[Edit]) -> Option<String> {
 fn apply(text: &str, edits: &[Edit]) -> Option<String> {
     let mut spliced = Spliced::cut(text, None)?;
     spliced.apply(edits)?;
+    let mut other = Spliced::cut(text, None).unwrap();
+    other.apply(edits).unwrap();
+    let is_changed = other.is_changed();
+    let in_pieces = other.changed().map(|pieces| pieces.joined().into_owned());
+    assert_eq!(in_pieces.is_some(), is_changed);
+    spliced.settle().unwrap();
     // What it believes to be its members are the members of what it made.
     let now = Object::parse(&spliced.text).unwrap();
     for member in &spliced.members {
@@ -27,7 +33,9 @@ fn apply(text: &str, edits: &[Edit]) -> Option<String> {
         assert!(found.any(|found| Some(found) == spliced.text.get(member.place.clone())));
     }
     assert_eq!(now.iter().count(), spliced.members.len());
-    Some(spliced.changed().unwrap_or_else(|| text.to_owned()))
+    let in_one = spliced.changed().map(|pieces| pieces.joined().into_owned());
+    assert_eq!(in_pieces, in_one);
+    Some(in_one.unwrap_or_else(|| text.to_owned()))
 }
 
 fn values() -> impl Strategy<Value = Value> {

@@ -143,7 +143,7 @@ impl Spool {
             .map_err(|error| WriteFault::at("writing the intent down")(error.into()))?;
         // Not through `replace`: that sweeps, and the staged state must be there to be found.
         let home = self.intent.parent().unwrap_or(Path::new("."));
-        Staged::write(home, None, &bytes, Mould::private(), Durability::Synced)?
+        Staged::write(home, None, &[&bytes], Mould::private(), Durability::Synced)?
             .publish_synced(&self.intent, Durability::Synced)?
             .map_err(WriteFault::at("synchronising the intent"))
     }

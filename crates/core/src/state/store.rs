@@ -38,7 +38,7 @@ use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
-use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, WriteFault};
+use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -81,7 +81,7 @@ struct Found<'a> {
 
 /// A new text for the file.
 struct New<'a> {
-    text: &'a str,
+    text: &'a Pieces<'a>,
     version: u64,
     durability: Durability,
     /// The file it replaces.
@@ -101,9 +101,9 @@ enum Attempt<'t> {
     WrongDevice,
 }
 
-impl Attempt<'_> {
+impl<'t> Attempt<'t> {
     /// With the text that was written, if one was.
-    fn having_written(mut self, text: String) -> Self {
+    fn having_written(mut self, text: Pieces<'t>) -> Self {
         if let Self::Done(updated) = &mut self {
             updated.after = text;
         }
@@ -406,7 +406,7 @@ impl Store {
             version: old_version,
             outcome: Written::Unchanged,
             before: before.into(),
-            after: String::new(),
+            after: Pieces::default(),
             late,
             refused,
             foreign,
@@ -429,7 +429,7 @@ impl Store {
             // The document is an object and the path one key long: nothing can be in the way.
             let _free = document.set(&["state_version"], updated.version);
         }
-        let text = document.to_text();
+        let text = Pieces::from(document.to_text());
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
                 path: self.state.clone(),

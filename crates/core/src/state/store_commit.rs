@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::super::lock::Guard;
-use super::super::record::{Record, Seen, digest, keep_copy};
+use super::super::record::{Record, Seen, digest_of, keep_copy};
 use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Version};
 use crate::fs::{self, Durability, Mould, Staged, Stamp, WriteFault};
 
@@ -32,7 +32,7 @@ impl Store {
             last,
             made: _,
         } = new;
-        let bytes = text.as_bytes();
+        let bytes = text.bytes();
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
             let _settled_by_version = self.spool.withdraw();
@@ -40,7 +40,7 @@ impl Store {
         };
         // Before the last look, so that little time is between that and the rename. Should nothing
         // come of it, the other copy still counts.
-        let copy = keep_copy(&self.home, last.as_ref(), bytes);
+        let copy = keep_copy(&self.home, last.as_ref(), &bytes);
         if !self.is_still(found) {
             give_up(staged);
             return Ok(Committed::Conflict);
@@ -51,7 +51,7 @@ impl Store {
                 after: Seen {
                     identity,
                     version,
-                    digest: digest(bytes),
+                    digest: digest_of(&bytes),
                 },
                 mode,
                 copy,
@@ -104,7 +104,7 @@ impl Store {
                 };
                 // An intent speaks of a file that had its name alone.
                 let name = new.made.is_empty().then_some("state");
-                Staged::write(directory, name, new.text.as_bytes(), mould, durability)
+                Staged::write(directory, name, &new.text.bytes(), mould, durability)
             })
             .map_err(|fault| self.unwritten(fault))
     }

@@ -11,7 +11,7 @@ use super::super::version::version_of;
 use super::{
     Attempt, Found, New, STATE_CAP, Stage, Store, StoreError, Updated, Version, Written, strange,
 };
-use crate::fs::{self, Contents, Durability, Identity, Mark, Mould};
+use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces};
 use crate::json::Object;
 
 /// The state file as somebody read it a moment ago, so that it need not be read again if nobody
@@ -41,19 +41,45 @@ impl Store {
         edits: &[Edit],
         known: Option<Known<'k>>,
     ) -> Result<Option<Attempt<'k>>, StoreError> {
-        let Some(Content {
-            text,
+        let Some((text, file)) = self.read_or(known) else {
+            return Ok(None);
+        };
+        Ok(match text {
+            Cow::Borrowed(text) => {
+                let root = known.and_then(|known| known.root);
+                let content = Content { text, root, file };
+                let made = self.splice(guard, stage, durability, edits, content)?;
+                made.map(|(attempt, after)| with_texts(attempt, text.as_bytes().into(), after))
+            }
+            Cow::Owned(text) => {
+                let content = Content {
+                    text: &text,
+                    root: None,
+                    file,
+                };
+                let made = self.splice(guard, stage, durability, edits, content)?;
+                // What was read here is handed on whole, and cannot be borrowed from meanwhile.
+                let made = made.map(|(attempt, after)| (attempt, after.into_owned()));
+                made.map(|(attempt, after)| with_texts(attempt, text.into_bytes().into(), after))
+            }
+        })
+    }
+
+    /// Makes edits in a text, and writes what comes of it.
+    fn splice<'t>(
+        &self,
+        guard: &Guard,
+        stage: Stage,
+        durability: Durability,
+        edits: &[Edit],
+        Content { text, root, file }: Content<'t>,
+    ) -> Result<Option<(Attempt<'static>, Pieces<'t>)>, StoreError> {
+        let FoundFile {
             identity,
             mark,
             mould,
-        }) = self.read_or(known)
-        else {
-            return Ok(None);
-        };
-        let root = known
-            .and_then(|known| known.root)
-            .filter(|_| matches!(text, Cow::Borrowed(_)));
-        let Some(mut spliced) = Spliced::cut(&text, root) else {
+        } = file;
+        let Some(mut spliced) = Spliced::cut(text, root) else {
             return Ok(None);
         };
         let seen = Seen {
@@ -79,25 +105,30 @@ impl Store {
             version: seen.version,
             outcome: Written::Unchanged,
             before: Cow::default(),
-            after: String::new(),
+            after: Pieces::default(),
             late: Vec::new(),
             refused: Vec::new(),
             foreign: strange(last.as_ref(), &seen),
         };
+        let is_changed = spliced.is_changed();
         let changed = spliced.changed();
+        if is_changed != changed.is_some() {
+            return Ok(None);
+        }
         let found = Found {
-            bytes: into_bytes(text),
+            bytes: Cow::Borrowed(text.as_bytes()),
             seen,
             mark,
             mould,
         };
         let Some(text) = changed else {
             let holds = self.is_still(Some(&found));
-            return Ok(Some(if holds {
+            let attempt = if holds {
                 Attempt::Done(updated)
             } else {
                 Attempt::Conflict
-            }));
+            };
+            return Ok(Some((attempt, Pieces::default())));
         };
         if text.len() as u64 > STATE_CAP {
             return Ok(None);
@@ -112,15 +143,12 @@ impl Store {
             last,
             made: &[],
         };
-        let mut attempt = self.write(guard, stage, new, updated)?;
-        if let Attempt::Done(updated) = &mut attempt {
-            updated.before = found.bytes;
-        }
-        Ok(Some(attempt.having_written(text)))
+        let attempt = self.write(guard, stage, new, updated)?;
+        Ok(Some((attempt, text)))
     }
 
     /// The state file's content: what is known of it, unless another file is there by now.
-    fn read_or<'k>(&self, known: Option<Known<'k>>) -> Option<Content<'k>> {
+    fn read_or<'k>(&self, known: Option<Known<'k>>) -> Option<(Cow<'k, str>, FoundFile)> {
         if let Some(Known {
             text,
             identity,
@@ -130,38 +158,52 @@ impl Store {
             && let Ok(metadata) = self.state.symlink_metadata()
             && Identity::of(&metadata) == identity
         {
-            return Some(Content {
-                text: Cow::Borrowed(text),
+            let file = FoundFile {
                 identity,
                 mark,
                 mould: Some(Mould::from(&metadata)),
-            });
+            };
+            return Some((Cow::Borrowed(text), file));
         }
         let Contents {
             bytes,
             identity,
             mark,
         } = fs::read_own(&self.state, STATE_CAP).ok()??;
-        Some(Content {
-            text: Cow::Owned(String::from_utf8(bytes).ok()?),
+        let file = FoundFile {
             identity,
             mark,
             mould: None,
-        })
+        };
+        Some((Cow::Owned(String::from_utf8(bytes).ok()?), file))
     }
 }
 
-/// The state file's text, and which file it is in.
-struct Content<'k> {
-    text: Cow<'k, str>,
+/// The state file's text, cut already or not, and which file it is in.
+struct Content<'t> {
+    text: &'t str,
+    root: Option<&'t Object<'t>>,
+    file: FoundFile,
+}
+
+/// The file that a text was read from.
+struct FoundFile {
     identity: Identity,
     mark: Option<Mark>,
     mould: Option<Mould>,
 }
 
-fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+/// An attempt with the texts before and after it, if it wrote.
+fn with_texts<'t>(
+    mut attempt: Attempt<'t>,
+    before: Cow<'t, [u8]>,
+    after: Pieces<'t>,
+) -> Attempt<'t> {
+    if let Attempt::Done(updated) = &mut attempt
+        && updated.outcome == Written::Yes
+    {
+        updated.before = before;
+        updated.after = after;
     }
+    attempt
 }

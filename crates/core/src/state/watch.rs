@@ -96,7 +96,7 @@ impl Watch {
                 digest: digest(&contents.bytes),
             },
             mode: stamp.mode,
-            copy: keep_copy(&self.home, last.as_ref(), &contents.bytes),
+            copy: keep_copy(&self.home, last.as_ref(), &[&contents.bytes]),
             watched: Some(path.to_owned()),
         };
         record.write(guard.file())

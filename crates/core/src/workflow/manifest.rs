@@ -38,7 +38,9 @@ enum Filed<'a> {
 impl<'a> Manifest<'a> {
     /// Reads the text of a `skills-manifest.json`. Entries of another shape are passed over.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
-        let ownership = Object::parse_only(text, "ownership")?.unwrap_or_default();
+        let opened = Object::parse_opening(text, &["ownership"])?;
+        let ownership = opened.get_all("ownership").next_back();
+        let ownership = ownership.and_then(|(_, owners)| owners).unwrap_or_default();
         let owners = ownership.into_members().into_iter().map(|(name, entry)| {
             let is_lower = name
                 .bytes()

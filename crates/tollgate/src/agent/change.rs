@@ -13,10 +13,11 @@ use serde_json::{Map, Value};
 use tollgate_core::fs::{self, Durability};
 
 use super::backup::{Backup, Record, absent};
-use super::read::{Kind, MAX, Reading, classify};
+use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::REGISTRATIONS;
 use super::sheet::{Flaw, Sheet};
 use super::{Agent, Places, Scope, Strictness};
+use crate::ui::plain::Plain;
 
 /// What a person asked to be registered.
 #[derive(Clone, Debug)]
@@ -145,6 +146,13 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
         let mut found = false;
         for (at, entry) in ours {
             found = true;
+            if let [other, ..] = company(entry).as_slice() {
+                notes.push(format!(
+                    "{event} also runs {}, so its line is left as it is",
+                    Plain(other)
+                ));
+                continue;
+            }
             sheet.update(*at, &members(&handler, &entry.handler));
             let matcher = entry
                 .matcher
@@ -254,6 +262,9 @@ pub(crate) fn uninstall(
     places: &Places,
 ) -> Result<Option<Change>, Refusal> {
     let (target, before) = open(file)?;
+    if let Some(now) = &before {
+        refuse_company(agent, file, now)?;
+    }
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
     let mut notes = Vec::new();
     let after = match (&record, &before) {
@@ -298,6 +309,28 @@ pub(crate) fn uninstall(
             directories: record.map(|record| record.directories).unwrap_or_default(),
         },
     }))
+}
+
+/// A line that runs Tollgate and something else is a person's own: it is not for an uninstall to
+/// say what of it should stay.
+fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> {
+    let sheet = Sheet::parse(file, now, agent.dialect().shape)
+        .map_err(|flaw| Refusal::flaw(file, &flaw))?;
+    for entry in sheet.entries() {
+        let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
+        if let Some(other) = company(&entry).first().filter(|_| ours) {
+            return Err(Refusal::new(
+                file,
+                format!(
+                    "its registration for {} runs Tollgate and {} in one line",
+                    entry.event,
+                    Plain(other)
+                ),
+                "take `tollgate hook` out of that line yourself, then run this again; nothing was changed",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a change. The file is the old or the new one at every moment.

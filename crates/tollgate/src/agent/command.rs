@@ -51,6 +51,15 @@ impl CommandLine {
             )
     }
 
+    /// Whether it does nothing of its own: it only leads to another command, or to none.
+    pub(crate) fn is_wrapper(&self) -> bool {
+        const WRAPPERS: [&str; 17] = [
+            "cd", "true", "false", ":", "exit", "test", "[", "[[", "command", "type", "which",
+            "env", "exec", "timeout", "nice", "sh", "bash",
+        ];
+        WRAPPERS.contains(&self.program_name())
+    }
+
     /// The program's name without its directory.
     pub(crate) fn program_name(&self) -> &str {
         let name = self.program.rsplit(['/', '\\']).next().unwrap_or_default();

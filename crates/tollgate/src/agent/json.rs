@@ -192,6 +192,9 @@ impl Sheet {
             let mut node = CstContainerNode::Object(place.handler.clone());
             // Up to the member `hooks` itself: what the handler leaves empty goes with it.
             while let Some(parent) = node.parent() {
+                if self.keeps_its_list(&node, &parent) {
+                    break;
+                }
                 node.remove();
                 let is_empty = match &parent {
                     CstContainerNode::Array(list) => list.elements().is_empty(),
@@ -215,14 +218,33 @@ impl Sheet {
 
     /// A group whose list of handlers is gone: its matcher alone means nothing.
     fn is_spent_group(&self, node: &CstContainerNode) -> bool {
-        let CstContainerNode::Object(object) = node else {
+        self.group(node).is_some_and(|group| {
+            let mut members = group.properties().into_iter();
+            members.all(|property| has_name(&property, &["matcher", "sequential"]))
+        })
+    }
+
+    /// The list of handlers in a group that stays because a person wrote something else into it:
+    /// to an agent a group without its list is a mistake, one with an empty list is none.
+    fn keeps_its_list(&self, node: &CstContainerNode, parent: &CstContainerNode) -> bool {
+        let CstContainerNode::ObjectProp(list) = node else {
             return false;
         };
-        self.shape == Shape::Nested
-            && node.parent().is_some_and(|parent| parent.is_array())
-            && object.properties().iter().all(|property| {
-                name_of(property).is_some_and(|name| name == "matcher" || name == "sequential")
-            })
+        let Some(group) = self.group(parent).filter(|_| has_name(list, &[HOOKS])) else {
+            return false;
+        };
+        let mut members = group.properties().into_iter();
+        parent.children().iter().any(CstNode::is_comment)
+            || !members.all(|property| has_name(&property, &["matcher", "sequential", HOOKS]))
+    }
+
+    /// The object that a matcher and a list of handlers are in.
+    fn group<'n>(&self, node: &'n CstContainerNode) -> Option<&'n CstObject> {
+        let CstContainerNode::Object(object) = node else {
+            return None;
+        };
+        let is_listed = node.parent().is_some_and(|parent| parent.is_array());
+        (self.shape == Shape::Nested && is_listed).then_some(object)
     }
 
     pub(super) fn top(&self, key: &str) -> Option<Value> {
@@ -274,6 +296,10 @@ fn named(object: &CstObject, name: &str) -> Vec<(CstObjectProp, bool)> {
         *counts = true;
     }
     found
+}
+
+fn has_name(property: &CstObjectProp, names: &[&str]) -> bool {
+    name_of(property).is_some_and(|name| names.contains(&name.as_str()))
 }
 
 fn name_of(property: &CstObjectProp) -> Option<String> {

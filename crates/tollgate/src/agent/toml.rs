@@ -140,7 +140,7 @@ impl Sheet {
         for (key, value) in wanted {
             match value {
                 Some(value) if now.get(*key) == Some(value) => {}
-                Some(value) => drop(handler.insert(key, item(value))),
+                Some(value) => set(handler, key, item(value)),
                 None => drop(handler.remove(key)),
             }
         }
@@ -152,6 +152,16 @@ impl Sheet {
         matcher: Option<&str>,
         handler: &Map<String, Value>,
     ) -> Result<(), Flaw> {
+        // What is added to such a table as a table of its own is not written down.
+        if self
+            .document
+            .get("hooks")
+            .is_some_and(Item::is_inline_table)
+        {
+            return Err(Flaw::new(format!(
+                "`hooks` is written in one line; it must be written as [[hooks.{event}]]"
+            )));
+        }
         let hooks = self.document.entry("hooks").or_insert_with(|| {
             let mut table = Table::new();
             table.set_implicit(true);
@@ -232,6 +242,18 @@ impl Sheet {
         }
         text
     }
+}
+
+/// Puts a value in the place of another one; a comment beside it stays.
+fn set(table: &mut Table, key: &str, mut new: Item) {
+    let Some(old) = table.get_mut(key) else {
+        table.insert(key, new);
+        return;
+    };
+    if let (Some(new), Some(old)) = (new.as_value_mut(), old.as_value()) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    *old = new;
 }
 
 fn members(table: &Table) -> Map<String, Value> {

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tollgate_core::project::Layout;
 
-use crate::ui::plain;
+use crate::ui::plain::{self, PlainLines};
 use crate::ui::snapshot::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
@@ -210,9 +210,10 @@ pub(crate) fn run() -> ExitCode {
         Command::TryReview(arguments) => try_review::run(&arguments),
     };
     answer.unwrap_or_else(|trouble| {
-        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", trouble.what);
+        // Both quote what files say, and files may say anything.
+        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
         }
         ExitCode::from(2)
     })
@@ -227,9 +228,8 @@ const BOLD: anstyle::Style = anstyle::Style::new().bold();
 
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {
-    Trouble::new("this directory is in no project").hint(
-        "a project has a .tollgate or .isdlc directory: `mkdir .tollgate` at its root makes one",
-    )
+    Trouble::new("this directory is in no project")
+        .hint("`tollgate init` makes it one, after showing what it would write; so does `mkdir .tollgate` at its root")
 }
 
 /// The project around the current directory.

@@ -10,6 +10,7 @@ use tollgate_core::scene::Sources;
 use tollgate_core::verdict::{Fault, Finding, Verdict};
 
 use super::made::Made;
+use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN, read_text};
 use crate::explain::Judged;
 
@@ -98,26 +99,28 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
     let tool = event
         .tool
         .as_ref()
-        .map(|tool| format!(" {}", tool.name))
+        .map(|tool| format!(" {}", Plain(&tool.name)))
         .unwrap_or_default();
     anstream::println!(
         "{BOLD}{}{tool}{BOLD:#} from {} {DIM}in {}{DIM:#}",
-        event.name,
+        Plain(&event.name),
         event.wire.as_str(),
         near(layout.root()).display()
     );
     for fault in faults {
-        anstream::println!("  {WARN}could not tell{WARN:#}  {}", fault.text);
+        anstream::println!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
     }
     for (guard, verdict) in answers {
         match verdict {
             Verdict::Allow => anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
             Verdict::Warn(findings) => {
                 for Finding { code, reason, .. } in findings {
+                    let reason = Plain(reason);
                     anstream::println!("  {WARN}warn{WARN:#}   {guard}  {code}: {reason}");
                 }
             }
             Verdict::Block(Finding { code, reason, .. }) => {
+                let reason = Plain(reason);
                 anstream::println!("  {ERROR}block{ERROR:#}  {guard}  {code}: {reason}");
             }
         }
@@ -132,7 +135,7 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
     if let Some(finding) = first {
         anstream::println!("\nThe agent is stopped and reads:\n");
         for line in finding.text.lines() {
-            anstream::println!("  {line}");
+            anstream::println!("  {}", Plain(line));
         }
     }
 }

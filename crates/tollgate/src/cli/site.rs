@@ -25,6 +25,7 @@ use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
 
+use super::plain::{Plain, PlainLines};
 use super::{BOLD, DIM, GOOD, HINT, Trouble, WARN};
 
 /// A person waits longer for a lock than a hook may.
@@ -282,7 +283,7 @@ pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>
 pub(super) fn tell_made(made: &Made) {
     anstream::println!(
         "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        made.change.told,
+        Plain(&made.change.told),
         made.version
     );
 }
@@ -307,15 +308,15 @@ pub(super) fn refuse(refusal: Refusal) -> super::Answer {
     match refusal.kind {
         Kind::Misplaced => Err(Trouble::new(refusal.what).hint(refusal.next)),
         Kind::Closed => {
-            anstream::eprintln!("{WARN}refused{WARN:#}: {}", refusal.what);
-            anstream::eprintln!("{HINT}next{HINT:#}: {}", refusal.next);
+            anstream::eprintln!("{WARN}refused{WARN:#}: {}", PlainLines(&refusal.what));
+            anstream::eprintln!("{HINT}next{HINT:#}: {}", PlainLines(&refusal.next));
             Ok(ExitCode::from(1))
         }
     }
 }
 
 pub(super) fn warn(text: &str) {
-    anstream::eprintln!("{WARN}warning{WARN:#}: {text}");
+    anstream::eprintln!("{WARN}warning{WARN:#}: {}", PlainLines(text));
 }
 
 fn read(path: &Path) -> Result<Option<String>, Trouble> {

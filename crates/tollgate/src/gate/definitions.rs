@@ -6,7 +6,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-use super::config::{Check, Config, EntryPoint, Review};
+use super::config::{Check, Config, EntryPoint, LoopGuard, Review};
+use super::jobs::Site;
 
 /// Everything whose change can weaken the gates, by the name that a person knows it by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ impl Definitions {
         };
         put("base_branch".to_owned(), config.base_branch.as_str().into());
         put("max_retries".to_owned(), config.max_retries.into());
+        // What changes there is no change.
+        put("log_dir".to_owned(), json!(config.log_dir_name));
         put(
             "rerun_new_issue_threshold".to_owned(),
             config.rerun_new_issue_threshold.as_str().into(),
@@ -33,9 +36,24 @@ impl Definitions {
             "stop_hook.run_interval_minutes".to_owned(),
             (config.stop_hook.interval.as_secs() / 60).into(),
         );
+        put(
+            "stop_hook.deadline_seconds".to_owned(),
+            json!(config.stop_hook.deadline.map(|limit| limit.as_secs())),
+        );
+        let loop_guard = match config.stop_hook.loop_guard {
+            LoopGuard::Progress => "progress",
+            LoopGuard::Strict => "strict",
+        };
+        put("stop_hook.loop_guard".to_owned(), loop_guard.into());
         put("cli.default_preference".to_owned(), json!(config.reviewers));
-        for entry in &config.entry_points {
-            put(format!("entry point {}", entry.path), of_entry(entry));
+        for (index, entry) in config.entry_points.iter().enumerate() {
+            let before = config.entry_points.iter().take(index);
+            // A path may be there twice, and then each of the two counts.
+            let name = match before.filter(|other| other.path == entry.path).count() {
+                0 => format!("entry point {}", entry.path),
+                more => format!("entry point {} (no. {})", entry.path, more + 1),
+            };
+            put(name, of_entry(entry));
         }
         for (name, check) in &config.checks {
             put(format!("check {name}"), of_check(check));
@@ -51,10 +69,16 @@ impl Definitions {
         digest(self.0.iter())
     }
 
-    /// One word for what a pass depends on: not when gates run, but what they are.
-    pub(crate) fn evidence(&self) -> String {
+    /// One word for what a pass depends on: not when gates run, but what they are, which of them
+    /// run at this site, and against which base.
+    pub(crate) fn evidence(&self, site: Site, base: &str) -> String {
         let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
-        digest(self.0.iter().filter(|(name, _)| !is_when(name)))
+        let where_and_since = match site {
+            Site::Local => ("since".to_owned(), json!(base)),
+            Site::Ci => ("in CI, since".to_owned(), json!(base)),
+        };
+        let gates = self.0.iter().filter(|(name, _)| !is_when(name));
+        digest(gates.chain([(&where_and_since.0, &where_and_since.1)]))
     }
 
     /// What changed since `earlier`, in words: `check lint: command`, `review q: removed`. What

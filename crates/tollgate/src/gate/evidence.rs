@@ -1,13 +1,14 @@
 //! Whether the last pass still holds: of these gates, and of the work as it is now.
 
 use jiff::Timestamp;
+use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Snapshot};
+use super::changes::{self, Scope, Snapshot};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::git::{Git, GitError};
-use super::jobs;
+use super::jobs::{self, Site};
 use super::record::{Last, Record};
 
 /// What is known about the gates of a project.
@@ -27,7 +28,7 @@ pub(crate) enum Pass {
     Fresh { at: Timestamp },
     /// So many files that gates guard changed since.
     Stale { at: Timestamp, changed: usize },
-    /// The gates were others then.
+    /// The gates were others then, or compared with another base.
     OtherGates { at: Timestamp },
     /// Git could not tell.
     Unknown { at: Timestamp, why: String },
@@ -35,14 +36,14 @@ pub(crate) enum Pass {
 
 impl Evidence {
     /// Looks at the record, and asks git only if there is a pass that could be stale.
-    pub(crate) fn of(layout: &Layout, config: &Config) -> Self {
+    pub(crate) fn of(layout: &Layout, config: &Config, env: &Env) -> Self {
         let record = Record::load(layout, config);
+        let base = Scope::default().base_name(config, env);
+        let now = Definitions::of(config).evidence(Site::of(env), &base);
         let pass = match record.verified {
             None => Pass::Never,
-            Some(verified) if verified.definitions != Definitions::of(config).evidence() => {
-                Pass::OtherGates { at: verified.at }
-            }
-            Some(verified) => match changed_since(config, &verified.tree) {
+            Some(verified) if verified.definitions != now => Pass::OtherGates { at: verified.at },
+            Some(verified) => match guarded_since(config, &verified.tree) {
                 Ok(0) => Pass::Fresh { at: verified.at },
                 Ok(changed) => Pass::Stale {
                     at: verified.at,
@@ -61,12 +62,23 @@ impl Evidence {
     }
 }
 
-fn changed_since(config: &Config, tree: &str) -> Result<usize, GitError> {
+/// How many files that gates guard changed since a tree.
+fn guarded_since(config: &Config, tree: &str) -> Result<usize, GitError> {
     let git = Git::at(&config.root)?;
-    let taken = Snapshot::begin(&git, config)?.taken(&git)?;
-    let mut paths = taken.since(&git, tree).paths()?;
-    changes::tidy(&mut paths, config);
+    let paths = changed_since(&git, config, tree)?;
     // What no gate looks at makes no pass stale.
     let is_guarded = |path: &&String| !jobs::active(config, std::slice::from_ref(*path)).is_empty();
     Ok(paths.iter().filter(is_guarded).count())
+}
+
+/// What changed since a tree.
+pub(super) fn changed_since(
+    git: &Git,
+    config: &Config,
+    tree: &str,
+) -> Result<Vec<String>, GitError> {
+    let taken = Snapshot::begin(git, config)?.taken(git)?;
+    let mut paths = taken.since(git, tree).paths()?;
+    changes::tidy(&mut paths, config);
+    Ok(paths)
 }

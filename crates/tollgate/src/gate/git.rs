@@ -1,14 +1,19 @@
-//! Asking git: argv only, no shell, nobody's index touched, and not waited for without end.
+//! Asking git, the only place that starts it: argv only, no shell, nobody's index touched, and not
+//! waited for without end.
 
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use tollgate_core::git::{Head, Repository, Stands};
 
@@ -26,12 +31,29 @@ const LEADING_ASTRAY: [&str; 9] = [
     "GIT_CEILING_DIRECTORIES",
 ];
 
+/// What else leads a command astray that changes something: settings that somebody handed to
+/// another git. Gemini CLI switches all hooks of git off with them.
+const SETTING: [&str; 9] = [
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+];
+
 /// How long git may take: as long as a check. It waits for ever where one of its own files is a
 /// pipe, and so would an agent.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// How long git may take for what stands in one of its files.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// How long git has for putting its things in order when its time is over.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How much of an answer is read at once, which is as much as a pipe holds.
 const PIECE: usize = 64 << 10;
@@ -43,19 +65,30 @@ pub(crate) struct Git {
     repository: Repository,
 }
 
-/// Why git gave no answer.
+/// Why git gave no answer, or a no.
 #[derive(Debug)]
-pub(crate) struct GitError(String);
+pub(crate) struct GitError {
+    what: String,
+    is_silent: bool,
+}
 
 impl std::fmt::Display for GitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.what)
     }
 }
 
 impl GitError {
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
+        Self {
+            what: what.into(),
+            is_silent: false,
+        }
+    }
+
+    /// Whether git said nothing: it could not be started, or did not end in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent
     }
 }
 
@@ -65,6 +98,24 @@ pub(crate) struct Asked {
     child: io::Result<Child>,
     what: String,
     patience: Duration,
+    group: Group,
+}
+
+/// Whom git is ended with when its time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    /// Nobody. It is in our group, and ends with us if a terminal or an agent ends that.
+    Ours,
+    /// All that it started.
+    Own,
+}
+
+/// What git had to say.
+struct Answer {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    what: String,
 }
 
 impl Git {
@@ -132,7 +183,7 @@ impl Git {
 
     /// Starts git on a question without waiting for the answer.
     pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        Asked::start(self.command(args))
+        Asked::start(self.command(&[], args), Group::Ours)
     }
 
     /// The same with another index.
@@ -141,12 +192,34 @@ impl Git {
         index: &Path,
         args: impl IntoIterator<Item = S>,
     ) -> Asked {
-        let mut command = self.command(args);
+        let (mut command, what) = self.command(&[], args);
         command.env("GIT_INDEX_FILE", index);
-        Asked::start(command)
+        Asked::start((command, what), Group::Ours)
     }
 
-    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+    /// The same in a project that nobody trusted: its configuration names programs that git would
+    /// start. Those that it starts none the less, such as filters, end with it.
+    pub(crate) fn ask_wary<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
+        let (mut command, what) = self.command(&["-c", "core.fsmonitor=false"], args);
+        command.process_group(0);
+        Asked::start((command, what), Group::Own)
+    }
+
+    /// Starts git on a change of the repository, with the repository's own hooks and settings.
+    pub(crate) fn act<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
+        let (mut command, what) = self.command(&[], args);
+        for name in SETTING {
+            command.env_remove(name);
+        }
+        Asked::start((command, what), Group::Ours)
+    }
+
+    /// The command, and what messages call it.
+    fn command<S: AsRef<OsStr>>(
+        &self,
+        options: &[&str],
+        args: impl IntoIterator<Item = S>,
+    ) -> (Command, String) {
         let mut command = Command::new("git");
         command
             .args([
@@ -155,8 +228,13 @@ impl Git {
                 "-c",
                 "advice.addEmbeddedRepo=false",
             ])
-            .args(args)
+            .args(options)
             .current_dir(&self.root);
+        let mut words = Vec::new();
+        for arg in args {
+            command.arg(arg.as_ref());
+            words.push(arg.as_ref().to_string_lossy().into_owned());
+        }
         for name in LEADING_ASTRAY {
             command.env_remove(name);
         }
@@ -169,21 +247,17 @@ impl Git {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command
+        (command, words.join(" "))
     }
 }
 
 impl Asked {
-    fn start(mut command: Command) -> Self {
-        let words: Vec<_> = command
-            .get_args()
-            .skip(4)
-            .map(|arg| arg.to_string_lossy().into_owned())
-            .collect();
+    fn start((mut command, what): (Command, String), group: Group) -> Self {
         Self {
             child: command.spawn(),
-            what: words.join(" "),
+            what,
             patience: PATIENCE,
+            group,
         }
     }
 
@@ -194,19 +268,33 @@ impl Asked {
 
     /// All that git printed.
     pub(crate) fn bytes(self) -> Result<Vec<u8>, GitError> {
-        match self.finish()? {
-            (Some(0), stdout, _) => Ok(stdout),
-            (Some(_) | None, _, error) => Err(error),
+        let answer = self.finish()?;
+        match answer.code {
+            Some(0) => Ok(answer.stdout),
+            Some(_) | None => Err(answer.error()),
         }
     }
 
     /// All that git printed; that it did not get to everything (it says 1 then, and 128 if to
     /// nothing) is no error.
     pub(crate) fn mostly(self) -> Result<Vec<u8>, GitError> {
-        match self.finish()? {
-            (Some(0 | 1), stdout, _) => Ok(stdout),
-            (Some(_) | None, _, error) => Err(error),
+        let answer = self.finish()?;
+        match answer.code {
+            Some(0 | 1) => Ok(answer.stdout),
+            Some(_) | None => Err(answer.error()),
         }
+    }
+
+    /// What git printed, or if it said no, every word of that.
+    pub(crate) fn said(self) -> Result<String, GitError> {
+        let answer = self.finish()?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if answer.code == Some(0) {
+            return Ok(text(&answer.stdout));
+        }
+        let words = [text(&answer.stderr), text(&answer.stdout)];
+        let words = words.into_iter().find(|words| !words.is_empty());
+        Err(words.map_or_else(|| answer.error(), GitError::new))
     }
 
     /// The one line that git printed.
@@ -228,35 +316,49 @@ impl Asked {
 
     /// Whether git said yes.
     pub(crate) fn yes(self) -> bool {
-        self.finish().is_ok_and(|(code, ..)| code == Some(0))
+        self.finish().is_ok_and(|answer| answer.code == Some(0))
     }
 
-    fn finish(self) -> Result<(Option<i32>, Vec<u8>, GitError), GitError> {
+    fn finish(self) -> Result<Answer, GitError> {
         let Self {
             child,
             what,
             patience,
+            group,
         } = self;
-        let answer = child.and_then(|child| wait(child, patience));
-        let answer = answer.map_err(|error| {
-            GitError::new(if error.kind() == io::ErrorKind::NotFound {
+        let answer = child.and_then(|child| wait(child, patience, group));
+        let output = answer.map_err(|error| GitError {
+            what: if error.kind() == io::ErrorKind::NotFound {
                 "git is not installed, or not in PATH".to_owned()
             } else if error.kind() == io::ErrorKind::TimedOut {
                 format!(
                     "git {what}: no answer within {} seconds; is one of its files a pipe, or on a disk that is away?",
-                    patience.as_secs()
+                    patience.as_millis().div_ceil(1000)
                 )
             } else {
                 format!("git {what}: {error}")
-            })
+            },
+            is_silent: true,
         })?;
-        let stderr = String::from_utf8_lossy(&answer.stderr);
+        Ok(Answer {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: output.stderr,
+            what,
+        })
+    }
+}
+
+impl Answer {
+    /// The first line of a no.
+    fn error(&self) -> GitError {
+        let stderr = String::from_utf8_lossy(&self.stderr);
         let told = stderr.lines().find(|line| !line.trim().is_empty());
-        let error = GitError::new(format!(
-            "git {what}: {}",
+        GitError::new(format!(
+            "git {}: {}",
+            self.what,
             told.unwrap_or("failed without a word")
-        ));
-        Ok((answer.status.code(), answer.stdout, error))
+        ))
     }
 }
 
@@ -282,7 +384,7 @@ impl Pipe {
 }
 
 /// Reads what a child prints until it ends; one that takes too long is ended.
-fn wait(mut child: Child, patience: Duration) -> io::Result<Output> {
+fn wait(mut child: Child, patience: Duration, group: Group) -> io::Result<Output> {
     let until = Instant::now() + patience;
     let ends = [
         child.stdout.take().map(OwnedFd::from),
@@ -300,7 +402,14 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Output> {
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            child.kill()?;
+            // It may have answered while somebody whom it started holds the pipe open.
+            let answered = has_ended(&child);
+            if !answered || group == Group::Own {
+                end(&child, group);
+            }
+            if answered {
+                break;
+            }
             child.wait()?;
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -320,4 +429,79 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Output> {
         stdout,
         stderr,
     })
+}
+
+/// Ends a child: first so that it can take its locks away, then in any case. It stays a zombie, so
+/// that nobody else has its number yet.
+fn end(child: &Child, group: Group) {
+    let signal = |signal: Signal| {
+        // What has ended already needs no end.
+        let _ended = pid(child).map(|pid| match group {
+            Group::Ours => kill_process(pid, signal),
+            Group::Own => kill_process_group(pid, signal),
+        });
+    };
+    signal(Signal::TERM);
+    let until = Instant::now() + GRACE;
+    let mut pause = Duration::from_micros(200);
+    while !has_ended(child) && Instant::now() < until {
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+    signal(Signal::KILL);
+}
+
+fn has_ended(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let status = pid(child).map(|pid| waitid(WaitId::Pid(pid), options));
+    matches!(status, Some(Ok(Some(_))))
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// Git holds the lock of the index while the hook runs; whoever is ended without warning
+    /// leaves it behind, and nobody can commit any more.
+    #[test]
+    fn a_change_that_takes_too_long_is_ended_and_leaves_no_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(".git").join(name);
+        let init = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(dir.path())
+            .status();
+        assert!(init.unwrap().success());
+        let hook = path("hooks/pre-commit");
+        std::fs::create_dir_all(path("hooks")).unwrap();
+        let script = "#!/bin/sh\n: > .git/begun\nwhile [ -e .git/wait ]; do sleep 0.05; done\n";
+        tollgate_core::fs::replace(
+            &hook,
+            script.as_bytes(),
+            tollgate_core::fs::Durability::Lazy,
+        )
+        .unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::File::create(path("wait")).unwrap();
+        let git = Git::at(dir.path()).unwrap();
+        let args = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+        let commit = ["commit", "-qa", "--allow-empty", "-m", "x"];
+        let asked = git.act(args.iter().chain(&commit));
+        // However slow the machine is, the hook has begun.
+        while !path("begun").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(path("index.lock").exists());
+        let error = asked.within(Duration::ZERO).said().unwrap_err();
+        std::fs::remove_file(path("wait")).unwrap();
+        assert!(error.is_silent(), "{error}");
+        assert!(error.to_string().contains("no answer within"), "{error}");
+        assert!(!path("index.lock").exists());
+    }
 }

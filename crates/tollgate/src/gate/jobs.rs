@@ -1,7 +1,9 @@
 //! Which gates the changes call for. Pure: paths in, jobs out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use tollgate_core::env::Env;
 
 use super::config::{Check, Config, EntryPoint, Review};
 
@@ -47,6 +49,12 @@ pub(crate) enum Site {
     Ci,
 }
 
+impl Site {
+    pub(crate) fn of(env: &Env) -> Self {
+        if env.ci { Self::Ci } else { Self::Local }
+    }
+}
+
 impl Job<'_> {
     /// Whether it may run beside others.
     pub(crate) fn is_parallel(&self) -> bool {
@@ -61,6 +69,14 @@ impl Job<'_> {
         match &self.gate {
             Gate::Check { check, .. } => check.fail_fast,
             Gate::Review(_) => false,
+        }
+    }
+
+    /// What two jobs are the same by: a check of two entry points in one directory is one check.
+    fn key(&self) -> String {
+        match &self.gate {
+            Gate::Check { directory, .. } => format!("check:{}:{directory}", self.name),
+            Gate::Review(_) => self.id.clone(),
         }
     }
 
@@ -97,12 +113,7 @@ pub(crate) fn again<'c>(
     let mut jobs = Vec::new();
     for entry in &config.entry_points {
         for id in ids {
-            // The path is in the id: `check:packages/ui:lint`.
-            let path = id
-                .split_once(':')
-                .and_then(|(_, rest)| rest.rsplit_once(':'))
-                .map(|(path, _)| path);
-            if let Some(path) = path.filter(|path| covers(entry, path)) {
+            if let Some(path) = path_in(entry, id) {
                 add(config, entry, path, which, site, &mut jobs);
             }
         }
@@ -111,9 +122,32 @@ pub(crate) fn again<'c>(
     tidy(jobs)
 }
 
-/// Both lists, each job once.
+/// The path in the id of a job of this entry point: `packages/ui` of `check:packages/ui:lint`. It
+/// is found by the names there are, because a name may have a colon of its own.
+fn path_in<'i>(entry: &EntryPoint, id: &'i str) -> Option<&'i str> {
+    let (kind, rest) = id.split_once(':')?;
+    let names = match kind {
+        "review" => &entry.reviews,
+        _ => &entry.checks,
+    };
+    names.iter().find_map(|name| {
+        let path = rest.strip_suffix(name.as_str())?.strip_suffix(':')?;
+        covers(entry, path).then_some(path)
+    })
+}
+
+/// Both lists, each job once. What is in both has the id that it has in `more`: what failed under
+/// one id must not be looked for in vain because it passes under another.
 pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'c>> {
-    jobs.extend(more);
+    let mut ids: BTreeMap<String, Job<'c>> = more.into_iter().map(|job| (job.key(), job)).collect();
+    if !ids.is_empty() {
+        for job in &mut jobs {
+            if let Some(same) = ids.remove(&job.key()) {
+                *job = same;
+            }
+        }
+    }
+    jobs.extend(ids.into_values());
     tidy(jobs)
 }
 
@@ -153,6 +187,11 @@ fn matched(entry: &str, file: &str) -> Option<String> {
         file == entry || below(entry).is_some()
     };
     is_in.then(|| entry.to_owned())
+}
+
+/// Whether a changed file makes an entry point lead to this path.
+pub(super) fn leads(entry: &EntryPoint, path: &str, file: &str) -> bool {
+    !is_excluded(entry, file) && matched(&entry.path, file).is_some_and(|found| found == path)
 }
 
 /// Whether an entry point can have led to this path.
@@ -204,7 +243,7 @@ fn add<'c>(
     let mut push = |kind: &str, name: &'c str, gate: Gate<'c>| {
         let id = format!("{kind}:{path}:{name}");
         jobs.push(Job {
-            log_stem: sanitised(&id),
+            log_stem: stem(&id),
             id,
             name,
             entry_point: path.to_owned(),
@@ -235,30 +274,40 @@ fn add<'c>(
     }
 }
 
-/// Each job once (a check of two entry points in one directory is one check), each with a log of
-/// its own.
+/// Each job once, each with a log of its own.
 fn tidy(jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
     let mut seen = BTreeSet::new();
     let mut stems = BTreeSet::new();
     let mut kept: Vec<Job<'_>> = Vec::new();
     for mut job in jobs {
-        let key = match &job.gate {
-            Gate::Check { directory, .. } => format!("check:{}:{directory}", job.name),
-            Gate::Review(_) => job.id.clone(),
-        };
-        if !seen.insert(key) {
+        if !seen.insert(job.key()) {
             continue;
         }
         if !stems.insert(job.log_stem.clone()) {
             // `check:a_b:c` and `check:a:b_c` would share a file.
-            let mut hasher = DefaultHasher::new();
-            job.id.hash(&mut hasher);
-            job.log_stem = format!("{}-{:04x}", job.log_stem, hasher.finish() & 0xffff);
+            job.log_stem = told_apart(&job.log_stem, &job.id);
             stems.insert(job.log_stem.clone());
         }
         kept.push(job);
     }
     kept
+}
+
+/// What the files of a job begin with: the same in every run, because a review finds its earlier
+/// findings by it. Of a name beyond ASCII too little is left to know it by.
+fn stem(id: &str) -> String {
+    let stem = sanitised(id);
+    if id.is_ascii() {
+        stem
+    } else {
+        told_apart(&stem, id)
+    }
+}
+
+fn told_apart(stem: &str, id: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    format!("{stem}-{:04x}", hasher.finish() & 0xffff)
 }
 
 /// As the original names its files.

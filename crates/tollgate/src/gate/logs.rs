@@ -14,15 +14,8 @@ use super::config::Config;
 /// The lock's name, as the original has it.
 pub(crate) const LOCK: &str = ".gauntlet-run.lock";
 
-/// What an archive leaves in place.
-const STAYS: [&str; 6] = [
-    LOCK,
-    ".execution_state",
-    ".debug.log",
-    ".debug.log.1",
-    ".gitignore",
-    ".stop-hook-active",
-];
+/// How the names of logs begin.
+const LOGS: [&str; 3] = ["console.", "check_", "review_"];
 
 /// The log directory of a project.
 #[derive(Debug)]
@@ -63,7 +56,7 @@ impl<'c> Logs<'c> {
 
     /// Makes sure of the directory. One of our making hides itself from git; one that was there
     /// is left as it is.
-    fn prepare(&self) -> io::Result<()> {
+    pub(super) fn prepare(&self) -> io::Result<()> {
         if self.directory().is_dir() {
             Ok(())
         } else {
@@ -106,7 +99,7 @@ impl<'c> Logs<'c> {
         }
     }
 
-    /// Names of the files in the directory that are logs: `….log` and `….json`.
+    /// Names of the files in the directory that are logs of runs.
     fn names(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.directory()) else {
             return vec![];
@@ -114,11 +107,7 @@ impl<'c> Logs<'c> {
         let mut names: Vec<String> = entries
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| !name.starts_with('.'))
-            .filter(|name| {
-                let end = Path::new(name).extension().and_then(|end| end.to_str());
-                matches!(end, Some("log" | "json"))
-            })
+            .filter(|name| !name.starts_with('.') && is_log(name))
             .collect();
         names.sort();
         names
@@ -154,11 +143,18 @@ impl<'c> Logs<'c> {
     /// Creates a log that must not be there yet.
     pub(crate) fn create(&self, name: &str) -> io::Result<(PathBuf, File)> {
         let path = self.directory().join(name);
-        let file = File::options()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .open(&path)?;
+        let open = || {
+            let mut options = File::options();
+            options.read(true).append(true).create_new(true).open(&path)
+        };
+        let file = match open() {
+            // A gate may remove the directory, as `git clean` does.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.prepare()?;
+                open()?
+            }
+            opened => opened?,
+        };
         Ok((path, file))
     }
 
@@ -195,12 +191,13 @@ impl<'c> Logs<'c> {
             let entry = entry?;
             let name = entry.file_name();
             let text = name.to_string_lossy();
-            if STAYS.contains(&text.as_ref()) || text.starts_with("previous") {
+            // The directory may be somebody else's too.
+            if !is_log(&text) {
                 continue;
             }
             if keep > 0 {
                 fs::relocate(&entry.path(), &target.join(&name))?;
-            } else if entry.file_type()?.is_file() {
+            } else {
                 std::fs::remove_file(entry.path())?;
             }
         }
@@ -229,9 +226,20 @@ impl<'c> Logs<'c> {
     }
 }
 
-/// N of `name.N.log`.
+/// Whether a file is a log of a run: `console.N.log`, `check_….N.log`, `review_….N.json`, or the
+/// hidden copy of the latter.
+fn is_log(name: &str) -> bool {
+    let bare = name.strip_prefix('.').unwrap_or(name);
+    LOGS.iter().any(|begin| bare.starts_with(begin)) && number(bare).is_some()
+}
+
+/// N of `name.N.log`. Nobody runs gates more often than a `u32` can count.
 fn number(name: &str) -> Option<u64> {
-    name.rsplit('.').nth(1)?.parse().ok()
+    let (rest, end) = name.rsplit_once('.')?;
+    let number = rest.rsplit('.').next()?.parse::<u32>().ok();
+    number
+        .filter(|_| matches!(end, "log" | "json"))
+        .map(u64::from)
 }
 
 fn remove_directory(path: &Path) -> io::Result<()> {

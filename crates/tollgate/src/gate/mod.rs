@@ -11,6 +11,7 @@ mod check;
 pub(crate) mod config;
 pub(crate) mod console;
 pub(crate) mod definitions;
+pub(crate) mod detect;
 pub(crate) mod evidence;
 pub(crate) mod git;
 mod index;
@@ -75,14 +76,4 @@ pub(crate) fn tracked(
     let kept = git.ask(asked).within(git::AT_ONCE).paths();
     kept.map(|paths| paths.len())
         .map_err(|error| error.to_string())
-}
-
-/// What changed, without writing anything.
-pub(crate) fn detect(
-    config: &config::Config,
-    env: &tollgate_core::env::Env,
-    scope: &Scope,
-) -> Result<Vec<String>, String> {
-    let git = git::Git::at(&config.root).map_err(|error| error.to_string())?;
-    changes::glance(&git, scope, env, config).map_err(|error| error.to_string())
 }

@@ -7,6 +7,9 @@ use super::run::RunResult;
 /// How much of the reason what failed may take, so that the rules are not cut off.
 const ROOM: usize = 6000;
 
+/// How much of what one failure says is quoted.
+const SAID: usize = 600;
+
 /// How many lines of a failing check's output are quoted.
 const QUOTED: usize = 8;
 
@@ -44,7 +47,8 @@ fn failed(result: &RunResult) -> String {
     let mut left_out = 0;
     for failure in &result.failures {
         let entry = entry(failure, result);
-        if text.len() + entry.len() > ROOM {
+        // Whatever it takes, the first one is named.
+        if text.len() + entry.len() > ROOM && !text.is_empty() {
             left_out += 1;
         } else {
             text.push_str(&entry);
@@ -57,7 +61,13 @@ fn failed(result: &RunResult) -> String {
 }
 
 fn entry(failure: &Failure, result: &RunResult) -> String {
-    let mut text = format!("✗ {}: {}\n", failure.id, failure.message);
+    let said: String = failure.message.chars().take(SAID).collect();
+    let more = if said.len() < failure.message.len() {
+        "…"
+    } else {
+        ""
+    };
+    let mut text = format!("✗ {}: {said}{more}\n", failure.id);
     for file in &failure.files {
         let label = match file.extension() {
             Some(end) if end == "json" => "Review",

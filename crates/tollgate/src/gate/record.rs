@@ -44,6 +44,8 @@ pub(crate) struct Last {
     pub(crate) definitions: String,
     pub(crate) console: Option<std::path::PathBuf>,
     pub(crate) failed: Vec<Failure>,
+    /// Whether all was asked for that the changes call for.
+    pub(crate) is_whole: bool,
     /// Whether the record was made by Tollgate. The original's says less.
     pub(crate) is_own: bool,
 }
@@ -122,6 +124,7 @@ impl Record {
             "status": last.status.as_str(),
             "attempts": last.attempts,
         });
+        Logs::of(config).prepare()?;
         let path = config.log_dir.join(".execution_state");
         fs::replace(&path, text(&state).as_bytes(), Durability::Lazy).map_err(io::Error::other)
     }
@@ -156,6 +159,7 @@ impl Last {
             definitions: string(value, "definitions")?,
             console: value.get("console").and_then(Value::as_str).map(Into::into),
             failed: failed.iter().filter_map(Failure::read).collect(),
+            is_whole: value.get("whole").and_then(Value::as_bool) == Some(true),
             is_own: true,
         })
     }
@@ -181,6 +185,7 @@ impl Last {
             definitions: String::new(),
             console: None,
             failed: Vec::new(),
+            is_whole: false,
             is_own: false,
         })
     }
@@ -195,6 +200,7 @@ impl Last {
             "tree": self.tree,
             "definitions": self.definitions,
             "console": self.console,
+            "whole": self.is_whole,
             "failed": self.failed.iter().map(Failure::to_json).collect::<Vec<_>>(),
         })
     }

@@ -5,14 +5,17 @@
 //! findings. A review that nobody could make is [`Outcome::Inconclusive`], which neither passes
 //! nor fails.
 
-use super::changes::Pair;
-use super::config::{Config, Review};
+use super::changes::{self, Pair};
+use super::config::{Config, EntryPoint, Review};
 use super::git::{Git, GitError};
 use super::jobs::{self, Job};
 use super::result::{Findings, GateFile, GateResult, Outcome, Slot};
 use super::runner::Crew;
 use crate::review::gate::{Pace, Request, Verdict};
 use crate::review::{self, Priority, Reviewer};
+
+/// So many paths go on one command line.
+const AT_ONCE: usize = 400;
 
 /// Runs a review gate to its end.
 pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult {
@@ -38,6 +41,10 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             return GateResult::new(job, Outcome::Inconclusive, message);
         }
     };
+    if let Err(error) = crew.logs.prepare() {
+        let message = format!("no review was made: the log directory cannot be used: {error}");
+        return GateResult::new(job, Outcome::Inconclusive, message);
+    }
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
     let outcome = review::run(
         &Request {
@@ -64,13 +71,47 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
     result(job, outcome)
 }
 
-/// What changed below an entry point, without what it excludes.
+/// What changed below an entry point, without what it excludes. An empty text means that nothing
+/// did: a review passes on it.
 fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String, GitError> {
-    let mut args: Vec<String> = [
+    let path = &job.entry_point;
+    let reviews = |entry: &&EntryPoint| entry.reviews.iter().any(|name| name == job.name);
+    let entries: Vec<&EntryPoint> = config
+        .entry_points
+        .iter()
+        .filter(|entry| jobs::covers(entry, path))
+        .filter(reviews)
+        .collect();
+    let is_plain = !jobs::is_glob(path) && entries.iter().all(|entry| entry.exclude.is_empty());
+    if is_plain {
+        return show(git, pair, &[format!(":(literal){path}")]);
+    }
+    // git reads globs in another way than entry points do (it knows no `{a,b}`), so it is told the
+    // files that they match.
+    let mut changed = changes::between(git, pair, config)?;
+    changed.retain(|file| entries.iter().any(|entry| jobs::leads(entry, path, file)));
+    let mut text = String::new();
+    for some in changed.chunks(AT_ONCE) {
+        let paths: Vec<String> = some.iter().map(|file| pathspec(file)).collect();
+        text.push_str(&show(git, pair, &paths)?);
+    }
+    if text.is_empty() && !changed.is_empty() {
+        let count = changed.len();
+        return Err(GitError::new(format!(
+            "git shows nothing of {count} changed file(s)"
+        )));
+    }
+    Ok(text)
+}
+
+/// The diff of some paths.
+fn show(git: &Git, pair: &Pair, paths: &[String]) -> Result<String, GitError> {
+    let args = [
         "diff",
         "--no-color",
         "--no-ext-diff",
         "--no-textconv",
+        "--ignore-submodules=none",
         "--src-prefix=a/",
         "--dst-prefix=b/",
         "--relative",
@@ -78,26 +119,26 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
         &pair.base,
         pair.head.name()?,
         "--",
-    ]
-    .map(str::to_owned)
-    .into();
-    let magic = |path: &str| {
-        if jobs::is_glob(path) {
-            "glob"
-        } else {
-            "literal"
-        }
-    };
-    let path = &job.entry_point;
-    args.push(format!(":({}){path}", magic(path)));
-    let entry = config.entry_points.iter().find(|entry| {
-        jobs::covers(entry, path) && entry.reviews.iter().any(|name| name == job.name)
-    });
-    for path in entry.iter().flat_map(|entry| &entry.exclude) {
-        args.push(format!(":(exclude,{}){path}", magic(path)));
+    ];
+    let args = args.into_iter().chain(paths.iter().map(String::as_str));
+    let bytes = git.ask(args).bytes()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// One file for git. What of its name is no UTF-8 was replaced; there git looks for anything.
+fn pathspec(file: &str) -> String {
+    if !file.contains(char::REPLACEMENT_CHARACTER) {
+        return format!(":(literal){file}");
     }
-    let asked = git.ask(args);
-    Ok(String::from_utf8_lossy(&asked.bytes()?).into_owned())
+    let mut glob = String::from(":(glob)");
+    for c in file.chars() {
+        match c {
+            char::REPLACEMENT_CHARACTER => glob.push('*'),
+            '*' | '?' | '[' | '\\' => glob.extend(['\\', c]),
+            c => glob.push(c),
+        }
+    }
+    glob
 }
 
 fn result(job: &Job<'_>, outcome: review::gate::Outcome) -> GateResult {

@@ -133,7 +133,10 @@ impl Run<'_> {
     }
 
     fn definitions(&self) -> &str {
-        let digest = || Definitions::of(self.config).evidence();
+        let digest = || {
+            let base = self.request.scope.base_name(self.config, self.env);
+            Definitions::of(self.config).evidence(self.site(), &base)
+        };
         self.definitions.get_or_init(digest)
     }
 
@@ -144,11 +147,14 @@ impl Run<'_> {
         }
     }
 
-    /// The verdict of the run that this one had to wait for, if it is about the same tree.
+    /// The verdict of the run that this one had to wait for, if it is one: about all the gates,
+    /// and about the same tree.
     fn shared(&self, record: &Record, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
         let last = record.last.as_ref()?;
         let same = self.request.purpose == Purpose::Stop
             && last.is_own
+            && last.is_whole
+            && last.status != Status::Error
             && last.completed_at >= asked
             && pair.head.name().is_ok_and(|tree| last.tree == tree)
             && last.definitions == self.definitions();
@@ -285,7 +291,7 @@ impl Run<'_> {
     }
 
     fn site(&self) -> Site {
-        if self.env.ci { Site::Ci } else { Site::Local }
+        Site::of(self.env)
     }
 
     /// What the changes call for, and what failed last time.
@@ -509,21 +515,23 @@ impl Run<'_> {
         let now = Timestamp::now();
         let mut failed: Vec<Failure> = Vec::new();
         if let Some(last) = &record.last {
-            // What was not run again is still failing, unless the gate is gone.
+            // What was not run again, or not to an answer, is still failing, unless the gate is
+            // gone. That it has no place in CI does not make it so.
             let ids = last
                 .failed
                 .iter()
                 .map(|failure| failure.id.clone())
                 .collect();
-            let known = jobs::again(self.config, &ids, Which::All, self.site());
-            let ran = |id: &str| {
-                let ended = |result: &GateResult| result.outcome != Outcome::NotRun;
-                results
-                    .iter()
-                    .any(|result| result.id == id && ended(result))
+            let known = [self.site(), Site::Local]
+                .map(|site| jobs::again(self.config, &ids, Which::All, site));
+            let answered = |id: &str| {
+                let says = |result: &GateResult| {
+                    result.outcome == Outcome::Pass || result.outcome.is_failure()
+                };
+                results.iter().any(|result| result.id == id && says(result))
             };
             let still = last.failed.iter().filter(|failure| {
-                known.iter().any(|job| job.id == failure.id) && !ran(&failure.id)
+                known.iter().flatten().any(|job| job.id == failure.id) && !answered(&failure.id)
             });
             failed.extend(still.cloned());
         }
@@ -569,6 +577,7 @@ impl Run<'_> {
             definitions: self.definitions().to_owned(),
             console: Some(console.to_owned()),
             failed: failed.clone(),
+            is_whole: !self.is_partial(),
             is_own: true,
         });
         failed

@@ -15,7 +15,7 @@ use super::changes;
 use super::config::{Config, ConfigError, LoopGuard};
 use super::definitions::Definitions;
 use super::git::Git;
-use super::jobs::Which;
+use super::jobs::{Site, Which};
 use super::logs::Logs;
 use super::reason;
 use super::record::{Failure, Record};
@@ -138,7 +138,8 @@ pub(crate) fn decide(
         stand(ledger, &config, env);
     }
     let Deadline { begun, patience } = deadline;
-    let cut_off = begun + config.stop_hook.deadline.unwrap_or(patience);
+    let wanted = config.stop_hook.deadline.unwrap_or(patience);
+    let cut_off = begun.checked_add(wanted).unwrap_or(begun + patience);
     let mut case = Case {
         layout,
         env,
@@ -408,7 +409,9 @@ impl Case<'_> {
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
-        let definitions = self.definitions.evidence();
+        let site = Site::of(self.env);
+        let base = Scope::default().base_name(self.config, self.env);
+        let definitions = self.definitions.evidence(site, &base);
         let passed_at = match &record.verified {
             Some(verified)
                 if last.status.is_pass()

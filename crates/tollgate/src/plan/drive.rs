@@ -17,7 +17,7 @@ use super::log;
 use super::phase::{Review, TaskId};
 use super::rebuild::{self, Rebuilt};
 use super::state::State;
-use super::step::{self, BY, Marks, Observed, Passage, Step, Subject, Why};
+use super::step::{self, BY_RULES, Marks, Observed, Passage, Step, Subject, Why};
 use super::texts;
 use super::transition;
 use super::view::View;
@@ -254,7 +254,7 @@ impl Case<'_> {
         };
         self.note_files(view);
         let mark = marks(self.plan, view).rules;
-        if self.may_block(&mark, &mark) {
+        if self.may_block(BY_RULES, &mark, &mark) {
             self.block("PLAN-RULES", errors.clone(), errors);
         } else {
             let text =
@@ -294,7 +294,7 @@ impl Case<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
-            Subject::NoTasks => "tasks.md lists no task",
+            Subject::NoTasks => "tasks.md lists no task by a number",
             Subject::NoCurrentTask => "state.json names no current task",
         };
         self.tell(
@@ -333,11 +333,11 @@ impl Case<'_> {
     }
 
     /// Asks the ledger for one more block, and writes it down.
-    pub(super) fn may_block(&mut self, fault: &str, mark: &str) -> bool {
+    pub(super) fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if !ledger.block(BY, fault, mark) {
+        if !ledger.block(by, fault, mark) {
             return false;
         }
         if let Err(error) = ledger.save() {

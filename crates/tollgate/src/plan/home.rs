@@ -177,10 +177,14 @@ impl Plan {
     }
 }
 
-/// A name for Tollgate's own directory about a plan: the plan's, where that is plain enough.
+/// What else lies beside those directories: the choice of a person, and texts for reviewers.
+const TAKEN: [&str; 2] = ["pinned", "prompts"];
+
+/// A name for Tollgate's own directory about a plan: the plan's, where that is plain enough and
+/// free.
 fn local_name(id: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
-    if id.bytes().all(plain) {
+    if id.bytes().all(plain) && !TAKEN.contains(&id) {
         id.to_owned()
     } else {
         format!("~{}", super::findings::digest(&id))

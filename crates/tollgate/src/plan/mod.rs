@@ -29,6 +29,7 @@ pub(crate) mod home;
 pub(crate) mod log;
 pub(crate) mod other;
 pub(crate) mod phase;
+pub(crate) mod prompts;
 pub(crate) mod rebuild;
 pub(crate) mod reviewer;
 mod reviewing;

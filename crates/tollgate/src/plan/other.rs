@@ -79,7 +79,7 @@ pub(crate) fn review(
 }
 
 /// The specification's question, with the answer as text instead of a file.
-fn question(job: &Job, plan: &Plan, prompts: &Path) -> String {
+pub(crate) fn question(job: &Job, plan: &Plan, prompts: &Path) -> String {
     let prompt = job.prompt(plan, prompts);
     let asked = prompt
         .split_once(" Write your review to ")

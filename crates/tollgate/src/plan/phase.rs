@@ -175,7 +175,6 @@ impl Action {
 }
 
 impl Review {
-    #[cfg(test)]
     pub(crate) const ALL: [Self; 4] = [Self::Plan, Self::Tasks, Self::Code, Self::AllCode];
 
     pub(crate) fn as_str(self) -> &'static str {

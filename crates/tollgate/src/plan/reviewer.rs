@@ -18,6 +18,7 @@ use tollgate_core::project::Layout;
 
 use super::home::Plan;
 use super::phase::{Review, TaskId};
+use super::prompts;
 use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output};
 use crate::trust::Consent;
 
@@ -32,30 +33,6 @@ const LIST_CAP: usize = 48 << 10;
 
 /// No hook runs in the reviewer's own session.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
-
-/// The texts that a reviewer reads, for projects without the plugin.
-const PROMPTS: &[(&str, &str)] = &[
-    (
-        "ground-rules.md",
-        include_str!("../../../../plugin/ground-rules.md"),
-    ),
-    (
-        "actions/plan-review.md",
-        include_str!("../../../../plugin/actions/plan-review.md"),
-    ),
-    (
-        "actions/tasks-review.md",
-        include_str!("../../../../plugin/actions/tasks-review.md"),
-    ),
-    (
-        "actions/code-review.md",
-        include_str!("../../../../plugin/actions/code-review.md"),
-    ),
-    (
-        "actions/all-code-review.md",
-        include_str!("../../../../plugin/actions/all-code-review.md"),
-    ),
-];
 
 /// A review to be made.
 #[derive(Clone, Debug)]
@@ -91,6 +68,13 @@ impl Verdict {
             Self::Fail => "FAIL",
             Self::Missing => "no verdict (counts as FAIL)",
         }
+    }
+
+    /// Whether a review that was written down with this word counts as a fail.
+    pub(crate) fn is_fail(word: &str) -> bool {
+        [Self::Fail, Self::Missing]
+            .map(Self::as_str)
+            .contains(&word)
     }
 }
 
@@ -289,13 +273,13 @@ pub(crate) fn find_program(env: &Env) -> Option<PathBuf> {
 /// Where the reviewer finds its texts: in the plugin, or in files that are made here.
 pub(crate) fn prompts(layout: &Layout, env: &Env) -> std::io::Result<PathBuf> {
     if let Some(root) = &env.plugin_root
-        && PROMPTS.iter().all(|(name, _)| root.join(name).is_file())
+        && prompts::for_reviewers().all(|(name, _)| root.join(name).is_file())
     {
         return Ok(root.clone());
     }
     let root = layout.plans_local().join("prompts");
     fs::private_directory(&root.join("actions"))?;
-    for (name, text) in PROMPTS {
+    for (name, text) in prompts::for_reviewers() {
         let path = root.join(name);
         let is_there = fs::read_own(&path, 1 << 20)
             .is_ok_and(|found| found.is_some_and(|found| found.bytes == text.as_bytes()));

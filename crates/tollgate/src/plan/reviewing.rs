@@ -240,7 +240,7 @@ impl Case<'_> {
             .map_or(0, |ledger| ledger.turn().total());
         // Every review is news, also when a counter was set back; how many there may be was
         // decided before it was paid for.
-        if self.may_block(&format!("{mark}-{number}"), &mark) {
+        if self.may_block(BY, &format!("{mark}-{number}"), &mark) {
             let reason = format!(
                 "{} {} waits for its answer: {file}",
                 job.review, job.iteration

@@ -83,13 +83,11 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
         Phase::PostReview(review)
             if found.answered && state.phase == Some(Phase::Review(review)) =>
         {
-            to(
-                To::Stop,
-                format!(
-                    "{} is answered, its post-review file is there: the hook runs the next {review} when you stop",
-                    state.next_name()
-                ),
-            )
+            let why = format!(
+                "{} is answered, its post-review file is there",
+                state.next_name()
+            );
+            limit(state, review).unwrap_or_else(|| stop(state, review, &why, found))
         }
         Phase::PostReview(review) => to(
             To::Action(Action::PostReview(review)),
@@ -117,26 +115,10 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
 }
 
 fn due(state: &State, review: Review, found: Artifacts) -> Route {
-    let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
-    if state.max_reviews > 0 && iteration > state.max_reviews {
-        return to(
-            To::Ask,
-            format!(
-                "{review} did not pass within {} reviews: ask the person whether to raise the limit (`tollgate plan set max_reviews N`), to leave the loop (`tollgate plan release`) or to go on by hand",
-                state.max_reviews
-            ),
-        );
+    if let Some(route) = limit(state, review) {
+        return route;
     }
-    let stop = |why: &str| {
-        let why = if found.review_waits {
-            format!(
-                "{why}; review {iteration} was made already and its verdict is taken over when you stop"
-            )
-        } else {
-            format!("{why}: the hook runs {review} {iteration} when you stop")
-        };
-        to(To::Stop, why)
-    };
+    let stop = |why: &str| stop(state, review, why, found);
     match state.phase {
         Some(Phase::PostReview(_)) => return stop("the review before is answered"),
         Some(Phase::Review(Review::Code)) if review == Review::AllCode => {
@@ -162,6 +144,41 @@ fn due(state: &State, review: Review, found: Artifacts) -> Route {
             "the current task has unfinished subtasks".to_owned(),
         ),
     }
+}
+
+/// The review that would be the next one.
+fn iteration(state: &State) -> u64 {
+    state.phase_iteration.unwrap_or(0).saturating_add(1)
+}
+
+/// All reviews that are allowed were made.
+fn limit(state: &State, review: Review) -> Option<Route> {
+    let limit = state.max_reviews;
+    (limit > 0 && iteration(state) > limit).then(|| {
+        to(
+            To::Ask,
+            format!(
+                "{review} did not pass within {limit} reviews: ask the person whether to raise the limit (`tollgate plan set max_reviews N`), to leave the loop (`tollgate plan release`) or to go on by hand"
+            ),
+        )
+    })
+}
+
+/// The hook goes on from here.
+fn stop(state: &State, review: Review, why: &str, found: Artifacts) -> Route {
+    let iteration = iteration(state);
+    let why = if state.max_reviews == 0 {
+        format!(
+            "{why}, and reviews are switched off (max_reviews 0): the plan goes on without {review} when you stop"
+        )
+    } else if found.review_waits {
+        format!(
+            "{why}; review {iteration} was made already and its verdict is taken over when you stop"
+        )
+    } else {
+        format!("{why}: the hook runs {review} {iteration} when you stop")
+    };
+    to(To::Stop, why)
 }
 
 fn standalone(state: &State) -> Route {

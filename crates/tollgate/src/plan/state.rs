@@ -47,7 +47,7 @@ const REQUIRED: [&str; 6] = [
 ];
 
 /// A sensible limit of reviews; more is a slip of the finger.
-const MOST_REVIEWS: u64 = 1_000;
+pub(crate) const MOST_REVIEWS: u64 = 1_000;
 
 impl State {
     /// Reads the fields that are there and takes the defaults for the others.
@@ -66,9 +66,12 @@ impl State {
                 missing.join(" ")
             ));
         }
-        let max_reviews = fields
-            .number("max_reviews")
-            .map_or(MAX_REVIEWS, |number| number.min(MOST_REVIEWS));
+        let max_reviews = fields.number("max_reviews").unwrap_or(MAX_REVIEWS);
+        if max_reviews > MOST_REVIEWS {
+            fields.problems.push(format!(
+                "`max_reviews` is {max_reviews}, and no more than {MOST_REVIEWS} are made"
+            ));
+        }
         let current_task = fields.task();
         let phase = fields.text("phase").and_then(|name| {
             let phase = Phase::parse(&name);
@@ -92,7 +95,7 @@ impl State {
             }
         };
         Self {
-            max_reviews,
+            max_reviews: max_reviews.min(MOST_REVIEWS),
             current_task,
             phase,
             next_phase,

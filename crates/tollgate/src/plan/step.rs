@@ -2,7 +2,7 @@
 
 use super::config::LoopGuard;
 use super::phase::{Phase, Review};
-use super::state::State;
+use super::state::{Next, State};
 use crate::ledger::Block;
 
 /// What was observed besides the state.
@@ -58,6 +58,16 @@ pub(crate) fn step(state: &State, observed: Observed) -> Step {
     }
 }
 
+/// What a step leads to once the answer to a review is written into the state.
+pub(crate) fn after_answer(state: &State, review: Review, observed: Observed) -> Step {
+    let answered = State {
+        phase: Some(Phase::PostReview(review)),
+        next_phase: Next::Phase(Phase::Review(review)),
+        ..state.clone()
+    };
+    step(&answered, observed)
+}
+
 fn due(state: &State, review: Review, subject: Subject) -> Step {
     let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
     if state.max_reviews == 0 {
@@ -98,8 +108,10 @@ pub(crate) struct Marks {
     pub(crate) rules: String,
 }
 
-/// Who blocked for the plan in the ledger.
+/// Who blocked for the plan in the ledger: a review that waits for its answer, or the rules for
+/// its files. Only reviews are counted against their limit.
 pub(crate) const BY: &str = "plan";
+pub(crate) const BY_RULES: &str = "plan-rules";
 
 /// The guard against loops: agents set the flag on every stop of a turn after the first block.
 pub(crate) fn passage(
@@ -117,14 +129,15 @@ pub(crate) fn passage(
     };
     // The plan goes before all others, so a review that is due after somebody else's block was
     // not due then: that is progress.
-    let has_moved = if last.by == BY {
+    let is_ours = [BY, BY_RULES].contains(&last.by.as_str());
+    let has_moved = if is_ours {
         last.mark != marks.step && last.mark != marks.rules
     } else {
         is_review_due
     };
     if has_moved {
         Passage::Judged
-    } else if last.by == BY {
+    } else if is_ours {
         Passage::LetThrough(Why::NoProgress)
     } else {
         Passage::LetThrough(Why::Letter)

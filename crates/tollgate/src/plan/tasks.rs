@@ -44,10 +44,11 @@ impl Tasks {
             .filter(|line| line.starts_with('|'))
             .skip(2);
         let task = |row: &str| {
-            let mut cells = row.trim_matches('|').split('|').map(plain);
+            let mut cells = row.strip_prefix('|').unwrap_or(row).split('|').map(bare);
             Task {
-                id: cells.next().unwrap_or_default(),
-                status: cells.next().unwrap_or_default(),
+                // It names files, so its case counts.
+                id: cells.next().unwrap_or_default().to_owned(),
+                status: cells.next().unwrap_or_default().to_lowercase(),
             }
         };
         Self(rows.map(task).collect())
@@ -100,9 +101,8 @@ impl Task {
 }
 
 /// A cell without blanks and emphasis.
-fn plain(cell: &str) -> String {
-    let cell = cell.trim().trim_matches(['*', '_', '`', '~']).trim();
-    cell.to_lowercase()
+fn bare(cell: &str) -> &str {
+    cell.trim().trim_matches(['*', '_', '`', '~']).trim()
 }
 
 /// Whether a task's file says that all its subtasks are finished. A file without any status says
@@ -115,15 +115,15 @@ pub(crate) fn is_finished(text: &str) -> bool {
             return true;
         }
         let names_status = line.contains("status") && !line.starts_with('|');
-        let cells = line.starts_with('|').then(|| line.split('|').map(plain));
+        let cells = line.starts_with('|').then(|| line.split('|').map(bare));
         let in_table = cells
             .into_iter()
             .flatten()
-            .any(|cell| UNFINISHED.contains(&cell.as_str()));
+            .any(|cell| UNFINISHED.contains(&cell));
         let in_line = names_status
             && line
                 .split_once(':')
-                .is_some_and(|(_, value)| UNFINISHED.contains(&plain(value).as_str()));
+                .is_some_and(|(_, value)| UNFINISHED.contains(&bare(value)));
         in_table || in_line
     })
 }

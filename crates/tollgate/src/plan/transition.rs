@@ -40,6 +40,15 @@ pub(crate) struct Known {
     pub(crate) task: Option<TaskId>,
     /// Whether the answer to the current review is on disk.
     pub(crate) answered: bool,
+    /// Whether `tasks.md` lists any task, open or not.
+    pub(crate) has_tasks: bool,
+}
+
+/// The end of an action that a step is at, by the command's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Begin,
+    Done,
 }
 
 impl Change {
@@ -116,7 +125,7 @@ pub(crate) fn begin(state: &State, action: Action, known: &Known) -> Result<Chan
             .fresh_cycle(),
         Action::CompleteTask | Action::CompleteTaskTdd => {
             let Some(task) = &known.task else {
-                return nothing_left(state);
+                return nothing_left(state, known);
             };
             let tdd = action == Action::CompleteTaskTdd;
             begun(Phase::complete_task(tdd))
@@ -124,7 +133,7 @@ pub(crate) fn begin(state: &State, action: Action, known: &Known) -> Result<Chan
                 .fresh_cycle()
                 .set("tdd", tdd)
         }
-        Action::NextTask | Action::NextTaskTdd => standalone_task(action, known)?,
+        Action::NextTask | Action::NextTaskTdd => standalone_task(action, known, End::Begin)?,
         // A review is due already, or is to be: both stay as they are.
         Action::ContinueTask => Change::default().phase(Phase::ContinueTask),
         Action::Review(review) => standalone_review(state, review),
@@ -154,7 +163,8 @@ pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Chang
         }
         Action::CompleteTask | Action::CompleteTaskTdd => {
             open_loop(state, action)?;
-            let task = known.task.as_ref().ok_or_else(|| no_task(action))?;
+            let task = known.task.as_ref();
+            let task = task.ok_or_else(|| no_task(action, End::Done))?;
             let tdd = action == Action::CompleteTaskTdd;
             reviewed_next(Phase::complete_task(tdd), Review::Code)
                 .set("current_task", task.as_str())
@@ -163,7 +173,7 @@ pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Chang
         }
         Action::NextTask | Action::NextTaskTdd => {
             open_loop(state, action)?;
-            standalone_task(action, known)?
+            standalone_task(action, known, End::Done)?
         }
         Action::ContinueTask => {
             let change = Change::default().phase(Phase::ContinueTask);
@@ -176,7 +186,7 @@ pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Chang
         Action::AddTask => match (&state.current_task, &known.task) {
             (None, Some(task)) => Change::default().set("current_task", task.as_str()),
             (Some(_), _) => Change::default(),
-            (None, None) => return Err(no_task(action)),
+            (None, None) => return Err(no_task(action, End::Done)),
         },
         Action::Review(review) => standalone_review(state, review),
         Action::PostReview(review) => answer(state, review, known)?,
@@ -268,8 +278,8 @@ pub(crate) fn release(state: &State) -> Change {
     }
 }
 
-fn standalone_task(action: Action, known: &Known) -> Result<Change, Refusal> {
-    let task = known.task.as_ref().ok_or_else(|| no_task(action))?;
+fn standalone_task(action: Action, known: &Known, end: End) -> Result<Change, Refusal> {
+    let task = known.task.as_ref().ok_or_else(|| no_task(action, end))?;
     let phase = action.phase().unwrap_or(Phase::NextTask);
     Ok(Change::default()
         .phase(phase)
@@ -313,11 +323,16 @@ fn answer(state: &State, review: Review, known: &Known) -> Result<Change, Refusa
     Ok(answered(review))
 }
 
-fn nothing_left(state: &State) -> Result<Change, Refusal> {
+/// No task is open. Without any task there is no code that could be reviewed either.
+fn nothing_left(state: &State, known: &Known) -> Result<Change, Refusal> {
     match state.phase {
         Some(Phase::Complete) => Err(Refusal {
             what: "the plan is complete".to_owned(),
             next: "add a task first, or begin another plan".to_owned(),
+        }),
+        Some(_) | None if !known.has_tasks => Err(Refusal {
+            what: "tasks.md lists no task, so there is none to complete".to_owned(),
+            next: "`tollgate plan begin create-tasks` comes first".to_owned(),
         }),
         // Nobody wants reviews, so the last one is not wanted either.
         Some(_) | None if state.max_reviews == 0 => {
@@ -329,10 +344,14 @@ fn nothing_left(state: &State) -> Result<Change, Refusal> {
     }
 }
 
-fn no_task(action: Action) -> Refusal {
+fn no_task(action: Action, end: End) -> Refusal {
+    let (why, command) = match end {
+        End::Begin => ("none is open", "begin"),
+        End::Done => ("none was begun or named", "done"),
+    };
     Refusal {
-        what: format!("{action} needs a task, and none is open"),
-        next: format!("name it: `tollgate plan done {action} --task ID`"),
+        what: format!("{action} needs a task, and {why}"),
+        next: format!("name it: `tollgate plan {command} {action} --task ID`"),
     }
 }
 

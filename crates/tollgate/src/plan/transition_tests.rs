@@ -35,6 +35,7 @@ fn made(fields: &Value, step: impl Fn(&State) -> Change) -> Value {
 
 fn known(task: &str) -> Known {
     Known {
+        has_tasks: true,
         task: TaskId::new(task),
         answered: true,
     }
@@ -236,8 +237,8 @@ fn what_is_begun_is_not_reviewed() {
 #[test]
 fn without_an_open_task_all_code_is_next() {
     let none = Known {
-        task: None,
-        answered: false,
+        has_tasks: true,
+        ..Known::default()
     };
     let next = |fields: &Value| {
         made(fields, |state| {
@@ -254,6 +255,11 @@ fn without_an_open_task_all_code_is_next() {
     );
     let complete = State::read(&document(&json!({ "phase": "complete" })));
     begin(&complete, action("complete-task"), &none).unwrap_err();
+    let planning = State::read(&document(
+        &json!({ "phase": "new-plan", "next_phase": null }),
+    ));
+    let refusal = begin(&planning, action("complete-task"), &Known::default()).unwrap_err();
+    assert!(refusal.next.contains("create-tasks"), "{refusal:?}");
 }
 
 #[test]

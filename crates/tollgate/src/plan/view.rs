@@ -123,6 +123,7 @@ impl View {
     pub(crate) fn known(&self, task: Option<TaskId>) -> Known {
         Known {
             answered: self.answered,
+            has_tasks: !self.tasks().is_empty(),
             task,
         }
     }

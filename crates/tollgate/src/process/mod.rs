@@ -281,7 +281,8 @@ impl Children {
         let mut told: Option<(Instant, End)> = None;
         loop {
             let elapsed = begun.elapsed();
-            let left = timeout.map_or(TICK, |all| all.saturating_sub(elapsed).min(TICK));
+            let left = timeout.filter(|_| told.is_none());
+            let left = left.map_or(TICK, |all| all.saturating_sub(elapsed).min(TICK));
             if waiter.ended_within(left) {
                 let natural = running.outcome();
                 return match told {

@@ -54,7 +54,13 @@ fn a_spool_keeps_head_and_tail() {
 
 #[test]
 fn children_end_and_leave_nothing_behind() {
-    let children = Children::open(&Consent::of_the_person(), None).unwrap();
+    let looks = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&looks);
+    let children = Children::open(&Consent::of_the_person(), None)
+        .unwrap()
+        .meanwhile(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
     let run = |script: &str, input: Option<&str>, timeout: Option<u64>| {
         let file = tempfile::NamedTempFile::new().unwrap();
         let appending = File::options().read(true).append(true).open(file.path());
@@ -97,6 +103,7 @@ fn children_end_and_leave_nothing_behind() {
     let (ended, _) = run("(sleep 0.05; echo late) & exit 0", None, None);
     assert_eq!(ended.leaked, 0, "what ends by itself is no leak");
 
+    looks.store(0, Ordering::Relaxed);
     let (ended, text) = run(
         "trap '' TERM; echo $$; while :; do sleep 0.1; done",
         None,
@@ -104,6 +111,9 @@ fn children_end_and_leave_nothing_behind() {
     );
     assert!(matches!(ended.end, End::TimedOut(_)), "{ended:?}");
     assert!(gone(&text), "{text}");
+    let most = 2 * (ended.took.as_millis() / TICK.as_millis()) + 10;
+    let looks = u128::from(looks.load(Ordering::Relaxed));
+    assert!(looks <= most, "{looks} looks at a child that is to end");
 
     let (ended, _) = run("exit 0", None, None);
     assert_eq!(ended.leaked, 0, "{ended:?}");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
-use super::{RUN_MARK, offspring};
+use super::{CHILD_MARK, RUN_MARK, offspring};
 
 /// How `main` knows that it is to watch.
 pub(crate) const WATCH: &str = "__watch";
@@ -37,6 +37,10 @@ impl Watchdog {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
+            // Of a run inside a run: whoever ends what the outer one left behind must not end the
+            // watchdog of the inner one before it has done the same.
+            .env_remove(RUN_MARK)
+            .env_remove(CHILD_MARK)
             .current_dir("/");
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;

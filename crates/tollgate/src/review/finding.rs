@@ -70,6 +70,8 @@ pub(crate) struct Settled {
     pub(crate) skipped: Vec<Finding>,
     /// Worth knowing, nothing to answer.
     pub(crate) advisory: Vec<Finding>,
+    /// How many of the open ones were skipped without a reason.
+    pub(crate) unreasoned: usize,
     /// How many of the skipped ones the reviewer named again.
     pub(crate) excused: usize,
     /// The reviewer said fail, and not only about what was skipped with a reason.
@@ -118,12 +120,32 @@ impl State {
 }
 
 impl Finding {
-    /// From the reviewer's words. An id counts only if an earlier finding has it.
-    fn of(violation: &Violation, scope: &Scope, known: &[Self], print: &Printer<'_>) -> Self {
+    /// From the reviewer's words. An id counts only if an earlier finding has it, and once. That of
+    /// a skipped one counts only in its own file, unless that is gone: what lies elsewhere is
+    /// something else, and nobody gave a reason for it.
+    fn of(
+        violation: &Violation,
+        scope: &Scope,
+        known: &[Self],
+        said: &[Self],
+        print: &Printer<'_>,
+    ) -> Self {
         let file = violation.file.as_deref().map(|file| scope.normalise(file));
         let own = identity(file.as_deref(), &violation.issue);
+        let can_be = |earlier: &&Self| {
+            let is_free = said.iter().all(|other| other.id != earlier.id);
+            let is_there = match (&earlier.file, &file) {
+                (Some(before), Some(now)) => {
+                    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+                    name(before) == name(now) || print(before) == GONE
+                }
+                (Some(_) | None, None) | (None, Some(_)) => true,
+            };
+            is_free && (is_there || earlier.reason().is_none())
+        };
         let named = violation.id.as_ref();
         let earlier = named.and_then(|id| known.iter().find(|finding| finding.id == *id));
+        let earlier = earlier.filter(can_be);
         Self {
             id: earlier.map_or(own, |finding| finding.id.clone()),
             line: violation.line,
@@ -211,6 +233,9 @@ impl Finding {
 /// A file's content as a short text. Empty if there is no such file.
 pub(crate) type Printer<'p> = dyn Fn(&str) -> String + Sync + 'p;
 
+/// What is printed of a file that is not there.
+const GONE: &str = "gone";
+
 /// The printer of files below `root`.
 pub(crate) fn print_below(root: &Path, file: &str) -> String {
     let is_inside = Path::new(file)
@@ -221,7 +246,7 @@ pub(crate) fn print_below(root: &Path, file: &str) -> String {
     }
     match tollgate_core::fs::read_regular(&root.join(file), 32 << 20) {
         Ok(Some(contents)) => format!("{:016x}", digest(&contents.bytes)),
-        Ok(None) => "gone".to_owned(),
+        Ok(None) => GONE.to_owned(),
         Err(_) => String::new(),
     }
 }
@@ -260,7 +285,7 @@ pub(crate) fn settle(
     let mut settled = Settled::default();
     let mut said: Vec<Finding> = Vec::new();
     for violation in answer.iter().flat_map(|answer| &answer.violations) {
-        let finding = Finding::of(violation, scope, &earlier, print);
+        let finding = Finding::of(violation, scope, &earlier, &said, print);
         if said.iter().all(|other| other.id != finding.id) {
             said.push(finding);
         }
@@ -306,6 +331,8 @@ impl Settled {
         is_answered: bool,
         print: &Printer<'_>,
     ) {
+        let open = self.open.len();
+        let is_unreasoned = finding.state == State::Skipped && finding.reason().is_none();
         if finding.reason().is_some() {
             self.excused += usize::from(again.is_some());
             self.skipped.push(finding);
@@ -334,6 +361,7 @@ impl Settled {
                 State::New | State::Skipped => self.pending.push(finding),
             }
         }
+        self.unreasoned += usize::from(is_unreasoned && self.open.len() > open);
     }
 
     /// What the next review has to know.

@@ -519,7 +519,14 @@ fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Ver
                 0 => String::new(),
                 count => format!(" and {count} that cannot be read"),
             };
-            (Verdict::Fail, format!("Found {open} violation(s){more}"))
+            let skipped = match settled.unreasoned {
+                0 => String::new(),
+                count => format!("; {count} skipped without a reason in \"result\""),
+            };
+            (
+                Verdict::Fail,
+                format!("Found {open} violation(s){more}{skipped}"),
+            )
         }
         Ok(answer) if settled.is_refused => {
             let said = match answer.message.as_str() {

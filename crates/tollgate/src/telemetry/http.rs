@@ -98,34 +98,64 @@ impl Endpoint {
         stream.write_all(head.as_bytes())?;
         stream.write_all(body)?;
         let mut bytes = Vec::new();
-        stream.take(CAP).read_to_end(&mut bytes)?;
+        let mut stream = stream.take(CAP);
+        let mut piece = [0; 4096];
+        // Not all collectors close the connection when they are asked to: whoever waits for that
+        // takes the silence for a failure, and sends the same again.
+        while !is_whole(&bytes) {
+            match stream.read(&mut piece)? {
+                0 => break,
+                count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
+            }
+        }
         parse(&bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+/// Whether an answer is there to its end, as far as it says where that is.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some((head, body)) = split(bytes) else {
+        return false;
+    };
+    if is_chunked(&head) {
+        return unchunk(body).is_some();
+    }
+    let length = field(&head, "content-length").and_then(|length| length.parse::<usize>().ok());
+    length.is_some_and(|length| body.len() >= length)
+}
+
+/// The head of an answer, and what follows it.
+fn split(bytes: &[u8]) -> Option<(String, &[u8])> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(bytes.get(..end)?).into_owned();
-    let body = bytes.get(end + 4..)?;
+    Some((head, bytes.get(end + 4..)?))
+}
+
+/// The value of a header field.
+fn field(head: &str, wanted: &str) -> Option<String> {
+    let fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
+    let mut same = fields.filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    same.next().map(|(_, value)| value.trim().to_owned())
+}
+
+fn is_chunked(head: &str) -> bool {
+    field(head, "transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked"))
+}
+
+fn parse(bytes: &[u8]) -> Option<Answer> {
+    let (head, body) = split(bytes)?;
     let mut lines = head.split("\r\n");
     let mut words = lines.next()?.split(' ');
     words
         .next()
         .filter(|version| version.starts_with("HTTP/1."))?;
     let status = words.next()?.parse().ok()?;
-    let field = |wanted: &str| {
-        let fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
-        let mut same = fields.filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        same.next().map(|(_, value)| value.trim().to_owned())
-    };
-    let is_chunked =
-        field("transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked"));
     Some(Answer {
         status,
-        retry_after: field("retry-after")
+        retry_after: field(&head, "retry-after")
             .and_then(|text| text.parse().ok())
             .map(Duration::from_secs),
-        body: if is_chunked {
+        body: if is_chunked(&head) {
             unchunk(body).unwrap_or_default()
         } else {
             body.to_vec()

@@ -13,6 +13,7 @@ use tollgate_core::state::journal::Decision;
 
 use super::value::{Attributes, nanos, resource, scope};
 use crate::journal::Entry;
+use crate::plan::reviewer::Verdict;
 
 /// A trace and the span in it that is the parent.
 #[derive(Debug, PartialEq, Eq)]
@@ -91,7 +92,7 @@ fn status(entry: &Entry) -> Value {
         Decision::Gate | Decision::Review => entry
             .code
             .as_deref()
-            .is_some_and(|code| code.eq_ignore_ascii_case("fail") || code == "error"),
+            .is_some_and(|code| Verdict::is_fail(code) || ["fail", "error"].contains(&code)),
         Decision::Block | Decision::Warn | Decision::Change | Decision::Record => false,
     };
     if failed {

@@ -12,14 +12,24 @@ use tollgate_core::project::{Layout, lexical};
 
 use crate::gate::config::Config;
 use crate::plan;
+use crate::ui::plain::Plain;
 
 /// What the fingerprint is made over besides the commands, so that another way to write them down
 /// is another fingerprint.
 const FORMAT: &str = "tollgate-commands-1\n";
 
 /// The commands of a project: each in one canonical line, with the words a person reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Commands(BTreeMap<String, String>);
+
+/// The words are for people: a check by another name runs the same command.
+impl PartialEq for Commands {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.keys().eq(other.0.keys())
+    }
+}
+
+impl Eq for Commands {}
 
 impl Commands {
     /// Those of a project's gates and plans.
@@ -41,7 +51,7 @@ impl Commands {
             };
             all.add(
                 &json!({ "plan_reviewer": name }),
-                format!("plan reviews  {name}{how}"),
+                &format!("plan reviews  {name}{how}"),
             );
         }
         all
@@ -53,7 +63,7 @@ impl Commands {
             let shown = place.map_or(String::new(), |place| format!("  (in {place})"));
             self.add(
                 &json!({ "run": check.command, "in": place }),
-                format!("check {name}  {}{shown}", one_line(&check.command)),
+                &format!("check {name}  {}{shown}", check.command.trim()),
             );
         }
         for (name, review) in &config.reviews {
@@ -66,11 +76,11 @@ impl Commands {
             for reviewer in reviewers {
                 // Only the reviewer `command` runs the line.
                 let line = review.command.as_deref().filter(|_| reviewer == "command");
-                let by = line.map_or_else(|| reviewer.clone(), one_line);
+                let by = line.map_or(reviewer.as_str(), str::trim);
                 let with = model.map_or(String::new(), |model| format!("  (model {model})"));
                 self.add(
                     &json!({ "reviewer": reviewer, "model": model, "run": line }),
-                    format!("review {name}  {by}{with}"),
+                    &format!("review {name}  {by}{with}"),
                 );
             }
         }
@@ -78,12 +88,15 @@ impl Commands {
         let logs = lexical(&config.log_dir);
         if !logs.starts_with(&config.root) {
             let logs = logs.display().to_string();
-            self.add(&json!({ "logs": logs }), format!("logs  {logs}"));
+            self.add(&json!({ "logs": logs }), &format!("logs  {logs}"));
         }
     }
 
-    fn add(&mut self, canonical: &Value, shown: String) {
-        self.0.entry(canonical.to_string()).or_insert(shown);
+    /// Names, directories and models are the project's words as much as its commands: nothing of
+    /// them may move the cursor or hide another line of what a person is asked about.
+    fn add(&mut self, canonical: &Value, shown: &str) {
+        let shown = || Plain(shown).to_string();
+        self.0.entry(canonical.to_string()).or_insert_with(shown);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -133,17 +146,10 @@ impl Commands {
 
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
         let members = value.as_object()?.iter();
-        let texts = members.map(|(line, shown)| Some((line.clone(), shown.as_str()?.to_owned())));
+        let plain = |shown: &Value| Some(Plain(shown.as_str()?).to_string());
+        let texts = members.map(|(line, shown)| Some((line.clone(), plain(shown)?)));
         texts.collect::<Option<_>>().map(Self)
     }
-}
-
-/// A command as a list shows it: nothing in it may move the cursor or hide another line.
-fn one_line(command: &str) -> String {
-    let text = command.trim().replace('\n', "⏎ ");
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
 }
 
 /// Bytes as people and files have them.

@@ -22,6 +22,21 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
+/// The same for a text of several lines, which stay lines.
+pub(crate) struct PlainLines<'a>(pub(crate) &'a str);
+
+impl fmt::Display for PlainLines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, line) in self.0.split('\n').enumerate() {
+            if at > 0 {
+                f.write_char('\n')?;
+            }
+            Plain(line).fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
 /// Whether a terminal does something else with it than show it.
 pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
@@ -50,7 +65,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plain, fit};
+    use super::{Plain, PlainLines, fit};
 
     #[test]
     fn a_text_is_cut_at_its_columns() {
@@ -67,5 +82,6 @@ mod tests {
             Plain(text).to_string(),
             "a\\u{1b}[31mb\\u{7}\\u{d}⏎ c\\u{202e}d\\u{9b}2J ünï ✔"
         );
+        assert_eq!(PlainLines("a\n\u{1b}b\n").to_string(), "a\n\\u{1b}b\n");
     }
 }

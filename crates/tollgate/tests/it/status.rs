@@ -276,3 +276,26 @@ fn the_line_starts_no_process() {
     let run = run(command, b"");
     assert!(run.stdout.contains("gates ✔"), "{run:?}");
 }
+
+#[test]
+fn between_two_phases_the_one_that_ended_has_its_own_number() {
+    let project = repository();
+    let phases = ["01-requirements", "06-implementation", "08-code-review"];
+    let workflows = json!({ "workflows": { "change": { "phases": phases } } });
+    project.file(
+        ".tollgate/workflow/config/workflows.json",
+        &workflows.to_string(),
+    );
+    must(&project, &["workflow", "start", "change", "Gift cards"]);
+    must(&project, &["phase", "complete", "--summary", "clear"]);
+    let said = line(&project);
+    assert!(said.contains("change 01-requirements 1/3"), "{said}");
+    let said = screen(&project);
+    assert!(
+        said.contains("1 of 3, 06-implementation is next\n"),
+        "{said}"
+    );
+    must(&project, &["phase", "begin"]);
+    let said = line(&project);
+    assert!(said.contains("change 06-implementation 2/3"), "{said}");
+}

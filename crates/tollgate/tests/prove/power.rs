@@ -47,7 +47,7 @@ fn order(report: &mut Report) {
             .arg(&log)
             .args([
                 "-e",
-                "trace=write,writev,pwrite64,fsync,fdatasync,rename,renameat,renameat2",
+                "trace=write,writev,pwrite64,pwritev,fsync,fdatasync,rename,renameat,renameat2",
             ])
             .arg(program())
             .args(*args);

@@ -34,7 +34,9 @@ enum Command {
     },
 }
 
-const WORKFLOW: &str = r#"name: Gates
+const WORKFLOW: &str = r#"# The job `discover` needs `tollgate` on the PATH of its runner: put a step that installs it before
+# `list`, or use a runner that has it.
+name: Gates
 on: [pull_request]
 jobs:
   discover:

@@ -1,10 +1,11 @@
-//! `tollgate detect`: what changed, and which gates would run. Writes nothing.
+//! `tollgate detect`: what changed, and which gates `run` would run. Runs nothing.
 
 use std::process::ExitCode;
 
 use serde_json::json;
 
 use super::{Project, ScopeArguments, fail};
+use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
 
 #[derive(Debug, clap::Args)]
@@ -17,31 +18,49 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let Project { env, config, .. } = &match Project::open(arguments.json) {
+    let Project {
+        layout,
+        env,
+        config,
+    } = &match Project::open(arguments.json) {
         Ok(project) => project,
         Err(code) => return code,
     };
-    let changed = match crate::gate::detect(config, env, &arguments.scope.scope()) {
-        Ok(changed) => changed,
+    let scope = arguments.scope.scope();
+    let Detected {
+        changed,
+        since_pass,
+        failed,
+    } = match detect(layout, config, env, &scope) {
+        Ok(detected) => detected,
         Err(error) => return fail(&error, arguments.json),
     };
-    let site = if env.ci { Site::Ci } else { Site::Local };
-    let jobs = jobs::plan(config, &changed, Which::All, site);
+    let site = Site::of(env);
+    let planned = jobs::plan(config, &changed, Which::All, site);
+    let again = jobs::again(config, &failed, Which::All, site);
+    let jobs = jobs::union(planned, again);
     if arguments.json {
         let gates: Vec<_> = jobs
             .iter()
             .map(|job| json!({ "id": job.id, "kind": job.kind(), "name": job.name, "entry_point": job.entry_point }))
             .collect();
         anstream::println!("{:#}", json!({ "changed_files": changed, "gates": gates }));
-    } else if changed.is_empty() {
-        anstream::println!("No changes detected.");
     } else {
-        anstream::println!("Changed files ({}):", changed.len());
-        anstream::println!("  - {}", changed.join("\n  - "));
-        if jobs.is_empty() {
-            anstream::println!("\nNo applicable gates for these changes.");
+        let since = if since_pass {
+            " since the last run that passed"
         } else {
+            ""
+        };
+        if changed.is_empty() {
+            anstream::println!("No changes detected{since}.");
+        } else {
+            anstream::println!("Changed files{since} ({}):", changed.len());
+            anstream::println!("  - {}", changed.join("\n  - "));
+        }
+        if !jobs.is_empty() {
             anstream::println!("\nWould run {} gate(s):", jobs.len());
+        } else if !changed.is_empty() {
+            anstream::println!("\nNo applicable gates for these changes.");
         }
         let mut shown = None;
         for job in &jobs {

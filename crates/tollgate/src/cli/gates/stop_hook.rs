@@ -31,6 +31,11 @@ fn answer() -> Answer {
     if env.is_nested() {
         return Answer::plain(Status::StopHookActive);
     }
+    crate::hook::allow_on_panic(&env, Some(Wire::Gauntlet), |_, faults| {
+        let texts: Vec<_> = faults.iter().map(|fault| fault.text.as_ref()).collect();
+        let message = format!("⚠ NOT verified: {}", texts.join("; "));
+        Answer::of(Status::Error, message).in_its_own_words()
+    });
     let invalid = |fault: Fault| {
         let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
         if let Some(layout) = Layout::find(&env, None) {

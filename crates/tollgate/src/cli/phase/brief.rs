@@ -7,6 +7,7 @@ use serde_json::json;
 use tollgate_core::workflow::brief::{self, Artifacts};
 
 use crate::cli::Answer;
+use crate::cli::plain::PlainLines;
 use crate::cli::site::{self, Site, warn};
 
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let value = json!({ "phase": brief.phase, "agent": brief.agent, "prompt": brief.text, "warnings": brief.warnings });
         anstream::println!("{value:#}");
     } else {
-        anstream::print!("{}", brief.text);
+        anstream::print!("{}", PlainLines(&brief.text));
     }
     for warning in &brief.warnings {
         warn(warning);

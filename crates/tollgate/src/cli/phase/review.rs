@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use tollgate_core::workflow::standing::Standing;
 use tollgate_core::workflow::transition::{Choice, MAX_REDOS, Step};
 
+use crate::cli::plain::Plain;
 use crate::cli::site::{self, Site};
 use crate::cli::{Answer, BOLD, DIM, Trouble};
 
@@ -43,7 +44,7 @@ fn show(site: &Site, json: bool) -> Answer {
     let review = document.get(&["active_workflow", "supervised_review"]);
     if json {
         anstream::println!("{:#}", review.cloned().unwrap_or_default());
-        return Ok(ExitCode::from(u8::from(review.is_some())));
+        return Ok(ExitCode::from(u8::from(standing.review().is_some())));
     }
     let Some(status) = standing.review() else {
         anstream::println!("No review waits.");
@@ -56,10 +57,12 @@ fn show(site: &Site, json: bool) -> Answer {
         .u64(&["active_workflow", "supervised_review", "redo_count"])
         .unwrap_or(0);
     anstream::println!(
-        "{BOLD}PHASE REVIEW: {phase}{BOLD:#} {DIM}({status}, done again {redone} of {MAX_REDOS} times){DIM:#}"
+        "{BOLD}PHASE REVIEW: {}{BOLD:#} {DIM}({}, done again {redone} of {MAX_REDOS} times){DIM:#}",
+        Plain(phase),
+        Plain(status)
     );
     if let Some(summary) = document.str(&["phases", phase, "summary"]) {
-        anstream::println!("  {summary}");
+        anstream::println!("  {}", Plain(summary));
     }
     anstream::println!("  [C] Continue  tollgate phase review --continue");
     anstream::println!("  [R] Review    tollgate phase review --review");

@@ -28,6 +28,9 @@ pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
         Err(refusal) => return Ok(refused(&refusal)),
     };
     let said = match (action, &known.task) {
+        (Action::CompleteTask | Action::CompleteTaskTdd, None) if state.max_reviews == 0 => {
+            "no task is open and reviews are switched off, so the plan is complete".to_owned()
+        }
         (Action::CompleteTask | Action::CompleteTaskTdd, None) => {
             "no task is open, so the review of all code is next; stop, and it runs".to_owned()
         }
@@ -55,10 +58,12 @@ pub(super) fn done(site: &Site, arguments: &Arguments) -> Answer {
     };
     let said = match action {
         Action::NewPlan | Action::CreateTasks | Action::CompleteTask | Action::CompleteTaskTdd => {
-            format!("{action} done; its review runs when you stop")
+            format!("{action} done; {}", follows(&state, 0, "its review"))
         }
         Action::PostReview(review) if state.phase_iteration.is_some() => {
-            format!("{action} done; the next {review} runs when you stop")
+            let made = state.phase_iteration.unwrap_or(0);
+            let what = format!("the next {review}");
+            format!("{action} done; {}", follows(&state, made, &what))
         }
         Action::ContinuePlan
         | Action::AddTask
@@ -69,6 +74,17 @@ pub(super) fn done(site: &Site, arguments: &Arguments) -> Answer {
         | Action::PostReview(_) => format!("{action} done"),
     };
     site.make(&plan, &state, &change, &said)
+}
+
+/// What the next stop does about a review, of which so many were made.
+fn follows(state: &State, made: u64, what: &str) -> String {
+    match state.max_reviews {
+        0 => "reviews are switched off, so the plan goes on without one when you stop".to_owned(),
+        limit if made >= limit => format!(
+            "the limit of {limit} reviews is reached, so a person decides; `tollgate plan next` says more"
+        ),
+        _ => format!("{what} runs when you stop"),
+    }
 }
 
 /// The task of an action that was begun and is not done.

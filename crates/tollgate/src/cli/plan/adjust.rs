@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use super::super::plain::Plain;
 use super::{Answer, GOOD, Site, Trouble, named};
 use crate::plan::choice;
+use crate::plan::state::MOST_REVIEWS;
 use crate::plan::transition;
 
 #[derive(Debug, clap::Args)]
@@ -11,6 +13,7 @@ pub(super) struct Set {
     /// What to set
     field: Field,
     /// Its value
+    #[arg(value_parser = clap::value_parser!(u64).range(..=MOST_REVIEWS))]
     value: u64,
 }
 
@@ -47,7 +50,7 @@ pub(super) fn release(site: &Site) -> Answer {
     let said = format!(
         "left the loop at {} (next was {}); `tollgate plan next` says how to go on",
         state.phase_name(),
-        state.next_name()
+        Plain(state.next_name())
     );
     site.make(&plan, &state, &transition::release(&state), &said)
 }

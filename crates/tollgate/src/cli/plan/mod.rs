@@ -4,6 +4,7 @@
 
 mod act;
 mod adjust;
+mod how;
 mod new;
 mod next;
 mod repair;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
+use super::plain::Plain;
 use super::{Answer, GOOD, Trouble, WARN};
 use crate::plan::choice;
 use crate::plan::home::{Found, Plan, Unwritten};
@@ -51,6 +53,8 @@ enum Command {
     Status(status::Arguments),
     /// Say what to do next, and why
     Next(next::Arguments),
+    /// Print an action step by step, as the plugin's commands have it
+    How(how::Arguments),
     /// Choose the plan that is meant from now on
     Use(adjust::Use),
     /// Hold the plan's files to the rules
@@ -71,6 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Command::Release => adjust::release(&site),
         Command::Status(arguments) => status::run(&site, arguments),
         Command::Next(arguments) => next::run(&site, arguments),
+        Command::How(arguments) => Ok(how::run(arguments)),
         Command::Use(arguments) => adjust::choose(&site, arguments),
         Command::Validate(arguments) => validate::run(&site, arguments),
         Command::Review(arguments) => review::run(&site, arguments),
@@ -193,7 +198,7 @@ fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
 
 /// A step that is not made.
 fn refused(refusal: &Refusal) -> ExitCode {
-    anstream::eprintln!("{WARN}refused{WARN:#}: {}", refusal.what);
+    anstream::eprintln!("{WARN}refused{WARN:#}: {}", Plain(&refusal.what));
     anstream::eprintln!("{}hint{:#}: {}", super::HINT, super::HINT, refusal.next);
     ExitCode::from(1)
 }

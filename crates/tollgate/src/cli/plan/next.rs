@@ -77,7 +77,7 @@ fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
                 | Action::Review(_) => None,
             };
             format!(
-                "perform actions/{action}.md{}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",
+                "perform actions/{action}.md (`tollgate plan how {action}`){}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",
                 review.unwrap_or_default()
             )
         }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::super::plain::Plain;
 use super::{Answer, GOOD, Site, Trouble, WARN};
 use crate::plan::home::{Found, Plan, Unwritten};
 use crate::plan::rebuild::{self, Rebuilt};
@@ -30,7 +31,10 @@ pub(super) fn run(site: &Site) -> Answer {
         rebuilt @ (Rebuilt::Whole | Rebuilt::Back(_)) => rebuilt,
     };
     match rebuilt {
-        Rebuilt::Back(back) => anstream::println!("{GOOD}{}{GOOD:#}: {back}", plan.id()),
+        Rebuilt::Back(back) => {
+            let back = back.to_string();
+            anstream::println!("{GOOD}{}{GOOD:#}: {}", plan.id(), Plain(&back));
+        }
         Rebuilt::Whole | Rebuilt::Unknown => {
             anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
         }

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::{Answer, Site, Trouble};
 use crate::plan::config::Config;
+use crate::plan::other;
 use crate::plan::reviewer;
 use crate::plan::step::{self, Step};
 
@@ -18,27 +20,30 @@ pub(super) struct Arguments {
 pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
     let (plan, view, state) = site.open()?;
     let layout = site.layout()?;
-    let why_not = match step::step(&state, view.observed()) {
-        Step::Review { .. } | Step::Answered(_) => None,
-        Step::Validate => Some(format!("no review is due: next is {}", state.next_name())),
-        Step::Skip(review) => Some(format!("max_reviews is 0: {review} is skipped")),
-        Step::Hollow(review, _) => Some(format!("{review} has nothing to look at")),
-        Step::Limit(review) => Some(format!(
+    let mut step = step::step(&state, view.observed());
+    if let Step::Answered(review) = step {
+        step = step::after_answer(&state, review, view.observed());
+    }
+    let due = match step {
+        Step::Review { review, iteration } => Ok((review, iteration)),
+        Step::Validate | Step::Answered(_) => {
+            let next = Plain(state.next_name());
+            Err(format!("no review is due: next is {next}"))
+        }
+        Step::Skip(review) => Err(format!("max_reviews is 0: {review} is skipped")),
+        Step::Hollow(review, _) => Err(format!("{review} has nothing to look at")),
+        Step::Limit(review) => Err(format!(
             "{review} has had its {} reviews",
             state.max_reviews
         )),
     };
-    if let Some(why_not) = why_not {
-        anstream::println!("{why_not}");
-        return Ok(ExitCode::from(1));
-    }
-    let review = match (state.next(), step::step(&state, view.observed())) {
-        (_, Step::Answered(review) | Step::Review { review, .. }) => review,
-        (_, Step::Validate | Step::Skip(_) | Step::Hollow(..) | Step::Limit(_)) => {
+    let (review, iteration) = match due {
+        Ok(due) => due,
+        Err(why_not) => {
+            anstream::println!("{why_not}");
             return Ok(ExitCode::from(1));
         }
     };
-    let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
     let job = view.job(review, iteration);
     let prompts = reviewer::prompts(layout, &site.env).map_err(|error| {
         Trouble::new(format!("the reviewer's texts cannot be written: {error}"))
@@ -48,13 +53,16 @@ pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
         || format!("{} (not on PATH)", reviewer::PROGRAM),
         |program| program.display().to_string(),
     );
+    let config = Config::load(layout);
+    let by = match &config.reviewer {
+        Some(other) => other.name(),
+        None => &job.model,
+    };
     anstream::println!(
-        "{BOLD}{review} {iteration}{BOLD:#} of {} by {}",
-        plan.id(),
-        job.model
+        "{BOLD}{review} {iteration}{BOLD:#} of {} by {by}",
+        plan.id()
     );
     anstream::println!("{DIM}in{DIM:#}       {}", layout.root().display());
-    let config = Config::load(layout);
     let timeout = config.timeout;
     anstream::println!("{DIM}at most{DIM:#}  {} s", timeout.as_secs_f64());
     for file in job.files().into_iter().take(1) {
@@ -62,7 +70,10 @@ pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
     }
     if let Some(other) = &config.reviewer {
         anstream::println!("{DIM}asks{DIM:#}     {}, which only reads", other.name());
-        anstream::println!("           {}", quote(&job.prompt(&plan, &prompts)));
+        anstream::println!(
+            "           {}",
+            quote(&other::question(&job, &plan, &prompts))
+        );
         return Ok(ExitCode::SUCCESS);
     }
     anstream::println!("{DIM}runs{DIM:#}     {}", quote(&shown));

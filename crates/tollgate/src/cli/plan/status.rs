@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::{Answer, Site, WARN};
 use crate::plan::home::{Found, Plan};
@@ -45,7 +46,7 @@ fn print(plan: &Plan, view: &View, rounds: &[Round]) {
         anstream::println!("{DIM}stop{DIM:#}     {stop}");
     }
     for error in &view.report.errors {
-        anstream::println!("{WARN}rule{WARN:#}     {error}");
+        anstream::println!("{WARN}rule{WARN:#}     {}", Plain(error));
     }
     for round in rounds {
         anstream::println!(
@@ -91,7 +92,7 @@ fn remains(state: &State) -> String {
         Some(_) | None if next == "null" => {
             "nothing by itself; `tollgate plan next` says more".to_owned()
         }
-        Some(_) | None => next.to_owned(),
+        Some(_) | None => Plain(next).to_string(),
     }
 }
 

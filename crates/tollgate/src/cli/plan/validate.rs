@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::ERROR;
+use super::super::plain::Plain;
 use super::{Answer, GOOD, Site, WARN};
 use crate::plan::home::Found;
 use crate::plan::view::View;
@@ -31,10 +32,10 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
         anstream::println!("{value:#}");
     } else {
         for error in errors {
-            anstream::println!("{ERROR}error{ERROR:#}: {error}");
+            anstream::println!("{ERROR}error{ERROR:#}: {}", Plain(error));
         }
         for note in &notes {
-            anstream::println!("{WARN}warning{WARN:#}: {note}");
+            anstream::println!("{WARN}warning{WARN:#}: {}", Plain(note));
         }
         if errors.is_empty() {
             let id = plan.id();

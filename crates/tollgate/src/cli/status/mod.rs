@@ -5,7 +5,7 @@ mod print;
 
 use std::process::ExitCode;
 
-use super::{Answer, Trouble};
+use super::Answer;
 use overview::Overview;
 
 #[derive(Debug, clap::Args)]
@@ -17,10 +17,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let env = crate::hook::environment();
-    let overview = Overview::of(&env).ok_or_else(|| {
-        Trouble::new("this directory is in no project")
-            .hint("`tollgate init` makes it one, after showing what it would write")
-    })?;
+    let overview = Overview::of(&env).ok_or_else(super::no_project)?;
     if arguments.json {
         anstream::println!("{:#}", overview.to_json());
     } else {

@@ -366,7 +366,7 @@ fn gates(layout: &Layout, env: &Env, wrong: &mut Vec<String>) -> Known<Gates> {
             checks: config.checks.len(),
             reviews: config.reviews.len(),
             allowed: config.max_retries + 1,
-            evidence: Evidence::of(layout, &config),
+            evidence: Evidence::of(layout, &config, env),
         }),
         Err(error @ (ConfigError::Missing(_) | ConfigError::Wrong(_))) => {
             wrong.extend(error.to_string().lines().map(str::to_owned));

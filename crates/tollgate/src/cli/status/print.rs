@@ -105,11 +105,11 @@ fn print_workflow(workflow: &Workflow) {
         Some((key, doing, minutes)) => {
             let minutes = minutes.map(|minutes| format!(" for {minutes} min"));
             let minutes = minutes.filter(|_| matches!(*doing, "running" | "redoing"));
-            format!(
-                "{key} {}{}",
-                doing.replace('_', " "),
-                minutes.unwrap_or_default()
-            )
+            let doing = match *doing {
+                "between" => "is next".to_owned(),
+                doing => doing.replace('_', " "),
+            };
+            format!("{key} {doing}{}", minutes.unwrap_or_default())
         }
     };
     more(&format!("{bar} {done} of {phases}, {doing}"));
@@ -163,7 +163,10 @@ fn print_gates(gates: &Gates, now: Timestamp) {
             line("gates", WARN, "?", &text);
         }
         Pass::OtherGates { at } => {
-            let text = format!("passed {}, but the gates were others then", ago(*at, now));
+            let text = format!(
+                "passed {}, but the gates, or their base, were others then",
+                ago(*at, now)
+            );
             line("gates", WARN, "?", &text);
         }
         Pass::Unknown { at, why } => {

@@ -12,6 +12,7 @@ use tollgate_core::state::journal::{Decision, Entry};
 use tollgate_core::state::store::{UpdateError, Written};
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
 
+use crate::cli::plain::Plain;
 use crate::cli::site::{self, Site};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
 
@@ -177,9 +178,10 @@ fn show(finding: &Finding, word: &str) {
         what,
         repair,
     } = finding;
+    let (place, what) = (Plain(place), Plain(what));
     anstream::println!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
     match repair {
-        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", repair.told),
+        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.told)),
         None => anstream::println!("  {DIM}no repair: a person has to look at it{DIM:#}"),
     }
 }

@@ -1,64 +1,46 @@
 //! The workflow's branch in a real repository. git gets its arguments one by one, never through
 //! a shell, and nothing of the tree is touched that is not asked for.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use crate::cli::Trouble;
-
-/// What points git to another repository than the one it is run in.
-const REPOSITORY_VARIABLES: &[&str] = &[
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_INDEX_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_INTERNAL_SUPER_PREFIX",
-];
+use crate::gate::git::{AT_ONCE, Git, GitError};
 
 /// The repository around a project.
 pub(super) struct Repository {
-    root: PathBuf,
+    git: Git,
 }
 
 impl Repository {
     /// The repository that `root` is in.
     pub(super) fn around(root: &Path) -> Result<Self, Trouble> {
-        let repository = Self {
-            root: root.to_owned(),
-        };
-        match repository.ask(&["rev-parse", "--is-inside-work-tree"]) {
-            Ok(answer) if answer == "true" => Ok(repository),
-            Ok(_) | Err(_) => Err(Trouble::new(format!(
+        let none = || {
+            Trouble::new(format!(
                 "{} is in no git repository, and the workflow wants a branch",
                 root.display()
             ))
-            .hint("`git init` makes one; `--no-branch` does without")),
+            .hint("`git init` makes one; `--no-branch` does without")
+        };
+        let git = Git::at(root).map_err(|_| none())?;
+        let repository = Self { git };
+        match repository.look(&["rev-parse", "--is-inside-work-tree"])? {
+            Some(answer) if answer == "true" => Ok(repository),
+            Some(_) | None => Err(none()),
         }
     }
 
     /// The branch that is checked out.
     pub(super) fn current(&self) -> Result<String, Trouble> {
-        self.ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-            .map_err(|_| {
-                Trouble::new("the repository has no commit yet")
-                    .hint("make a first commit, or start with `--no-branch`")
-            })?;
-        self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])
-            .map_err(|_| {
-                Trouble::new("no branch is checked out (HEAD is detached)")
-                    .hint("`git switch` to the branch to start from, or use `--no-branch`")
-            })
+        let commit = self.look(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+        if commit.is_none() {
+            return Err(Trouble::new("the repository has no commit yet")
+                .hint("make a first commit, or start with `--no-branch`"));
+        }
+        let branch = self.look(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+        branch.ok_or_else(|| {
+            Trouble::new("no branch is checked out (HEAD is detached)")
+                .hint("`git switch` to the branch to start from, or use `--no-branch`")
+        })
     }
 
     /// Fails if tracked files are changed; Tollgate's and the workflow's own do not count.
@@ -92,19 +74,15 @@ impl Repository {
         .hint(hint))
     }
 
-    pub(super) fn has(&self, branch: &str) -> bool {
-        self.ask(&[
-            "show-ref",
-            "--verify",
-            "--quiet",
-            &format!("refs/heads/{branch}"),
-        ])
-        .is_ok()
+    pub(super) fn has(&self, branch: &str) -> Result<bool, Trouble> {
+        let name = format!("refs/heads/{branch}");
+        let found = self.look(&["show-ref", "--verify", "--quiet", &name])?;
+        Ok(found.is_some())
     }
 
     /// Makes a branch where HEAD is, and switches to it.
     pub(super) fn create(&self, branch: &str) -> Result<(), Trouble> {
-        if self.has(branch) {
+        if self.has(branch)? {
             return Err(Trouble::new(format!("there is a branch {branch} already"))
                 .hint("rename or delete it, or start with `--no-branch`"));
         }
@@ -142,53 +120,49 @@ impl Repository {
                 ),
             );
         }
-        self.ask(&["rev-parse", "HEAD"]).map_err(Trouble::new)
+        self.ask(&["rev-parse", "HEAD"])
+            .map_err(|error| Trouble::new(error.to_string()))
     }
 
     fn switch(&self, branch: &str) -> Result<(), Trouble> {
         let switched = self.ask(&["switch", "--quiet", "--end-of-options", branch]);
         switched.map(drop).map_err(|error| {
-            Trouble::new(format!("git could not switch to {branch}: {error}"))
-                .hint("`git status` shows what is in the way")
+            let hint = match self.own_changes() {
+                own if own.is_empty() => "`git status` shows what is in the way".to_owned(),
+                // git advises to stash them.
+                own => format!(
+                    "the workflow's own files are in git: commit them (`git commit -m \"…\" {own}`) and try again; stashed, the state would be turned back"
+                ),
+            };
+            Trouble::new(format!("git could not switch to {branch}: {error}")).hint(hint)
         })
     }
 
+    /// The workflow's own files that git keeps and that are changed.
+    fn own_changes(&self) -> String {
+        let args = ["diff", "--name-only", "HEAD", "--", ".isdlc", ".tollgate"];
+        let names = self.ask(&args).unwrap_or_default();
+        names.lines().collect::<Vec<_>>().join(" ")
+    }
+
     /// Deletes a merged branch.
-    pub(super) fn delete(&self, branch: &str) -> Result<(), String> {
+    pub(super) fn delete(&self, branch: &str) -> Result<(), GitError> {
         self.ask(&["branch", "--quiet", "-d", "--end-of-options", branch])
             .map(drop)
     }
 
-    fn ask(&self, args: &[&str]) -> Result<String, String> {
-        let mut command = Command::new("git");
-        command
-            .arg("-C")
-            .arg(&self.root)
-            .args(args)
-            .stdin(Stdio::null())
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("LC_ALL", "C");
-        for variable in REPOSITORY_VARIABLES {
-            command.env_remove(variable);
-        }
-        let output = command
-            .output()
-            .map_err(|error| format!("git cannot be started: {error}"))?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
-        if output.status.success() {
-            Ok(text(&output.stdout))
-        } else {
-            let said = text(&output.stderr);
-            let said = if said.is_empty() {
-                text(&output.stdout)
-            } else {
-                said
-            };
-            Err(if said.is_empty() {
-                output.status.to_string()
-            } else {
-                said
-            })
+    /// Lets git do something, which takes as long as the tree is large and its hooks are slow.
+    fn ask(&self, args: &[&str]) -> Result<String, GitError> {
+        self.git.act(args).said()
+    }
+
+    /// What stands in one of git's files; nothing if git says no. No answer is something else.
+    fn look(&self, args: &[&str]) -> Result<Option<String>, Trouble> {
+        match self.git.act(args).within(AT_ONCE).said() {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if error.is_silent() => Err(Trouble::new(error.to_string())
+                .hint("see whether `git status` answers here, then run it again")),
+            Err(_) => Ok(None),
         }
     }
 }

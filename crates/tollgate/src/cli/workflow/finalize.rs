@@ -102,7 +102,7 @@ fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String
     let repository = Repository::around(site.layout.root())?;
     repository.require_clean("commit or stash them, then finalize again")?;
     for name in [branch, from] {
-        if !repository.has(name) {
+        if !repository.has(name)? {
             return Err(Trouble::new(format!("there is no branch {name}"))
                 .hint("finalize with `--keep-branch`"));
         }

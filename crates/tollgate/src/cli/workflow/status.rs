@@ -9,6 +9,7 @@ use tollgate_core::state::view::State;
 use tollgate_core::workflow::evidence::Corridor;
 use tollgate_core::workflow::standing::{Doing, Place, Standing, odd, running};
 
+use crate::cli::plain::Plain;
 use crate::cli::site::{Site, warn};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 
@@ -65,9 +66,9 @@ fn idle(arguments: &Arguments, document: &Document) -> ExitCode {
         let text = |key: &str| last.get(key).and_then(Value::as_str).unwrap_or("?");
         anstream::println!(
             "  the last one: {} {} {DIM}({}){DIM:#}",
-            text("type"),
-            text("description"),
-            text("status")
+            Plain(text("type")),
+            Plain(text("description")),
+            Plain(text("status"))
         );
     }
     anstream::println!(
@@ -159,9 +160,9 @@ fn print(
     standing: &Standing<'_>,
     outlook: Option<&Outlook<'_>>,
 ) -> Result<(), Trouble> {
-    let text = |path: &[&str]| document.str(path).unwrap_or_default().to_owned();
+    let text = |path: &[&str]| Plain(document.str(path).unwrap_or_default()).to_string();
     let folder = text(&["active_workflow", "artifact_folder"]);
-    let name = format!("{} {folder}", standing.workflow);
+    let name = format!("{} {folder}", Plain(standing.workflow));
     anstream::println!(
         "{BOLD}{}{BOLD:#}  {}",
         name.trim_end(),
@@ -174,10 +175,10 @@ fn print(
     let since = document.str(&["active_workflow", "started_at"]);
     anstream::println!(
         "  {DIM}{}budget {}{}{DIM:#}",
-        since.map_or(String::new(), |moment| format!("since {moment}, ")),
-        budget.replace('_', " "),
+        since.map_or(String::new(), |moment| format!("since {}, ", Plain(moment))),
+        Plain(&budget.replace('_', " ")),
         branch
-            .map(|name| format!(", branch {name}"))
+            .map(|name| format!(", branch {}", Plain(name)))
             .unwrap_or_default()
     );
     let width = standing
@@ -187,13 +188,12 @@ fn print(
         .max()
         .unwrap_or(0);
     site.with_rules(|rules| {
-        for key in &standing.phases {
-            let summary = standing
-                .field(key, &["summary"])
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let agent = rules.agent(key).unwrap_or_default();
-            match standing.status(key) {
+        for phase in &standing.phases {
+            let summary = standing.field(phase, &["summary"]).and_then(Value::as_str);
+            let summary = Plain(summary.unwrap_or_default());
+            let agent = rules.agent(phase).unwrap_or_default();
+            let key = Plain(phase).to_string();
+            match standing.status(phase) {
                 Some("completed") => {
                     anstream::println!("  {GOOD}✔{GOOD:#} {key:<width$}  {summary}");
                 }
@@ -210,7 +210,7 @@ fn print(
     if let Some((minutes, limit)) = outlook.stale {
         anstream::println!(
             "{WARN}STALE{WARN:#}: phase {} has been running for {minutes} minutes (more than {limit})",
-            outlook.place.key
+            Plain(outlook.place.key)
         );
         anstream::println!(
             "  [Retry] tollgate phase begin  [Skip] tollgate phase skip --reason stale  [Cancel] tollgate workflow cancel --reason …"

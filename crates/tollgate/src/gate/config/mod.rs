@@ -293,7 +293,7 @@ impl StopHook {
         let strict = find("loop_guard").and_then(Node::text) == Some("strict");
         Self {
             enabled: find("enabled").and_then(Node::bool).unwrap_or(true),
-            interval: Duration::from_secs(60 * minutes.unwrap_or(10)),
+            interval: Duration::from_secs(minutes.unwrap_or(10).saturating_mul(60)),
             deadline: find("deadline_seconds")
                 .and_then(Node::whole)
                 .map(Duration::from_secs),

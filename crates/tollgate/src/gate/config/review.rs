@@ -67,7 +67,8 @@ impl Reader<'_> {
             .filter(|body| !body.trim().is_empty())
             .or_else(|| text_of("prompt"))
             .or(from_file);
-        if prompt.is_none() && get("prompt_file").is_none() {
+        let is_unread = get("prompt_file").is_some() && prompt.is_none();
+        if !is_unread && prompt.as_deref().is_none_or(|text| text.trim().is_empty()) {
             let what = "the review does not say what to look for".to_owned();
             let fix = if is_markdown {
                 "write it below the front matter"
@@ -100,10 +101,11 @@ impl Reader<'_> {
         file: &Path,
         text: &'t str,
     ) -> Option<(&'t str, Option<&'t str>)> {
-        let Some(rest) = text
-            .strip_prefix("---")
-            .filter(|rest| rest.starts_with('\n') || rest.starts_with("\r\n"))
-        else {
+        // Blanks behind a fence are not seen by whoever writes it.
+        let Some(rest) = text.strip_prefix("---").filter(|rest| {
+            let line = rest.split('\n').next().unwrap_or_default();
+            line.len() < rest.len() && line.trim().is_empty()
+        }) else {
             return Some(("", Some(text)));
         };
         let mut at = 0;

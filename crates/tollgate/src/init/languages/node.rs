@@ -36,7 +36,12 @@ const SCRIPTS: &[(Role, &[&str])] = &[
 
 pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
     let text = directory.text("package.json")?;
-    let manifest = directory.json("package.json").unwrap_or_default();
+    let manifest = directory.json("package.json");
+    let flaw = match manifest {
+        Some(_) => "",
+        None => ", whose scripts are not known: the file is no JSON",
+    };
+    let manifest = manifest.unwrap_or_default();
     let manager = manager(directory, &manifest);
     let scripts = manifest.get("scripts").and_then(Value::as_object);
     let script = |name: &str| scripts.and_then(|all| all.get(name)?.as_str());
@@ -64,7 +69,7 @@ pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
     } else {
         "JavaScript"
     };
-    let name = format!("{language} with {manager}");
+    let name = format!("{language} with {manager}{flaw}");
     Some(Found::new(name, "package.json", checks))
 }
 

@@ -32,8 +32,14 @@ pub(super) fn php(directory: &Directory<'_>) -> Option<Found> {
     }
     let manifest = directory.json("composer.json").unwrap_or_default();
     let has_script = |name: &str| {
-        let scripts = manifest.get("scripts").and_then(Value::as_object);
-        scripts.is_some_and(|scripts| scripts.contains_key(name))
+        let script = manifest.get("scripts").and_then(|all| all.get(name));
+        // A blank one would pass without having tested anything.
+        let is_real = |line: &Value| line.as_str().is_some_and(|line| !line.trim().is_empty());
+        match script {
+            Some(Value::Array(lines)) => lines.iter().any(is_real),
+            Some(line) => is_real(line),
+            None => false,
+        }
     };
     let mut checks = Vec::new();
     let analyser = directory.first(&["phpstan.neon", "phpstan.neon.dist"]);

@@ -10,7 +10,7 @@ mod work;
 
 use html::Html;
 
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, is_failure};
 
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -156,7 +156,8 @@ fn duration(ms: f64) -> String {
 fn badge(html: &mut Html, word: &str) {
     html.raw("<span class=\"badge ");
     html.raw(match word {
-        "block" | "fail" | "error" | "failed" | "FAIL" => "bad",
+        "block" | "failed" => "bad",
+        word if is_failure(word) => "bad",
         "warn" | "fault" | "inconclusive" | "skipped" => "warn",
         "pass" | "completed" | "fixed" | "PASS" => "good",
         "running" | "in_progress" => "busy",

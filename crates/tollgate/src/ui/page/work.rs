@@ -98,10 +98,15 @@ pub(super) fn plan(snapshot: &Snapshot, html: &mut Html) {
         .text(closed)
         .raw(" of ")
         .text(all)
-        .raw(" tasks closed; ");
-    html.text(plan.clean_in_a_row.min(2))
-        .raw(" of 2 clean reviews in a row, at most ");
-    html.text(plan.max_reviews).raw(" rounds.</p>");
+        .raw(" tasks closed");
+    // Without a state nothing is known of its reviews, not even how many there may be.
+    if plan.phase.is_some() {
+        html.raw("; ")
+            .text(plan.clean_in_a_row.min(2))
+            .raw(" of 2 clean reviews in a row, at most ");
+        html.text(plan.max_reviews).raw(" rounds");
+    }
+    html.raw(".</p>");
     if !plan.errors.is_empty() {
         html.raw("<ul class=\"findings\">");
         for error in &plan.errors {

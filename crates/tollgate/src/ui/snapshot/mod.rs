@@ -23,7 +23,7 @@ use crate::journal::Follower;
 use crate::overrides::{Allowed, Overrides};
 
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
-pub(crate) use past::{Decided, Past, Point};
+pub(crate) use past::{Decided, Past, Point, is_failure};
 pub(crate) use plan::Plan;
 pub(crate) use workflow::{Running, Workflow};
 

@@ -10,6 +10,7 @@ use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp::iso;
 
 use crate::journal::Entry;
+use crate::plan::reviewer::Verdict;
 
 /// How many decisions are kept to be shown, and how many points a chart has at most.
 const KEPT: usize = 200;
@@ -251,11 +252,10 @@ impl Decided {
     }
 }
 
-/// Whether a gate or a review that came to this did not hold. Plans write it in capitals.
-pub(super) fn is_failure(result: &str) -> bool {
-    ["fail", "error"]
-        .iter()
-        .any(|word| result.eq_ignore_ascii_case(word))
+/// Whether a gate or a review that came to this did not hold. Plans have words of their own.
+pub(crate) fn is_failure(result: &str) -> bool {
+    let words = ["fail", "error"];
+    Verdict::is_fail(result) || words.iter().any(|word| result.eq_ignore_ascii_case(word))
 }
 
 fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {

@@ -96,7 +96,7 @@ pub(crate) fn read(
         id: plan.id().to_owned(),
         stage: state.and_then(|state| state.phase).map(Phase::stage),
         phase: state.map(|state| state.phase_name().to_owned()),
-        next: state.and_then(|state| state.next().map(|next| next.as_str().to_owned())),
+        next: state.and_then(|state| state.next_named().map(str::to_owned)),
         task: state.and_then(|state| state.current_task.as_ref().map(ToString::to_string)),
         tasks: view.tasks().progress(),
         clean_in_a_row: state.map_or(0, |state| state.consecutive_clean),

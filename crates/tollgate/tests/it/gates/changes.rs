@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BAD, Gates, OK};
+use super::{BAD, FIXABLE, Gates, OK};
 use crate::context::git;
 
 const EVERYWHERE: &str = "base_branch: main\nentry_points:\n  - path: .\n    checks: [ok]\n";
@@ -318,4 +318,53 @@ fn a_pass_on_files_that_changed_meanwhile_is_not_kept() {
         "{answer}"
     );
     assert_eq!(gates.json(&["run"]).0["status"], "no_changes");
+}
+
+#[test]
+fn detect_tells_what_a_run_would_do() {
+    let gates = Gates::new(&[OK, FIXABLE]);
+    let would_run = |args: &[&str]| -> Vec<String> {
+        let (found, _) = gates.json(&[&["detect"], args].concat());
+        let gates = found["gates"].as_array().unwrap().iter();
+        gates
+            .map(|gate| gate["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(would_run(&[]), ["ok", "fixable"]);
+    gates.tollgate(&["run"]).exits(1);
+    // Without any change, what failed runs again.
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    assert_eq!(would_run(&[]), ["fixable"]);
+    gates
+        .tollgate(&["detect"])
+        .exits(0)
+        .says("No changes detected.\n\nWould run 1 gate(s):");
+    gates.file("src/fixed", "");
+    gates.tollgate(&["run"]).exits(0);
+    // After a pass, only what changed since counts.
+    assert!(would_run(&[]).is_empty());
+    gates
+        .tollgate(&["detect"])
+        .exits(2)
+        .says("No changes detected since the last run that passed.");
+    gates
+        .tollgate(&["run"])
+        .exits(0)
+        .says("No changes detected.");
+    assert_eq!(
+        would_run(&["-u"]),
+        ["ok", "fixable"],
+        "asked for less, not since a pass"
+    );
+    gates.file("src/c.txt", "c\n");
+    gates
+        .tollgate(&["detect"])
+        .exits(0)
+        .says("Changed files since the last run that passed (1):\n  - src/c.txt\n");
+    gates.check("ok", "command: echo another");
+    assert_eq!(
+        detected(&gates, &[]).len(),
+        3,
+        "other gates than those that passed"
+    );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{FIXABLE, Gates, OK};
+use super::{BAD, FIXABLE, Gates, OK, answers};
 
 fn problems(gates: &Gates) -> Vec<String> {
     let (answer, _) = gates.json(&["validate"]);
@@ -252,6 +252,97 @@ fn the_environment_goes_before_files() {
 }
 
 #[test]
+fn other_files_in_the_log_directory_are_left_alone_and_are_no_runs() {
+    let gates = Gates::with_config(
+        &[OK],
+        "log_dir: logs\nstop_hook: { run_interval_minutes: 0 }",
+    );
+    let others = [
+        "server.log",
+        "app.20261116.log",
+        "check_in.18446744073709551615.log",
+        "settings.json",
+        "deep/er.log",
+    ];
+    for name in others {
+        gates.file(&format!("logs/{name}"), name);
+    }
+    answers(&gates.stop(), "approve", "passed");
+    gates.tollgate(&["clean"]).exits(0);
+    for name in others {
+        assert_eq!(gates.read(&format!("logs/{name}")), name);
+    }
+    assert!(gates.exists("logs/previous/check_src_ok.1.log"));
+}
+
+#[test]
+fn a_blank_behind_a_fence_hides_no_front_matter() {
+    let gates = Gates::with_config(&[OK], "cli: { default_preference: [claude] }");
+    let config = gates.read(".gauntlet/config.yml");
+    gates.file(
+        ".gauntlet/config.yml",
+        &format!("{config}    reviews: [q]\n"),
+    );
+    gates.file(
+        ".gauntlet/reviews/q.md",
+        "--- \t\nenabled: false\n--- \nLook.\n",
+    );
+    gates
+        .tollgate(&["detect"])
+        .exits(0)
+        .does_not_say("review q");
+    gates.file(".gauntlet/reviews/q.md", "---\nenabled: true\n---\nLook.\n");
+    gates.tollgate(&["detect"]).exits(0).says("review q");
+}
+
+#[test]
+fn a_review_that_says_nothing_is_none() {
+    let gates = Gates::with_config(&[OK], "");
+    gates.file(".gauntlet/empty.md", " \n");
+    for (file, text) in [
+        ("q.yml", "prompt_file: empty.md"),
+        ("q.md", "---\nprompt_file: empty.md\n---\n"),
+        ("q.md", ""),
+    ] {
+        let path = gates.file(&format!(".gauntlet/reviews/{file}"), text);
+        gates
+            .tollgate(&["validate"])
+            .exits(1)
+            .says("does not say what to look for");
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn what_is_guarded_cannot_be_where_the_logs_are() {
+    for (logs, path) in [
+        ("src", "src"),
+        ("src", "src/deep"),
+        ("src", "\"src/**/*.rs\""),
+        ("./src/", "src"),
+    ] {
+        let config = format!(
+            "base_branch: main\nlog_dir: {logs}\nentry_points:\n  - {{ path: {path}, checks: [ok] }}\n"
+        );
+        let gates = Gates::raw(&[OK], &config);
+        let run = gates.tollgate(&["validate"]).exits(1);
+        run.says("log_dir: the logs need a directory of their own");
+    }
+}
+
+#[test]
+fn the_largest_numbers_are_numbers() {
+    let most = i64::MAX;
+    let gates = Gates::with_config(
+        &[BAD],
+        &format!(
+            "max_retries: {most}\nmax_parallel: {most}\nstop_hook: {{ run_interval_minutes: {most}, deadline_seconds: {most} }}"
+        ),
+    );
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
 fn archives_rotate() {
     let gates = Gates::with_config(&[("bad", "command: \"false\"")], "max_previous_logs: 2");
     for number in 1..=4 {
@@ -290,7 +381,11 @@ fn ci_list_jobs_and_init() {
     gates.tollgate(&["ci", "list-jobs"]).exits(1).says("ci.yml");
     gates.tollgate(&["ci", "init"]).exits(0).says("Created");
     gates.tollgate(&["ci", "init"]).exits(0).says("Kept");
-    assert!(gates.exists(".github/workflows/gauntlet.yml"));
+    let workflow = gates.read(".github/workflows/gauntlet.yml");
+    assert!(
+        workflow.contains("needs `tollgate` on the PATH"),
+        "{workflow}"
+    );
     gates.file(
         ".gauntlet/ci.yml",
         "runtimes:\n  node: { version: 22 }\nservices: {}\nsetup:\n  - { name: Install, run: npm ci, working_directory: web }\nchecks:\n  - { name: lint, requires_runtimes: [node] }\n",
@@ -358,7 +453,7 @@ fn a_review_that_nobody_can_make_is_neither_pass_nor_fail() {
         .says("[INCONCLUSIVE] review:src:q")
         .says("Not verified: 1 inconclusive");
     let answer = gates.stop();
-    super::answers(&answer, "approve", "error");
+    answers(&answer, "approve", "error");
     assert!(
         answer["message"]
             .as_str()

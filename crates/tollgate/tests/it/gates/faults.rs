@@ -244,6 +244,31 @@ fn a_nested_hook_approves_and_children_are_marked() {
     assert!(log.lines().any(|line| line == "3"), "{log}");
 }
 
+/// Nobody can make so many reviews, and the stop hook answers all the same.
+#[test]
+fn whatever_breaks_inside_the_stop_hook_answers() {
+    let gates = Gates::new(&[OK]);
+    let config = gates.read(".gauntlet/config.yml");
+    gates.file(
+        ".gauntlet/config.yml",
+        &format!("{config}    reviews: [q]\ncli: {{ default_preference: [command] }}\n"),
+    );
+    let many = format!("prompt: look\ncommand: cat\nnum_reviews: {}\n", i64::MAX);
+    gates.file(".gauntlet/reviews/q.yml", &many);
+    let answer = gates.stop();
+    answers(&answer, "approve", "error");
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("NOT verified"), "{message}");
+}
+
+#[test]
+fn a_gate_that_removes_the_logs_keeps_no_other_from_its_verdict() {
+    let gates = Gates::new(&[("a", "command: rm -rf ../gauntlet_logs"), BAD]);
+    answers(&gates.stop(), "block", "failed");
+    assert_eq!(gates.state()["status"], "failed");
+    assert!(gates.exists("gauntlet_logs/check_src_bad.1.log"));
+}
+
 #[test]
 fn a_gate_that_was_removed_does_not_fail_for_ever() {
     let gates = Gates::new(&[BAD, OK]);

@@ -25,7 +25,7 @@ fn alive(mark: &str) -> Vec<u32> {
     found
 }
 
-fn wait_until(what: &str, limit: Duration, test: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, limit: Duration, test: impl Fn() -> bool) {
     let begun = Instant::now();
     while !test() {
         assert!(begun.elapsed() < limit, "not within {limit:?}: {what}");
@@ -121,6 +121,33 @@ fn kill_9_of_the_whole_group_of_a_stop_hook_leaves_no_process() {
         alive(&mark).is_empty()
     });
     goes_on_normally(&gates);
+}
+
+#[test]
+fn kill_9_of_a_run_leaves_nothing_of_a_run_inside_it() {
+    let mark = format!("tollgate-test-{}-inner", std::process::id());
+    let inner = Gates::new(&[(
+        "slow",
+        &format!("command: \"MARK={mark}; export MARK; touch ../.up; sleep 300\""),
+    )]);
+    let command = format!("cd {} && $TOLLGATE run", inner.project.root().display());
+    let gates = Gates::new(&[("nested", &format!("command: \"{command}\""))]);
+    let mut child = gates
+        .command(&["run"])
+        .env("TOLLGATE", crate::context::TOLLGATE)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let up = inner.path(".up");
+    wait_until("the inner check runs", Duration::from_secs(20), || {
+        up.exists() && !alive(&mark).is_empty()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("all processes are gone", Duration::from_secs(5), || {
+        alive(&mark).is_empty()
+    });
 }
 
 #[test]

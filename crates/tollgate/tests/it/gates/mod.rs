@@ -4,6 +4,7 @@ mod changes;
 mod configuration;
 mod defects;
 mod defects_of_commands;
+mod evidence;
 mod faults;
 mod full_disk;
 mod killing;

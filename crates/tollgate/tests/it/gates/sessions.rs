@@ -213,6 +213,53 @@ fn d8_a_hook_that_a_session_switches_off_breaks_or_removes_is_named() {
 }
 
 #[test]
+fn d8_how_a_stop_is_gated_is_not_changed_unseen() {
+    for (key, told) in [
+        (
+            "loop_guard: strict",
+            "stop_hook.loop_guard: \"progress\" became \"strict\"",
+        ),
+        (
+            "deadline_seconds: 60",
+            "stop_hook.deadline_seconds: null became 60",
+        ),
+        (
+            "enabled: true }\nlog_dir: src/deep\ndebug_log: { enabled: false",
+            "log_dir: \"gauntlet_logs\" became \"src/deep\"",
+        ),
+    ] {
+        let gates = Gates::new(&[BAD]);
+        answers(&gates.stop_in("s", "p", false), "block", "failed");
+        let config = gates.read(".gauntlet/config.yml");
+        let weaker = config.replace("minutes: 0", &format!("minutes: 0, {key}"));
+        gates.file(".gauntlet/config.yml", &weaker);
+        let answer = gates.stop_in("s", "p", true);
+        let message = answer["message"].as_str().unwrap();
+        assert!(message.contains(told), "{message}");
+    }
+}
+
+#[test]
+fn d8_each_of_two_entry_points_of_one_path_counts() {
+    let config = |first: &str| {
+        format!(
+            "base_branch: main\nstop_hook: {{ run_interval_minutes: 0 }}\nentry_points:\n  - {{ path: src, checks: [{first}] }}\n  - {{ path: src, checks: [ok] }}\n"
+        )
+    };
+    let gates = Gates::raw(&[OK, BAD], &config("ok"));
+    answers(&gates.stop_in("s", "p", false), "approve", "passed");
+    // A pass of other gates is none of these.
+    gates.file(".gauntlet/config.yml", &config("bad"));
+    let answer = gates.stop_in("s", "p2", false);
+    answers(&answer, "block", "failed");
+    let message = answer["message"].as_str().unwrap();
+    assert!(
+        message.contains("entry point src: checks changed"),
+        "{message}"
+    );
+}
+
+#[test]
 fn d8_what_a_session_changes_before_its_first_stop_is_seen_from_its_start() {
     let gates = Gates::new(&[BAD]);
     let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });

@@ -187,6 +187,29 @@ fn a_switch_for_all_hooks_takes_tollgate_out_from_any_of_the_agents_files() {
 }
 
 #[test]
+fn the_plugin_that_registers_it_stays_on() {
+    let desk = Desk::new();
+    desk.file(".tollgate/config.yml", "");
+    desk.file(
+        CLAUDE,
+        r#"{ "enabledPlugins": { "taskie@tollgate": true } }"#,
+    );
+    let reason = desk
+        .edits(CLAUDE, "tollgate\": true", "tollgate\": false")
+        .blocks(BLOCKED);
+    assert!(
+        reason.contains("the plugin that registers it would be off"),
+        "{reason}"
+    );
+    desk.decides(&bash(&format!("rm {CLAUDE}"))).blocks(BLOCKED);
+    desk.edits(CLAUDE, "{ \"enabled", "{ \"model\": \"opus\", \"enabled")
+        .says_nothing();
+    let local = ".claude/settings.local.json";
+    desk.writes(local, r#"{ "disableAllHooks": true }"#)
+        .blocks(BLOCKED);
+}
+
+#[test]
 fn every_agents_file_is_watched() {
     for (agent, scope, file, switch) in [
         ("codex", "project", ".codex/hooks.json", None),

@@ -278,6 +278,30 @@ fn a_command_that_waits_for_changes_is_told_not_to() {
     assert!(check.contains("command: CI=true npm test"), "{check}");
 }
 
+/// A blank command would be no YAML, or a check that passes without having looked.
+#[test]
+fn p37_a_blank_command_is_no_check() {
+    for (path, text) in [
+        (
+            "package.json",
+            r#"{"scripts":{"test":"","lint":"  ","typecheck":"\t\n","build":""}}"#,
+        ),
+        ("composer.json", r#"{"scripts":{"test":"","lint":" "}}"#),
+        ("composer.json", r#"{"scripts":{"test":[],"lint":[""]}}"#),
+    ] {
+        let repository = Repository::with(&[(path, text)]);
+        repository.tool("npm").tool("composer");
+        repository.init(&["--only", "gates"]);
+        let files = repository.files();
+        let checks = files.keys().filter(|path| path.contains("/checks/"));
+        assert_eq!(checks.count(), 0, "{text}: {files:?}");
+        let valid = repository.run(&["validate"]);
+        assert_eq!((valid.code, valid.stderr.as_str()), (0, ""), "{text}");
+        assert_eq!(repository.run(&["run"]).code, 0, "{text}");
+        assert_eq!(repository.calls(), Vec::<String>::new(), "{text}");
+    }
+}
+
 #[test]
 fn manifests_that_cannot_be_read_are_no_reason_to_fail() {
     for (path, text) in [
@@ -294,4 +318,12 @@ fn manifests_that_cannot_be_read_are_no_reason_to_fail() {
         let run = repository.run(&["run"]);
         assert_eq!(run.code, 0, "{path}: {run:?}");
     }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_is_not_passed_over() {
+    let repository = Repository::with(&[("package.json", "{ \"scripts\": ")]);
+    let proposal = repository.proposal();
+    let languages = proposal["languages"].to_string();
+    assert!(languages.contains("the file is no JSON"), "{languages}");
 }

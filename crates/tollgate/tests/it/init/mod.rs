@@ -79,11 +79,16 @@ impl Repository {
     }
 
     pub(super) fn run_in(&self, directory: &Path, args: &[&str]) -> Run {
+        self.run_with(directory, args, b"")
+    }
+
+    /// The same with this on standard input.
+    pub(super) fn run_with(&self, directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
         let mut command = self.project.command(args);
         // Nothing that happens to be installed: the tools, and what git and sh need.
         let path = format!("{}:{}", self.tools.path().display(), self.essentials());
         command.env("PATH", path).current_dir(directory);
-        run(command, b"")
+        run(command, stdin)
     }
 
     /// A directory with the few programs that every system has.

@@ -168,11 +168,14 @@ fn only_what_was_asked_for_is_written() {
 fn p37_without_anybody_to_ask_nothing_is_written() {
     let repository = go();
     let before = repository.files();
-    let run = repository.run(&["init"]);
-    assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
-    assert!(run.stderr.contains("--yes"), "{run:?}");
-    assert_eq!(repository.files(), before);
+    // An answer that was written beforehand is nobody's.
+    for stdin in ["", "y\ny\ny\n"] {
+        let run = repository.run_with(repository.project.root(), &["init"], stdin.as_bytes());
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
+        assert!(run.stderr.contains("--yes"), "{run:?}");
+        assert_eq!(repository.files(), before);
+    }
 }
 
 #[test]

@@ -82,6 +82,61 @@ fn another_command_replaces_the_old_one_in_place() {
     assert!(desk.registered(CLAUDE).is_empty());
 }
 
+/// An agent takes a group without its list of hooks for a mistake in the whole file.
+#[test]
+fn a_group_that_a_person_wrote_into_keeps_an_empty_list() {
+    let desk = Desk::new();
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    let path = desk.project().join(CLAUDE);
+    let text = desk.read(CLAUDE);
+    let text = text.replacen("\"matcher\"", "// mine\n        \"matcher\"", 1);
+    let (first, rest) = text.split_once("\"PostToolUse\"").unwrap();
+    let rest = rest.replacen("\"matcher\"", "\"description\": \"why\", \"matcher\"", 1);
+    put(&path, format!("{first}\"PostToolUse\"{rest}"));
+    desk.must(&["uninstall", "--yes"]);
+    let left = desk.read(CLAUDE);
+    assert!(left.contains("// mine"), "{left}");
+    assert_eq!(
+        parse(&left),
+        json!({ "hooks": {
+            "PreToolUse": [{ "matcher": "*", "hooks": [] }],
+            "PostToolUse": [{ "description": "why", "matcher": "*", "hooks": [] }],
+        } })
+    );
+    assert!(desk.registered(CLAUDE).is_empty());
+}
+
+#[test]
+fn a_line_that_runs_something_else_too_is_a_persons_own() {
+    let line = "./notify.sh; cd . && tollgate hook";
+    let mine = MINE.replace("say done", line);
+    let desk = Desk::new();
+    desk.file(CLAUDE, &mine);
+    let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(ran.stderr.contains("Stop also runs ./notify.sh"), "{ran:?}");
+    let text = desk.read(CLAUDE);
+    assert!(text.contains(line), "{text}");
+    assert_eq!(desk.registered(CLAUDE)["Stop"], 1, "{text}");
+    let ran = desk.tollgate(&["uninstall", "--yes"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("./notify.sh in one line"), "{ran:?}");
+    assert_eq!(desk.read(CLAUDE), text);
+    put(
+        &desk.project().join(CLAUDE),
+        text.replace("; cd . && tollgate hook", ""),
+    );
+    desk.must(&["uninstall", "--yes"]);
+    assert_eq!(
+        parse(&desk.read(CLAUDE)),
+        parse(&MINE.replace("say done", "./notify.sh"))
+    );
+    // What only leads to Tollgate is no company.
+    let desk = Desk::new();
+    desk.file(CLAUDE, MINE.replace("say done", "cd . && tollgate hook"));
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    assert!(!desk.read(CLAUDE).contains("cd . &&"));
+}
+
 #[test]
 fn a_moved_project_is_still_given_back() {
     let desk = Desk::new();

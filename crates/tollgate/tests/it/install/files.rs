@@ -227,6 +227,39 @@ fn hooks_in_codexs_configuration_are_added_to_and_given_back() {
 }
 
 #[test]
+fn a_comment_beside_a_command_that_is_replaced_stays() {
+    let desk = Desk::new();
+    desk.file(
+        ".codex/config.toml",
+        "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n# above\ncommand = \"tollgate hook\" # beside\ntimeout = 5 # short\n",
+    );
+    desk.must(&["install", "--agent", "codex", "--yes"]);
+    let text = desk.read(".codex/config.toml");
+    for kept in [
+        "# above\ncommand = \"tollgate hook --wire codex\" # beside\n",
+        "timeout = 5 # short\n",
+    ] {
+        assert!(text.contains(kept), "{text}");
+    }
+}
+
+#[test]
+fn hooks_in_one_line_of_codexs_configuration_are_not_said_to_be_registered() {
+    let desk = Desk::new();
+    let text =
+        "hooks = { Notification = [{ hooks = [{ type = \"command\", command = \"x\" }] }] }\n";
+    desk.file(".codex/config.toml", text);
+    let ran = desk.tollgate(&["install", "--agent", "codex", "--yes"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.stderr.contains("[[hooks.PreToolUse]]") && ran.stderr.contains("config.toml"),
+        "{ran:?}"
+    );
+    assert_eq!(desk.read(".codex/config.toml"), text);
+    assert!(!desk.project().join(".codex/hooks.json").exists());
+}
+
+#[test]
 fn a_configuration_without_hooks_is_left_alone() {
     let desk = Desk::new();
     desk.file(

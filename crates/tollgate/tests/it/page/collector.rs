@@ -26,12 +26,22 @@ pub(super) struct Collector {
 impl Collector {
     /// It ends with the test process; nobody but the test knows its port.
     pub(super) fn start(answers: &[&str]) -> Self {
+        Self::answering(answers, false)
+    }
+
+    /// One that keeps every connection, whatever it is asked to.
+    pub(super) fn that_never_closes() -> Self {
+        Self::answering(&[], true)
+    }
+
+    fn answering(answers: &[&str], keeps: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let answers: Vec<String> = answers.iter().map(|text| (*text).to_owned()).collect();
         let (sender, received) = channel();
         std::thread::spawn(move || {
             let mut answers = answers.into_iter();
+            let mut kept = Vec::new();
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let request = read(&stream);
@@ -40,6 +50,9 @@ impl Collector {
                 write!(stream, "HTTP/1.1 {answer}").unwrap();
                 if sender.send(request).is_err() {
                     break;
+                }
+                if keeps {
+                    kept.push(stream);
                 }
             }
         });

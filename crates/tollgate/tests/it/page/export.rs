@@ -346,3 +346,15 @@ fn headers_go_along_and_what_is_wrong_is_said_without_repeating_secrets() {
         );
     }
 }
+
+/// Its silence after a whole answer was taken for a failure, and the same was sent again.
+#[test]
+fn a_collector_that_keeps_the_connection_gets_everything_once() {
+    let project = states::busy();
+    let collector = Collector::that_never_closes();
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 0, "{run:?}");
+    let received = collector.received();
+    let paths: Vec<&str> = received.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(paths, ["/v1/traces", "/v1/metrics"]);
+}

@@ -71,3 +71,22 @@ fn what_a_person_allowed_is_told() {
     let top = run(command(&["top", "--once"]), b"").stdout;
     assert!(top.contains("allowed BG-001 once"), "{top}");
 }
+
+/// A reviewer that gives no verdict counts as one that is not content; a plan without a state has
+/// no limit of reviews, not one of 0.
+#[test]
+fn a_plan_is_shown_as_it_is() {
+    let project = states::empty();
+    project.file(".tollgate/plans/old/plan.md", "# Plan\n");
+    project.file(
+        ".tollgate/local/journal.jsonl",
+        "{\"ts\":\"2026-02-08T09:00:00.000Z\",\"verdict\":\"review\",\"guard\":\"plan\",\"code\":\"no verdict (counts as FAIL)\",\"ms\":7.0}\n",
+    );
+    let html = project.run(&["report", "--html"], b"").stdout;
+    assert!(html.contains("0 of 0 tasks closed.</p>"), "{html}");
+    assert!(html.contains("1 failed: those are red"), "{html}");
+    assert!(
+        html.contains("<span class=\"badge bad\">no verdict"),
+        "{html}"
+    );
+}

@@ -56,6 +56,106 @@ fn begin_names_the_first_open_task() {
 }
 
 #[test]
+fn a_tasks_id_keeps_its_case() {
+    let fixture = Fixture::at(
+        &json!({ "phase": "tasks-review", "next_phase": "complete-task", "current_task": null }),
+    );
+    let table = |status: &str| {
+        format!("| Id | Status |\n|---|---|\n| T1 | {status} |\n| T2 | Done |\n|| done |\n")
+    };
+    fixture.file("tasks.md", &table("pending"));
+    let run = fixture.plan(&["begin", "complete-task"]);
+    assert!(run.stdout.contains("task-T1.md"), "{run:?}");
+    assert_eq!(fixture.plan(&["done", "complete-task"]).code, 0);
+    assert_eq!(fixture.read_state()["current_task"], "T1");
+    // The task that was reviewed is not one that remains.
+    fixture.verdicts(&["PASS"]);
+    fixture.stop().blocks();
+    fixture.file("task-T1-post-review-1.md", "# Fixed\n");
+    let told = fixture.stop().approves();
+    assert!(told.contains("Next is all-code-review"), "{told}");
+}
+
+#[test]
+fn without_any_task_no_code_is_reviewed() {
+    for limit in ["8", "0"] {
+        let fixture = Fixture::bare();
+        assert_eq!(fixture.plan(&["new", "test-plan"]).code, 0);
+        assert_eq!(fixture.plan(&["set", "max_reviews", limit]).code, 0);
+        let before = fixture.read("state.json");
+        let run = fixture.plan(&["begin", "complete-task"]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains("begin create-tasks"), "{run:?}");
+        assert_eq!(fixture.read("state.json"), before);
+    }
+}
+
+#[test]
+fn a_step_is_not_said_to_lead_to_a_review_that_will_not_run() {
+    let done = "| Id | Status |\n|---|---|\n| 1 | done |\n";
+    let off = Fixture::at(&json!({ "max_reviews": 0, "next_phase": null, "phase": "new-plan" }));
+    let run = off.plan(&["done", "new-plan"]);
+    assert!(run.stdout.contains("switched off"), "{run:?}");
+    let why = off.plan(&["next"]).stdout;
+    assert!(why.contains("goes on without plan-review"), "{why}");
+    off.stop().approves();
+    off.file("tasks.md", done);
+    off.state(&json!({ "max_reviews": 0, "next_phase": "complete-task", "phase": "code-review" }));
+    let run = off.plan(&["begin", "complete-task"]);
+    assert!(run.stdout.contains("the plan is complete"), "{run:?}");
+    assert_eq!(off.read_state()["phase"], "complete");
+    // The last review that is allowed was answered.
+    let last = Fixture::at(
+        &json!({ "max_reviews": 2, "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 }),
+    );
+    last.file("task-1-review-2.md", "# Review\n");
+    last.file("task-1-post-review-2.md", "# Fixed\n");
+    assert_eq!(last.next(), "ask");
+    assert_eq!(last.plan(&["review", "--dry-run"]).code, 1);
+    let run = last.plan(&["done", "post-code-review"]);
+    assert!(run.stdout.contains("a person decides"), "{run:?}");
+    assert!(last.calls().is_empty());
+}
+
+#[test]
+fn a_task_that_is_needed_is_asked_for_with_the_command_that_takes_it() {
+    let fixture = Fixture::at(&json!({ "phase": "new-plan", "next_phase": null }));
+    let run = fixture.plan(&["done", "next-task"]);
+    assert!(run.stderr.contains("none was begun or named"), "{run:?}");
+    assert!(run.stderr.contains("plan done next-task --task"), "{run:?}");
+    fixture.file("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
+    let run = fixture.plan(&["begin", "next-task"]);
+    assert!(run.stderr.contains("none is open"), "{run:?}");
+    assert!(
+        run.stderr.contains("plan begin next-task --task"),
+        "{run:?}"
+    );
+}
+
+/// Beside what is kept about plans lies what is kept about all of them.
+#[test]
+fn a_plan_may_be_called_like_what_lies_beside_it() {
+    for name in ["pinned", "prompts"] {
+        let fixture = Fixture::at(&json!({}));
+        assert_eq!(fixture.plan(&["use", "test-plan"]).code, 0);
+        let run = fixture.plan(&["new", name]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let run = fixture.plan(&["use", name]);
+        assert_eq!(run.code, 0, "{run:?}");
+        fixture
+            .project
+            .file(&format!(".taskie/plans/{name}/plan.md"), "# Plan\n");
+        assert_eq!(fixture.plan(&["done", "new-plan"]).code, 0);
+        let reason = fixture.stop().blocks();
+        assert!(
+            reason.contains(&format!("plans/{name}/plan-review-1.md")),
+            "{reason}"
+        );
+        assert_eq!(fixture.plan(&["use", "test-plan"]).code, 0);
+    }
+}
+
+#[test]
 fn a_refused_step_exits_with_1_and_says_what_is_right() {
     let fixture = Fixture::at(
         &json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 }),
@@ -80,7 +180,9 @@ fn release_and_set() {
     let fixture = Fixture::at(&json!({}));
     assert_eq!(fixture.plan(&["set", "max_reviews", "2"]).code, 0);
     assert_eq!(fixture.read_state()["max_reviews"], 2);
-    assert_eq!(fixture.plan(&["set", "max_reviews", "many"]).code, 2);
+    for bad in ["many", "1001", "-1"] {
+        assert_eq!(fixture.plan(&["set", "max_reviews", bad]).code, 2);
+    }
     assert_eq!(fixture.plan(&["release"]).code, 0);
     assert_eq!(fixture.read_state()["next_phase"], Value::Null);
     fixture.stop().validates();
@@ -186,6 +288,13 @@ fn review_dry_run_shows_what_would_run_and_runs_nothing() {
         assert!(run.stdout.contains(text), "{text}: {run:?}");
     }
     assert!(fixture.calls().is_empty());
+    fixture.config(&json!({ "reviewer": "codex" }));
+    let run = fixture.plan(&["review", "--dry-run"]);
+    assert!(
+        run.stdout.contains("by codex") && run.stdout.contains("write none"),
+        "{run:?}"
+    );
+    assert!(!run.stdout.contains("Write your review to"), "{run:?}");
     let fixture = Fixture::at(&json!({ "next_phase": null }));
     assert_eq!(fixture.plan(&["review", "--dry-run"]).code, 1);
     assert_eq!(fixture.plan(&["review"]).code, 2);
@@ -362,4 +471,39 @@ fn the_status_of_a_destroyed_state_names_the_repair() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("invalid JSON"), "{run:?}");
     assert!(run.stdout.contains("`tollgate plan repair`"), "{run:?}");
+}
+
+#[test]
+fn how_prints_every_action_that_next_can_name() {
+    let fixture = Fixture::at(&json!({ "phase": "plan-review", "next_phase": "create-tasks" }));
+    let run = fixture.plan(&["next"]);
+    assert!(
+        run.stdout.contains("`tollgate plan how create-tasks`"),
+        "{run:?}"
+    );
+    let run = fixture.plan(&["how", "create-tasks"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for words in ["# Create the tasks", "tollgate plan how ground-rules"] {
+        assert!(run.stdout.contains(words), "{run:?}");
+    }
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
+    let actions = std::fs::read_dir(format!("{plugin}/actions")).unwrap();
+    let mut names: Vec<String> = actions
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names.len(), 17);
+    names.push("ground-rules".to_owned());
+    for name in names {
+        let run = fixture.plan(&["how", &name]);
+        assert_eq!(run.code, 0, "{name}: {run:?}");
+        assert!(run.stdout.contains("# "), "{name}: {run:?}");
+        assert!(
+            !run.stdout.contains("CLAUDE_PLUGIN_ROOT"),
+            "{name}: {run:?}"
+        );
+    }
+    let run = fixture.plan(&["how", "nothing"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("ground-rules"), "{run:?}");
 }

@@ -105,6 +105,7 @@ fn every_command_that_is_named_exists_with_its_arguments() {
             let command = command
                 .replace("begin ACTION", "begin complete-task")
                 .replace("done ACTION", "done complete-task")
+                .replace("how ACTION", "how complete-task")
                 .replace("{action}", "complete-task")
                 .replace(" N", " 3")
                 .replace(['{', '}'], "");

@@ -383,3 +383,17 @@ fn another_reviewer_by_configuration() {
         "{status}"
     );
 }
+
+/// The rules of a plan's files blocked before: that was no review.
+#[test]
+fn a_block_for_the_rules_is_not_counted_as_a_review() {
+    let fixture = Fixture::at(&json!({ "max_reviews": 1, "next_phase": null }));
+    fixture.file("stray.md", "x");
+    let mut session = Session::new(&fixture);
+    session.stop().blocks();
+    fixture.remove("stray.md");
+    fixture.state(&json!({ "max_reviews": 1 }));
+    let reason = session.stop().blocks();
+    assert!(reason.contains("task-1-review-1.md"), "{reason}");
+    assert_eq!(fixture.calls().len(), 1);
+}

@@ -141,6 +141,34 @@ fn what_the_entry_point_excludes_is_not_shown() {
     );
 }
 
+/// What an entry point matches is reviewed, however it says so: nobody passes unasked.
+#[test]
+fn a_reviewer_is_shown_what_the_entry_points_match() {
+    let config = |entries: &str| {
+        format!(
+            "base_branch: main\ncli: {{ default_preference: [claude] }}\nentry_points:\n{entries}"
+        )
+    };
+    for entries in [
+        "  - { path: \"{src,lib}/**\", reviews: [q] }\n",
+        "  - { path: \"src/{a,b}.txt\", reviews: [q] }\n",
+        "  - { path: \"src/**\", exclude: [\"**/*.{md,rst}\"], reviews: [q] }\n",
+        // The first does not want the file, the second does.
+        "  - { path: src, exclude: [\"**/*.txt\"], reviews: [q] }\n  - { path: src, reviews: [q] }\n",
+    ] {
+        let reviews = Reviews::by("claude", "");
+        reviews.gates.file(".gauntlet/config.yml", &config(entries));
+        reviews.gates.file("src/no.md", "other words\n");
+        reviews.claude(&fail("wrong"));
+        reviews.comes_to("fail", "Found 1 violation");
+        let asked = reviews.heard("claude", "asked");
+        assert!(asked.contains("+b\n"), "{entries}: {asked}");
+        if entries.contains("rst") {
+            assert!(!asked.contains("other words"), "{asked}");
+        }
+    }
+}
+
 /// Gemini's and Cursor's own hooks cannot be switched off from the command line; the mark in the
 /// environment makes ours approve whoever calls it.
 #[test]

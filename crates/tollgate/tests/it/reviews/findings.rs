@@ -250,3 +250,57 @@ fn the_stop_hook_blocks_on_a_finding_and_names_the_file_to_answer_in() {
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("review_src_q_command@1.1.json"), "{reason}");
 }
+
+#[test]
+fn a_skip_excuses_nothing_else() {
+    let reviews = Reviews::by("claude", "");
+    reviews.gates.file("src/c.txt", "c\n");
+    found(&reviews);
+    reviews.answer("claude@1.1.json", "skipped", Some("by design"));
+    let id = reviews.file("claude@1.1.json")["violations"][0]["id"].clone();
+    let mut elsewhere = fail("it deletes the disk");
+    elsewhere["violations"][0]["id"] = id.clone();
+    elsewhere["violations"][0]["file"] = json!("src/c.txt");
+    reviews.claude(&elsewhere);
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    // Nor does the second one in the same file.
+    let mut again = fail("it is ugly");
+    again["violations"][0]["id"] = id;
+    let mut second = again["violations"][0].clone();
+    second["issue"] = json!("it deletes the disk");
+    again["violations"].as_array_mut().unwrap().push(second);
+    reviews.claude(&again);
+    let gate = reviews.gate();
+    assert_eq!(gate["result"], "fail", "{gate:#}");
+    assert_eq!(gate["skipped"].as_array().unwrap().len(), 1, "{gate:#}");
+}
+
+#[test]
+fn what_failed_is_named_however_much_a_reviewer_says() {
+    let reviews = Reviews::by("command", "");
+    let object = json!({ "status": "fail", "message": "wrong ".repeat(3000), "violations": [] });
+    reviews.gates.file("answer.json", &object.to_string());
+    reviews.gates.file(
+        ".gauntlet/reviews/q.md",
+        "---\ncommand: cat answer.json\n---\nLook.\n",
+    );
+    let answer = reviews.gates.stop();
+    crate::gates::answers(&answer, "block", "failed");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.contains("✗ review:src:q: Failed: wrong"), "{reason}");
+    assert!(reason.contains("review_src_q_command@1.1.json"), "{reason}");
+    assert!(reason.contains("Status: Retry limit exceeded"), "{reason}");
+}
+
+#[test]
+fn a_skip_without_a_reason_is_told_to_be_none() {
+    let reviews = Reviews::by("claude", "");
+    found(&reviews).claude(&pass());
+    reviews.answer("claude@1.1.json", "skipped", Some("  "));
+    reviews.comes_to(
+        "fail",
+        "Found 1 violation(s); 1 skipped without a reason in \"result\"",
+    );
+    reviews.answer("claude@1.2.json", "skipped", Some("by design"));
+    reviews.comes_to("pass", "1 skipped");
+}

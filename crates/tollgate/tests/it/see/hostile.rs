@@ -23,6 +23,12 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
         "input": { "hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_input": { HOSTILE: HOSTILE } } });
     let text = project.read(journal);
     project.file(journal, &format!("{text}{change}\n{blocked}\n"));
+    let plan = ".tollgate/plans/<b>bold<b>";
+    project.file(
+        &format!("{plan}/state.json"),
+        &json!({ "phase": "new-plan", "next_phase": HOSTILE }).to_string(),
+    );
+    project.file(&format!("{plan}/a\u{1b}]0;owned\u{7}.md"), "x");
     let shown = "\\u{1b}";
     for (args, names) in [
         (&["log"][..], true),
@@ -40,23 +46,54 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
         (&["state", "at", "1"], false),
         (&["allow", "--list"], true),
         (&["allow", "--list", "--json"], false),
-        (&["workflow", "status"], false),
-        (&["workflow", "audit"], false),
-        (&["plan", "status"], false),
+        (&["workflow", "status"], true),
+        (&["workflow", "audit"], true),
+        (&["phase", "review"], false),
+        (&["phase", "brief"], true),
+        (&["phase", "begin"], false),
+        (&["plan", "status"], true),
+        (&["plan", "next"], true),
+        (&["plan", "validate"], true),
+        (&["plan", "review", "--dry-run"], true),
+        (&["plan", "repair"], true),
+        (&["plan", "release"], false),
+        (&["simulate", "--tool", HOSTILE], true),
         (&["report", "--json"], false),
         (&["report", "--html"], true),
         (&["doctor"], false),
     ] {
-        let run = project.run(args, b"{}");
-        for out in [&run.stdout, &run.stderr] {
-            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
-            assert_eq!(obeyed, None, "{args:?}: {out:?}");
-            assert!(!out.contains('\u{202e}'), "{args:?}: {out:?}");
+        // What goes into a pipe is without colours, and without whatever looks like one.
+        let mut coloured = project.command(args);
+        coloured.env("CLICOLOR_FORCE", "1");
+        for run in [
+            project.run(args, b"{}"),
+            crate::context::run(coloured, b"{}"),
+        ] {
+            for out in [&run.stdout, &run.stderr] {
+                let out = colourless(out);
+                let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
+                assert_eq!(obeyed, None, "{args:?}: {out:?}");
+                assert!(!out.contains('\u{202e}'), "{args:?}: {out:?}");
+            }
+            let all = format!("{}{}", run.stdout, run.stderr);
+            assert!(
+                !names || all.contains(shown),
+                "{args:?} does not show it: {all}"
+            );
         }
-        let all = format!("{}{}", run.stdout, run.stderr);
-        assert!(
-            !names || all.contains(shown),
-            "{args:?} does not show it: {all}"
-        );
     }
+}
+
+/// A text without the colours that a command gives it. The hostile name has more than those.
+fn colourless(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut left = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        match rest.strip_prefix('m') {
+            Some(rest) => left.push_str(rest),
+            None => left.extend(["\u{1b}[", part]),
+        }
+    }
+    left
 }

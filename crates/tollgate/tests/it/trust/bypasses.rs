@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Clone, TRACE};
 use crate::context::run;
@@ -89,6 +89,45 @@ fn logs_outside_of_the_project_ask() {
 }
 
 // Row 4: what weakens a gate is never taken for a pass.
+
+/// Whoever is asked about commands must see them: a name, a directory or a model that moves the
+/// cursor, or turns the order of reading around, would hide the line before.
+#[test]
+fn nothing_that_is_shown_hides_a_command() {
+    let clone = Clone::new();
+    clone.check("command: \"echo \\u202Ehi\"\nworking_directory: \"src\\e[1A\\e[2K\"\n");
+    let name = "a\u{1b}[2Jb";
+    clone.project.file(
+        &format!(".tollgate/checks/{name}.yml"),
+        "command: rm -rf x\n",
+    );
+    clone.project.file(
+        ".tollgate/reviews/look.yml",
+        "prompt: hi\nmodel: \"m\\e[1A\\e[2K\"\n",
+    );
+    clone.project.file(
+        ".tollgate/config.yml",
+        "base_branch: main\nlog_dir: \"/tmp/\\e[2Jlogs\"\ncli: { default_preference: [claude] }\nentry_points:\n  - path: src\n    checks: [trace, \"a\\e[2Jb\"]\n    reviews: [look]\n",
+    );
+    let mut command = clone.command(&["trust", "--show", "--json"]);
+    let shown = run(command, b"").stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let lines = shown["commands"].as_array().unwrap();
+    assert_eq!(lines.len(), 4, "{shown:#}");
+    command = clone.command(&["trust", "--show"]);
+    command.env("CLICOLOR_FORCE", "1");
+    let screen = run(command, b"").stdout;
+    let listed: Vec<&str> = screen.lines().take(lines.len()).collect();
+    for line in &listed {
+        assert!(!line.contains(['\u{1b}', '\u{202e}']), "{screen:?}");
+    }
+    let listed = listed.join("\n");
+    assert!(listed.contains("rm -rf x"), "{screen:?}");
+    assert!(
+        listed.contains("echo \\u{202e}hi  (in src\\u{1b}[1A"),
+        "{screen:?}"
+    );
+}
 
 #[test]
 fn a_project_that_says_it_passed_is_not_believed() {
@@ -304,7 +343,7 @@ fn an_agent_that_drops_its_marks_is_found_above() {
 fn an_agent_cannot_write_to_the_store() {
     let clone = Clone::new();
     let store = clone.store().join("x.json");
-    let event = |tool: &str, input: serde_json::Value| {
+    let event = |tool: &str, input: Value| {
         json!({
             "hook_event_name": "PreToolUse", "session_id": "s", "cwd": clone.project.root(),
             "transcript_path": "/t", "permission_mode": "default", "tool_name": tool,

@@ -72,6 +72,22 @@ fn comments_globs_messages_and_limits_may_change() {
 }
 
 #[test]
+fn a_check_by_another_name_runs_the_same_command() {
+    let clone = Clone::new();
+    clone.trust();
+    let rename = |text: String| text.replace("trace", "leave-a-trace");
+    let config = rename(clone.project.read(".tollgate/config.yml"));
+    clone.project.file(".tollgate/config.yml", &config);
+    clone
+        .project
+        .file(".tollgate/checks/leave-a-trace.yml", super::TRACE);
+    std::fs::remove_file(clone.project.path(".tollgate/checks/trace.yml")).unwrap();
+    let shown = clone.tollgate(&["trust", "--show"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    clone.is_run(&clone.stop());
+}
+
+#[test]
 fn a_registration_in_the_project_needs_no_trust() {
     let clone = Clone::new();
     clone.is_run(&clone.stop_with(clone.command(&["hook"])));

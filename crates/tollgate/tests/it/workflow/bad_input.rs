@@ -92,6 +92,24 @@ fn steps_out_of_order() {
     );
 }
 
+/// Git waits for ever where one of its files is a pipe; a command does not.
+#[test]
+fn a_git_that_never_answers_is_not_waited_for() {
+    let bench = Bench::fresh();
+    let config = bench.project.path(".git/config");
+    std::fs::remove_file(&config).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &config, rustix::fs::Mode::RWXU).unwrap();
+    let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
+    assert!(
+        said.contains("git rev-parse --is-inside-work-tree: no answer within 5 seconds")
+            && said.contains("`git status`"),
+        "{said}"
+    );
+    // It is not taken for a place without a repository.
+    assert!(!said.contains("no git repository"), "{said}");
+    bench.ok(&["workflow", "start", "fix", "x", "--no-branch"]);
+}
+
 #[test]
 fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
     let bench = Bench::fresh();
@@ -136,7 +154,9 @@ fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
     let nowhere = crate::context::Project::empty();
     let run = crate::context::run(nowhere.command(&["workflow", "status"]), b"");
     assert!(
-        run.code == 2 && run.stderr.contains("in no project"),
+        run.code == 2
+            && run.stderr.contains("in no project")
+            && run.stderr.contains("hint: `tollgate init` makes it one"),
         "{run:?}"
     );
 }

@@ -232,6 +232,24 @@ fn a_branch_is_made_and_merged_in_a_real_repository() {
 }
 
 #[test]
+fn a_state_that_was_committed_halfway_is_not_to_be_stashed() {
+    let bench = Bench::fresh();
+    bench.ok(&["workflow", "start", "fix", "x"]);
+    bench.project.git(&["add", "-A"]);
+    bench.project.git(&["commit", "-q", "-m", "all of it"]);
+    run_all(&bench, 6);
+    let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
+    assert!(said.contains("could not switch to main"), "{said}");
+    assert!(
+        said.contains("commit them (`git commit -m \"…\" .tollgate/workflow/state.json`)"),
+        "{said}"
+    );
+    bench.project.git(&["commit", "-qam", "the state"]);
+    bench.ok(&["workflow", "finalize", "--merge"]);
+    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
+}
+
+#[test]
 fn a_merge_that_conflicts_changes_nothing() {
     let bench = Bench::fresh();
     bench.ok(&["workflow", "start", "fix", "x"]);

@@ -16,6 +16,7 @@ fn ts_014_a_supervised_boundary_waits_for_a_person() {
     );
     let shown = bench.run(&["phase", "review"]);
     assert_eq!(shown.code, 1);
+    assert_eq!(bench.run(&["phase", "review", "--json"]).code, 1);
     for choice in ["[C] Continue", "[R] Review", "[D] Redo"] {
         assert!(shown.stdout.contains(choice), "{shown:?}");
     }
@@ -152,4 +153,16 @@ fn a_phase_that_was_left_alone_is_stale_and_has_three_ways_on() {
         "Skipped (stale)"
     );
     bench.clean();
+}
+
+/// Some states of the original have the field without a review in it.
+#[test]
+fn no_review_waits_where_the_field_is_empty() {
+    let bench = Bench::with_phases(&["01-requirements"]);
+    bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
+    bench.edit(|state| state["active_workflow"]["supervised_review"] = json!(null));
+    for args in [&["phase", "review"][..], &["phase", "review", "--json"]] {
+        let shown = bench.run(args);
+        assert_eq!(shown.code, 0, "{shown:?}");
+    }
 }

@@ -1,0 +1,151 @@
+//! What a pass and a failure hold for: all gates, here, against the base; and no longer.
+
+use std::time::Duration;
+
+use super::killing::wait_until;
+use super::{BAD, FIXABLE, Gates, OK, answers};
+
+/// Gates for more than one entry point, that run at every stop.
+fn with_entries(checks: &[(&str, &str)], entries: &str) -> Gates {
+    Gates::raw(
+        checks,
+        &format!(
+            "base_branch: main\nstop_hook: {{ run_interval_minutes: 0 }}\nentry_points:\n{entries}"
+        ),
+    )
+}
+
+/// A check that says that it began and ends when it is told to.
+const HELD: (&str, &str) = (
+    "held",
+    "command: \"touch ../began; while ! test -e ../go; do sleep 0.02; done\"",
+);
+
+#[test]
+fn a_gate_with_a_colon_in_its_name_runs_again_after_it_failed() {
+    let gates = with_entries(
+        &[("test:unit", "command: exit 3")],
+        "  - { path: src, checks: [\"test:unit\"] }\n",
+    );
+    answers(&gates.stop(), "block", "failed");
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
+fn a_check_of_two_entry_points_that_passes_for_one_failed_for_none() {
+    let gates = with_entries(
+        &[(
+            "whole",
+            "command: test ! -e src/b.txt\nworking_directory: .",
+        )],
+        "  - { path: src, checks: [whole] }\n  - { path: tests, checks: [whole] }\n",
+    );
+    gates.file("tests/x.txt", "x\n");
+    answers(&gates.stop(), "block", "failed");
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    // Only `tests` calls for it now. The pass is kept, and no further run is an attempt.
+    for _ in 0..6 {
+        answers(&gates.stop(), "approve", "passed");
+    }
+    assert_eq!(gates.state()["attempts"], 0);
+}
+
+#[test]
+fn a_failure_outlives_a_run_that_decided_nothing() {
+    let gates = Gates::with_config(
+        &[("slow", "command: test ! -e ../slow || sleep 60; exit 3")],
+        "stop_hook: { deadline_seconds: 3, run_interval_minutes: 0 }",
+    );
+    answers(&gates.stop(), "block", "failed");
+    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    gates.file("slow", "");
+    answers(&gates.stop(), "approve", "error");
+    std::fs::remove_file(gates.path("slow")).unwrap();
+    answers(&gates.stop(), "block", "failed");
+}
+
+#[test]
+fn a_pass_in_ci_is_none_here_and_undoes_no_failure() {
+    let local = ("local", "command: exit 3\nrun_in_ci: false");
+    for fails_first in [true, false] {
+        let gates = Gates::new(&[OK, local]);
+        if fails_first {
+            answers(&gates.stop(), "block", "failed");
+        }
+        let mut command = gates.command(&["run"]);
+        command.env("CI", "true");
+        crate::context::run(command, b"").exits(0).says("[PASS]");
+        if fails_first {
+            // Nothing but the failure calls for the gates.
+            std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+        }
+        answers(&gates.stop(), "block", "failed");
+    }
+}
+
+#[test]
+fn a_pass_against_another_base_is_none_against_this_one() {
+    let gates = Gates::raw(
+        &[OK, BAD],
+        "base_branch: main\nentry_points:\n  - { path: src, checks: [bad] }\n  - { path: docs, checks: [ok] }\n",
+    );
+    gates.commit("work");
+    gates.file("docs/x.md", "x\n");
+    gates.tollgate(&["run", "-b", "HEAD"]).exits(0);
+    let (status, _) = gates.json(&["status"]);
+    assert_eq!(
+        status["gates"]["pass"]["evidence"], "other_gates",
+        "{status:#}"
+    );
+    answers(&gates.stop(), "block", "failed");
+}
+
+/// Whoever holds the lock meanwhile, a stop gets an answer about all gates.
+#[test]
+fn a_stop_does_not_share_the_verdict_of_a_part() {
+    for part in [
+        ["run", "-g", "held"].as_slice(),
+        &["run", "-u", "-g", "held"],
+        &["check", "-g", "held"],
+    ] {
+        let gates = Gates::new(&[HELD, FIXABLE]);
+        gates.file(".gitignore", "began\ngo\n");
+        let answer = std::thread::scope(|scope| {
+            let run = scope.spawn(|| gates.tollgate(part));
+            wait_until("the gate runs", Duration::from_secs(30), || {
+                gates.exists("began")
+            });
+            let stop = scope.spawn(|| gates.stop());
+            // It may come to the lock later than this; then it did not wait, and the same holds.
+            std::thread::sleep(Duration::from_millis(300));
+            gates.file("go", "");
+            run.join().unwrap().exits(0);
+            stop.join().unwrap()
+        });
+        answers(&answer, "block", "failed");
+    }
+}
+
+#[test]
+fn a_stop_does_not_share_what_was_broken_off() {
+    let gates = Gates::new(&[HELD, BAD]);
+    gates.file(".gitignore", "began\ngo\n");
+    let mut run = gates.command(&["run"]);
+    run.stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let mut run = run.spawn().unwrap();
+    wait_until("the gate runs", Duration::from_secs(30), || {
+        gates.exists("began")
+    });
+    let answer = std::thread::scope(|scope| {
+        let stop = scope.spawn(|| gates.stop());
+        std::thread::sleep(Duration::from_millis(300));
+        let pid = rustix::process::Pid::from_child(&run);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert!(!run.wait().unwrap().success());
+        gates.file("go", "");
+        stop.join().unwrap()
+    });
+    answers(&answer, "block", "failed");
+}

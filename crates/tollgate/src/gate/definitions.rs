@@ -22,6 +22,8 @@ impl Definitions {
         };
         put("base_branch".to_owned(), config.base_branch.as_str().into());
         put("max_retries".to_owned(), config.max_retries.into());
+        // What changes there is no change.
+        put("log_dir".to_owned(), json!(config.log_dir_name));
         put(
             "rerun_new_issue_threshold".to_owned(),
             config.rerun_new_issue_threshold.as_str().into(),

@@ -243,7 +243,7 @@ fn add<'c>(
     let mut push = |kind: &str, name: &'c str, gate: Gate<'c>| {
         let id = format!("{kind}:{path}:{name}");
         jobs.push(Job {
-            log_stem: sanitised(&id),
+            log_stem: stem(&id),
             id,
             name,
             entry_point: path.to_owned(),
@@ -285,14 +285,29 @@ fn tidy(jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
         }
         if !stems.insert(job.log_stem.clone()) {
             // `check:a_b:c` and `check:a:b_c` would share a file.
-            let mut hasher = DefaultHasher::new();
-            job.id.hash(&mut hasher);
-            job.log_stem = format!("{}-{:04x}", job.log_stem, hasher.finish() & 0xffff);
+            job.log_stem = told_apart(&job.log_stem, &job.id);
             stems.insert(job.log_stem.clone());
         }
         kept.push(job);
     }
     kept
+}
+
+/// What the files of a job begin with: the same in every run, because a review finds its earlier
+/// findings by it. Of a name beyond ASCII too little is left to know it by.
+fn stem(id: &str) -> String {
+    let stem = sanitised(id);
+    if id.is_ascii() {
+        stem
+    } else {
+        told_apart(&stem, id)
+    }
+}
+
+fn told_apart(stem: &str, id: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    format!("{stem}-{:04x}", hasher.finish() & 0xffff)
 }
 
 /// As the original names its files.

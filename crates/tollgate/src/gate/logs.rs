@@ -56,7 +56,7 @@ impl<'c> Logs<'c> {
 
     /// Makes sure of the directory. One of our making hides itself from git; one that was there
     /// is left as it is.
-    fn prepare(&self) -> io::Result<()> {
+    pub(super) fn prepare(&self) -> io::Result<()> {
         if self.directory().is_dir() {
             Ok(())
         } else {
@@ -143,11 +143,18 @@ impl<'c> Logs<'c> {
     /// Creates a log that must not be there yet.
     pub(crate) fn create(&self, name: &str) -> io::Result<(PathBuf, File)> {
         let path = self.directory().join(name);
-        let file = File::options()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .open(&path)?;
+        let open = || {
+            let mut options = File::options();
+            options.read(true).append(true).create_new(true).open(&path)
+        };
+        let file = match open() {
+            // A gate may remove the directory, as `git clean` does.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.prepare()?;
+                open()?
+            }
+            opened => opened?,
+        };
         Ok((path, file))
     }
 

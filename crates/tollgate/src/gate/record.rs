@@ -124,6 +124,7 @@ impl Record {
             "status": last.status.as_str(),
             "attempts": last.attempts,
         });
+        Logs::of(config).prepare()?;
         let path = config.log_dir.join(".execution_state");
         fs::replace(&path, text(&state).as_bytes(), Durability::Lazy).map_err(io::Error::other)
     }

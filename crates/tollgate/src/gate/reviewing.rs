@@ -41,6 +41,10 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             return GateResult::new(job, Outcome::Inconclusive, message);
         }
     };
+    if let Err(error) = crew.logs.prepare() {
+        let message = format!("no review was made: the log directory cannot be used: {error}");
+        return GateResult::new(job, Outcome::Inconclusive, message);
+    }
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
     let outcome = review::run(
         &Request {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Config, Node, REVIEWERS, Reader, nearest};
+use super::{Config, EntryPoint, Node, REVIEWERS, Reader, nearest};
 
 impl Reader<'_> {
     /// What only all files together can tell: names that lead nowhere.
@@ -20,7 +20,12 @@ impl Reader<'_> {
                 Some("add `- path: \".\"` with the names of checks".to_owned()),
             );
         }
-        if config.root.starts_with(&config.log_dir) {
+        let is_in_logs = |entry: &EntryPoint| {
+            let path = entry.path.split(['*', '?', '[', '{']).next();
+            let path = path.unwrap_or_default().trim_end_matches('/');
+            config.root.join(path).starts_with(&config.log_dir)
+        };
+        if config.root.starts_with(&config.log_dir) || config.entry_points.iter().any(is_in_logs) {
             self.examiner(file).error(
                 node.get("log_dir").map_or(0, |node| node.line),
                 "log_dir",

@@ -314,6 +314,23 @@ fn a_review_that_says_nothing_is_none() {
 }
 
 #[test]
+fn what_is_guarded_cannot_be_where_the_logs_are() {
+    for (logs, path) in [
+        ("src", "src"),
+        ("src", "src/deep"),
+        ("src", "\"src/**/*.rs\""),
+        ("./src/", "src"),
+    ] {
+        let config = format!(
+            "base_branch: main\nlog_dir: {logs}\nentry_points:\n  - {{ path: {path}, checks: [ok] }}\n"
+        );
+        let gates = Gates::raw(&[OK], &config);
+        let run = gates.tollgate(&["validate"]).exits(1);
+        run.says("log_dir: the logs need a directory of their own");
+    }
+}
+
+#[test]
 fn the_largest_numbers_are_numbers() {
     let most = i64::MAX;
     let gates = Gates::with_config(

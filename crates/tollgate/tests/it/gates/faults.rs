@@ -262,6 +262,14 @@ fn whatever_breaks_inside_the_stop_hook_answers() {
 }
 
 #[test]
+fn a_gate_that_removes_the_logs_keeps_no_other_from_its_verdict() {
+    let gates = Gates::new(&[("a", "command: rm -rf ../gauntlet_logs"), BAD]);
+    answers(&gates.stop(), "block", "failed");
+    assert_eq!(gates.state()["status"], "failed");
+    assert!(gates.exists("gauntlet_logs/check_src_bad.1.log"));
+}
+
+#[test]
 fn a_gate_that_was_removed_does_not_fail_for_ever() {
     let gates = Gates::new(&[BAD, OK]);
     gates.tollgate(&["run"]).exits(1);

@@ -223,6 +223,10 @@ fn d8_how_a_stop_is_gated_is_not_changed_unseen() {
             "deadline_seconds: 60",
             "stop_hook.deadline_seconds: null became 60",
         ),
+        (
+            "enabled: true }\nlog_dir: src/deep\ndebug_log: { enabled: false",
+            "log_dir: \"gauntlet_logs\" became \"src/deep\"",
+        ),
     ] {
         let gates = Gates::new(&[BAD]);
         answers(&gates.stop_in("s", "p", false), "block", "failed");

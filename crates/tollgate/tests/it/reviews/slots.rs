@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Reviews, fail, pass};
+use super::{Reviews, claude, fail, pass};
 
 fn plain(object: &serde_json::Value) -> String {
     format!("echo '{object}'")
@@ -93,6 +93,30 @@ fn p16_reviews_at_once_do_not_mix_up_their_questions() {
     for question in questions.lines() {
         assert!(question.ends_with("(deleted)"), "{question}");
     }
+}
+
+/// The names of their files differ in nothing that a file's name keeps.
+#[test]
+fn reviews_of_places_beyond_ascii_keep_their_findings_apart() {
+    let reviews = Reviews::by("claude", "parallel: false");
+    let config = reviews.gates.read(".gauntlet/config.yml");
+    let config = config.replace("path: src", "path: \"pkg/*\"");
+    reviews.gates.file(".gauntlet/config.yml", &config);
+    reviews.gates.file("pkg/文档/x", "x\n");
+    let bad = reviews.gates.file("pkg/测试/x", "bad\n");
+    let mut found = fail("it is wrong");
+    found["violations"][0]["file"] = json!("pkg/测试/x");
+    let (found, fine) = (claude(&found), claude(&pass()));
+    reviews.install(
+        "claude",
+        &format!("if grep -q +bad \"$0.asked\"; then cat <<'END'\n{found}\nEND\nelse cat <<'END'\n{fine}\nEND\nfi"),
+    );
+    reviews.review().exits(1);
+    // The other place is as it was, and the finding has no answer.
+    std::fs::remove_dir_all(reviews.gates.path("pkg/文档")).unwrap();
+    assert!(bad.exists());
+    reviews.claude(&pass());
+    reviews.comes_to("fail", "Found 1 violation(s)");
 }
 
 #[test]

@@ -13,9 +13,9 @@ pub fn tick(text: &str, phase: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 64);
     let mut changed = false;
     for line in text.split_inclusive('\n') {
-        let (body, end) = line
-            .strip_suffix('\n')
-            .map_or((line, ""), |body| (body, "\n"));
+        // Windows ends lines otherwise.
+        let body = line.trim_end_matches(['\r', '\n']);
+        let end = line.strip_prefix(body).unwrap_or_default();
         if body.starts_with("## ") {
             inside = is_heading(body, &number, phase);
         }

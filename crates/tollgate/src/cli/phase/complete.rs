@@ -114,7 +114,13 @@ fn tick(site: &Site, made: &Made) {
     let Ok(Some(contents)) = fs::read_regular(&path, MAX_FILE) else {
         return;
     };
-    let text = String::from_utf8_lossy(&contents.bytes);
+    let Ok(text) = String::from_utf8(contents.bytes) else {
+        // What cannot be read whole cannot be written back whole.
+        return warn(&format!(
+            "{}: it is not UTF-8, so nothing in it is ticked",
+            path.display()
+        ));
+    };
     let phase = made.change.phase.as_deref().unwrap_or_default();
     let Some(ticked) = tasks::tick(&text, phase) else {
         return;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::{BOLD, DIM};
+use super::repair::out_of_the_way;
 use super::{Answer, Site};
 use crate::plan::home::{Found, Plan};
 use crate::plan::phase::Action;
@@ -26,7 +27,11 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
             to: To::Ask,
             why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
         },
-        Found::Corrupt(why) | Found::Unusable(why) => Route {
+        Found::Unusable(why) => Route {
+            to: To::Ask,
+            why: format!("{why}: {}; then ask the person where the plan is", out_of_the_way(&plan)),
+        },
+        Found::Corrupt(why) => Route {
             to: To::Ask,
             why: format!("{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"),
         },

@@ -45,8 +45,13 @@ pub(super) fn run(site: &Site) -> Answer {
 
 /// Something is in the state's place that Tollgate does not touch.
 pub(super) fn not_ours(plan: &Plan, why: &str) -> Trouble {
-    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
+    Trouble::new(format!("plan '{}': {why}", plan.id())).hint(out_of_the_way(plan))
+}
+
+/// What a person does about it.
+pub(super) fn out_of_the_way(plan: &Plan) -> String {
+    format!(
         "move {}/state.json away, then `tollgate plan repair` makes one",
         plan.shown()
-    ))
+    )
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
+use super::repair::out_of_the_way;
 use super::{Answer, Site, WARN};
 use crate::plan::home::{Found, Plan};
 use crate::plan::log;
@@ -36,10 +37,8 @@ fn print(plan: &Plan, view: &View, rounds: &[Round]) {
     match &view.found {
         Found::Read(state) => print_state(plan, state),
         Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
-        Found::Corrupt(why) | Found::Unusable(why) => {
-            anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
-            anstream::println!("{DIM}next{DIM:#}     `tollgate plan repair` makes it again");
-        }
+        Found::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
+        Found::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
     if let Some(stop) = log::last_stop(plan) {
@@ -62,6 +61,11 @@ fn print(plan: &Plan, view: &View, rounds: &[Round]) {
             rounds.len()
         );
     }
+}
+
+fn print_unread(plan: &Plan, why: &str, next: &str) {
+    anstream::println!("{BOLD}{}{BOLD:#}  {WARN}{why}{WARN:#}", plan.id());
+    anstream::println!("{DIM}next{DIM:#}     {next}");
 }
 
 fn print_state(plan: &Plan, state: &State) {

@@ -109,5 +109,10 @@ fn repair_does_not_touch_what_is_no_file() {
     let run = fixture.plan(&["repair"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("symbolic link"), "{run:?}");
+    // So nobody is sent there.
+    for args in [&["next"][..], &["status"]] {
+        let said = fixture.plan(args).stdout;
+        assert!(said.contains("state.json away, then"), "{args:?}: {said}");
+    }
     assert_eq!(fixture.project.read("real.json"), "{");
 }

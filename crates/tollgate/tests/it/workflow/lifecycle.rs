@@ -419,3 +419,26 @@ fn definitions_are_shown_and_checked() {
             .contains("is there twice")
     );
 }
+
+/// The rest of somebody's file is not Tollgate's: its line ends, and bytes that are no text.
+#[test]
+fn ticking_keeps_windows_line_ends_and_leaves_what_is_no_text() {
+    let tasks = "docs/isdlc/tasks.md";
+    let text = "## Phase 06: Implementation -- PENDING\r\n- [ ] T0001 x\r\n| 06 | PENDING |\r\n";
+    let bench = Bench::started(&["06-implementation"]);
+    bench.project.file(tasks, text);
+    bench.complete();
+    assert_eq!(
+        bench.project.read(tasks),
+        text.replace("-- PENDING", "-- COMPLETE")
+            .replace("[ ]", "[X]")
+    );
+    let bench = Bench::started(&["06-implementation"]);
+    let path = bench.project.file(tasks, "");
+    let bytes = b"## Phase 06: Implementation -- PENDING\n- [ ] T0001 caf\xe9\n";
+    crate::desk::put(&path, bytes);
+    let run = bench.run(&["phase", "complete", "--summary", "x"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("not UTF-8"), "{run:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}

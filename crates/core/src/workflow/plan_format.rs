@@ -3,6 +3,8 @@
 //! Other plans are anybody's own and are not looked at. Nothing here blocks: a plan that is
 //! badly written is still a plan.
 
+use std::collections::BTreeMap;
+
 /// A task and the tasks that it waits for.
 struct Task<'a> {
     id: &'a str,
@@ -92,14 +94,47 @@ fn tasks_of(text: &str) -> Vec<Task<'_>> {
 
 /// The tasks that are left when those that wait for nothing are taken away, again and again. A
 /// name that no task has is nothing to wait for.
-fn circle(mut tasks: Vec<Task<'_>>) -> Vec<&str> {
-    loop {
-        let left: Vec<&str> = tasks.iter().map(|task| task.id).collect();
-        tasks.retain(|task| task.blocked_by.iter().any(|name| left.contains(name)));
-        if tasks.len() == left.len() {
-            return left;
+fn circle(tasks: Vec<Task<'_>>) -> Vec<&str> {
+    /// The tasks of one name: how many are left, and which wait for it, once per mention.
+    #[derive(Default)]
+    struct Named {
+        left: usize,
+        waiters: Vec<usize>,
+    }
+    let mut names: BTreeMap<&str, Named> = BTreeMap::new();
+    for task in &tasks {
+        names.entry(task.id).or_default().left += 1;
+    }
+    let mut waits = vec![0_usize; tasks.len()];
+    for (index, (task, count)) in tasks.iter().zip(&mut waits).enumerate() {
+        for name in &task.blocked_by {
+            if let Some(named) = names.get_mut(name) {
+                named.waiters.push(index);
+                *count += 1;
+            }
         }
     }
+    let free = |(index, count): (usize, &usize)| (*count == 0).then_some(index);
+    let mut ready: Vec<usize> = waits.iter().enumerate().filter_map(free).collect();
+    while let Some(named) = ready
+        .pop()
+        .and_then(|index| names.get_mut(tasks.get(index)?.id))
+    {
+        named.left -= 1;
+        if named.left > 0 {
+            continue;
+        }
+        for waiter in std::mem::take(&mut named.waiters) {
+            if let Some(count) = waits.get_mut(waiter) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(waiter);
+                }
+            }
+        }
+    }
+    let stuck = tasks.iter().zip(waits).filter(|(_, count)| *count > 0);
+    stuck.map(|(task, _)| task.id).collect()
 }
 
 #[cfg(test)]
@@ -169,5 +204,22 @@ mod tests {
         );
         let text = text.replace("## Dependency Graph", "## Notes");
         assert_eq!(flaws(&text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_name_is_waited_for_until_the_last_task_of_it() {
+        let plan = |tasks: &[(&'static str, &[&'static str])]| -> Vec<&'static str> {
+            let task = |(id, blocked_by): &(&'static str, &[&'static str])| Task {
+                id,
+                blocked_by: blocked_by.to_vec(),
+            };
+            circle(tasks.iter().map(task).collect())
+        };
+        assert_eq!(
+            plan(&[("a", &[]), ("a", &["b"]), ("b", &["a"])]),
+            ["a", "b"]
+        );
+        assert_eq!(plan(&[("a", &["a"]), ("b", &[])]), ["a"]);
+        assert!(plan(&[("b", &["a", "a", "x"]), ("a", &[]), ("a", &[])]).is_empty());
     }
 }

@@ -42,6 +42,25 @@ fn t03_allows_when_the_plan_exists() {
         .says_nothing();
 }
 
+/// One round per task, each over all tasks that are left, took minutes for this plan.
+#[test]
+fn a_plan_of_very_many_tasks_is_read_at_once() {
+    use std::fmt::Write as _;
+    let project = in_phase("06-implementation");
+    let mut plan = "Format: v2.0\n## Dependency Graph\n## Phase 06: Implementation\n".to_owned();
+    for number in 0..9_000 {
+        let next = number + 1;
+        let _written = write!(
+            plan,
+            "- [ ] T{number:04} x | traces: F\n  files: a\n  blocked_by: [T{next:04}]\n"
+        );
+    }
+    project.file("docs/isdlc/tasks.md", &plan);
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+}
+
 #[test]
 fn t04_allows_early_phases() {
     for phase in [

@@ -37,6 +37,9 @@ const GROUND: &str = "ground";
 /// Where the ledger keeps that gates ran in this session.
 const RAN: &str = "gates_ran";
 
+/// No file that is looked at is larger.
+const CAP: u64 = 8 << 20;
+
 /// What is answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -235,7 +238,12 @@ fn weakened(ledger: &mut Ledger, layout: &Layout, now: &Definitions) -> Vec<Stri
 /// Whether a person looked at these definitions and accepted them.
 fn is_accepted(layout: &Layout, now: &Definitions) -> bool {
     let path = layout.local().join("accepted-gates");
-    std::fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line == now.digest()))
+    let digest = now.digest();
+    let accepted = tollgate_core::fs::read_own(&path, CAP).ok().flatten();
+    accepted.is_some_and(|file| {
+        let mut lines = file.bytes.split(|byte| *byte == b'\n');
+        lines.any(|line| line == digest.as_bytes())
+    })
 }
 
 /// A person accepts the gates as they are.
@@ -349,7 +357,7 @@ impl Case<'_> {
                 let mut answer = Answer::of(result.status, result.message).news();
                 if is_late && result.status == Status::Error {
                     answer.message = format!(
-                        "{} The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
+                        "{}. The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
                         answer.message
                     );
                 }
@@ -505,7 +513,9 @@ fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
     let reviews = failures.iter().flat_map(|failure| &failure.files);
     let reviews: Vec<_> = reviews
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .map(|file| std::fs::read(file).unwrap_or_default())
+        // It may be anything by now, also a pipe that nobody writes to.
+        .map(|file| tollgate_core::fs::read_regular(file, CAP).ok().flatten())
+        .map(|file| file.map(|file| file.bytes))
         .collect();
     digest(&(tree, reviews))
 }

@@ -209,8 +209,10 @@ fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Comman
 
 fn sets_pin(place: &Path) -> Option<String> {
     let names = |file: &Path| {
-        let text = std::fs::read(file).unwrap_or_default();
-        holds(&text, b"TOLLGATE_TRUST")
+        let text = tollgate_core::fs::read_regular(file, 64 << 20)
+            .ok()
+            .flatten();
+        text.is_some_and(|file| holds(&file.bytes, b"TOLLGATE_TRUST"))
     };
     let files = SETTINGS.iter().map(|name| place.join(name));
     let mut files = files.filter(|file| names(file));

@@ -252,6 +252,22 @@ fn the_stop_hook_blocks_on_a_finding_and_names_the_file_to_answer_in() {
 }
 
 #[test]
+fn a_review_s_file_that_became_a_pipe_holds_nobody() {
+    let reviews = Reviews::by("command", "command: cat answer.json");
+    reviews
+        .gates
+        .file("answer.json", &fail("it is wrong").to_string());
+    let gates = &reviews.gates;
+    crate::gates::answers(&gates.stop_in("s", "p", false), "block", "failed");
+    let file = gates.path("gauntlet_logs/review_src_q_command@1.1.json");
+    std::fs::remove_file(&file).unwrap();
+    let mode = rustix::fs::Mode::from(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let answer = gates.stop_in("s", "p", true);
+    crate::gates::answers(&answer, "block", "failed");
+}
+
+#[test]
 fn a_skip_excuses_nothing_else() {
     let reviews = Reviews::by("claude", "");
     reviews.gates.file("src/c.txt", "c\n");

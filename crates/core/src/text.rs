@@ -41,6 +41,13 @@ pub fn says(text: &str, patterns: &[&str]) -> bool {
 /// How far back a denial is looked for, in bytes.
 const NEAR: usize = 160;
 
+/// The end of what stands before a place. A few words need no more, and a long text without a
+/// full stop costs no more.
+pub fn near(before: &str) -> &str {
+    let start = before.ceil_char_boundary(before.len().saturating_sub(NEAR));
+    before.get(start..).unwrap_or(before)
+}
+
 /// What follows the pattern, if `text` begins with it.
 fn rest<'t>(text: &'t str, pattern: &str) -> Option<&'t str> {
     pattern.chars().try_fold(text, |text, c| match c {
@@ -59,9 +66,7 @@ fn skip(text: &str, of: impl Fn(char) -> bool) -> Option<&str> {
 /// "Do not advance to the …": a denial a few words earlier in the same clause. Only there: in
 /// "do not wait, advance" the denial is about something else.
 fn is_denied(before: &str) -> bool {
-    // A few words need no more, and a long text without a full stop costs no more.
-    let start = before.ceil_char_boundary(before.len().saturating_sub(NEAR));
-    let near = before.get(start..).unwrap_or(before);
+    let near = near(before);
     let clause = near
         .rsplit(['.', '!', '?', '\n', ';', ',', ':'])
         .next()
@@ -122,11 +127,15 @@ pub fn after_phrase<'t>(text: &'t str, words: &str) -> Option<&'t str> {
 
 /// Whether `word` (lower case) stands alone in `text`, in any case.
 pub fn has_word(text: &str, word: &str) -> bool {
-    phrases(text, word).any(|(found, after)| {
-        let before = text
-            .get(..text.len() - after.len() - found.len())
-            .unwrap_or_default();
-        !before.ends_with(in_word) && !after.starts_with(in_word)
+    words(text, word).next().is_some()
+}
+
+/// Where `word` (lower case) stands alone in `text`, in any case.
+pub fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> {
+    phrases(text, word).filter_map(|(found, after)| {
+        let at = text.len() - after.len() - found.len();
+        let before = text.get(..at).unwrap_or_default();
+        (!before.ends_with(in_word) && !after.starts_with(in_word)).then_some(at)
     })
 }
 

@@ -65,6 +65,7 @@ pub(crate) fn hides_commit(run: &Run) -> bool {
             .words
             .iter()
             .chain(run.input.as_ref())
+            .chain(run.script.as_ref())
             .any(|word| word.raw().contains("git") && word.raw().contains("commit"))
 }
 
@@ -96,10 +97,11 @@ pub(crate) fn is_dry_run(args: &[Word]) -> bool {
         let text = word.raw();
         match text {
             "--" => break,
-            "--short" | "--porcelain" | "--long" | "--help" | "-h" => return true,
+            "--short" | "--porcelain" | "--long" | "--null" | "--help" | "-h" => return true,
             "--no-dry-run" => dry = false,
             _ if text.len() > 3 && "--dry-run".starts_with(text) => dry = true,
-            _ if COMMIT_VALUES.contains(&text) => {
+            // git takes a long option by any beginning of it that is long enough.
+            _ if text.len() > 3 && COMMIT_VALUES.iter().any(|long| long.starts_with(text)) => {
                 args.next();
             }
             _ if text.starts_with("--") || !text.starts_with('-') => {}
@@ -110,7 +112,7 @@ pub(crate) fn is_dry_run(args: &[Word]) -> bool {
                     Some(at) if at + 1 == text.len() && !text.ends_with(['u', 'S']) => {
                         args.next();
                     }
-                    None if text.contains('h') => return true,
+                    None if text.contains(['h', 'z']) => return true,
                     Some(_) | None => {}
                 }
             }
@@ -156,6 +158,9 @@ mod tests {
             ("-am --dry-run", false),
             ("-mfoo --dry-run", true),
             ("--message --short", false),
+            ("--mess --dry-run", false),
+            ("-z -m x", true),
+            ("-mz", false),
             ("--porcelain", true),
             ("-- --dry-run", false),
             ("-uno --dry-run", true),

@@ -47,7 +47,8 @@ struct Tree {
     root: PathBuf,
     relation: Relation,
     heads: Vec<Head>,
-    previous: Option<String>,
+    /// What was checked out before, the latest last.
+    previous: Vec<String>,
 }
 
 /// The state of a conditional part's surroundings when it was entered.
@@ -96,7 +97,7 @@ impl<'a> World<'a> {
             repository,
             relation: Relation::Here,
             heads,
-            previous: None,
+            previous: Vec::new(),
         };
         Self {
             home,
@@ -282,7 +283,12 @@ impl<'a> World<'a> {
             }
             return value.literal().map(str::to_owned);
         }
-        if let Some((_, value)) = self.aliases.iter().rev().find(|(known, _)| known == name) {
+        if let Some((_, value)) = self
+            .aliases
+            .iter()
+            .rev()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        {
             return Some(value.clone());
         }
         let place = self.place(call);
@@ -408,7 +414,7 @@ impl<'a> World<'a> {
             root,
             relation,
             heads: vec![head],
-            previous: None,
+            previous: Vec::new(),
         });
         self.trees.len() - 1
     }
@@ -462,7 +468,7 @@ impl<'a> World<'a> {
         };
         self.landings.commits.push(Commit {
             relation: tree.relation,
-            work_tree: Some(tree.root.clone()),
+            repository: tree.repository.clone(),
             heads: tree.heads.clone(),
         });
     }
@@ -517,13 +523,15 @@ impl<'a> World<'a> {
         let ground = Ground {
             repository: tree.repository.as_ref(),
             made: &self.made,
-            previous: tree.previous.as_deref(),
+            previous: &tree.previous,
             head: &head,
         };
         let change = movement(name, call, &ground);
         self.status = match change {
             Move::To(new) => {
-                tree.previous = head.branch().map(str::to_owned);
+                // From no branch there is no way back by name.
+                let before = head.branch().unwrap_or_default().to_owned();
+                tree.previous.push(before);
                 tree.heads = vec![new];
                 Some(true)
             }

@@ -169,16 +169,16 @@ impl Repository {
             .any(|(_, message)| message.starts_with(&wanted))
     }
 
-    /// The branch checked out before this one: what `git checkout -` goes back to.
-    pub fn previous_branch(&self) -> Option<String> {
+    /// What was checked out `back` switches ago: `git checkout -` goes back one.
+    pub fn previous_branch(&self, back: usize) -> Option<String> {
         let text = read_tail(&self.git_dir.join("logs/HEAD"), REFLOG_TAIL)?;
-        let from = text.lines().rev().find_map(|line| {
+        let mut switches = text.lines().rev().filter_map(|line| {
             line.split_once('\t')?
                 .1
                 .strip_prefix("checkout: moving from ")?
                 .split_once(" to ")
-        })?;
-        Some(from.0.to_owned())
+        });
+        Some(switches.nth(back.checked_sub(1)?)?.0.to_owned())
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
         let found = Repository::discover(dir.path()).unwrap();
         assert!(found.was_merged("feature/y"));
         assert!(!found.was_merged("feature"));
-        assert_eq!(found.previous_branch().as_deref(), Some("topic"));
+        assert_eq!(found.previous_branch(1).as_deref(), Some("topic"));
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! What a command line does to branches, as data.
 
-use std::path::PathBuf;
-
-use super::Head;
+use super::{Head, Repository};
 
 /// What a command line would do to branches.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +18,8 @@ pub struct Landings {
 pub struct Commit {
     /// The repository it lands in, as seen from where the command starts.
     pub relation: Relation,
-    /// The work tree, when it is known.
-    pub work_tree: Option<PathBuf>,
+    /// The repository; nothing when the command line itself makes it, or there is none.
+    pub repository: Option<Repository>,
     /// The branches it could land on, the likeliest first; more than one when a switch before it
     /// may or may not have happened.
     pub heads: Vec<Head>,

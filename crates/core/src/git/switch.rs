@@ -1,5 +1,7 @@
 //! What a git command does to `HEAD`: `checkout`, `switch`, `branch -m`, `symbolic-ref` …
 
+use std::borrow::Cow;
+
 use super::{GitCall, Head, Repository};
 use crate::shell::Word;
 
@@ -19,8 +21,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) repository: Option<&'a Repository>,
     /// Branches made earlier in the same command line.
     pub(crate) made: &'a [String],
-    /// The branch checked out before the current one, when this command line changed it.
-    pub(crate) previous: Option<&'a str>,
+    /// What this command line had checked out before, the latest last.
+    pub(crate) previous: &'a [String],
     pub(crate) head: &'a Head,
 }
 
@@ -40,7 +42,7 @@ impl Ground<'_> {
     reason = "they mirror git's own independent flags"
 )]
 struct Options<'w> {
-    create: Option<&'w Word>,
+    create: Option<Cow<'w, Word>>,
     force: bool,
     detach: bool,
     track: bool,
@@ -61,11 +63,18 @@ fn options<'w>(args: &'w [Word], creators: &str) -> Options<'w> {
             break;
         }
         if let Some(long) = text.strip_prefix("--") {
-            match long.split_once('=').map_or(long, |(name, _)| name) {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            match name {
                 "orphan" | "create" | "force-create" => {
-                    found.force |= long == "force-create";
-                    found.create = args.get(at);
-                    at += 1;
+                    found.force |= name == "force-create";
+                    found.create = match value {
+                        Some(value) => Some(Cow::Owned(Word::new(value))),
+                        None => args.get(at).map(Cow::Borrowed),
+                    };
+                    at += usize::from(value.is_none());
                 }
                 "detach" => found.detach = true,
                 "track" => found.track = true,
@@ -88,13 +97,13 @@ fn options<'w>(args: &'w [Word], creators: &str) -> Options<'w> {
                 };
                 let (_, tail) = cluster.split_at(index);
                 found.force |= tail.starts_with(['B', 'C']);
-                // A joined name (`-bx`) is rare enough to be looked at as a word of its own.
-                found.create = if tail.len() == 1 {
-                    args.get(at)
-                } else {
-                    Some(word)
+                // The name may be joined: `-bname`.
+                let joined = tail.get(1..).filter(|name| !name.is_empty());
+                found.create = match joined {
+                    Some(name) => Some(Cow::Owned(Word::new(name))),
+                    None => args.get(at).map(Cow::Borrowed),
                 };
-                at += 1;
+                at += usize::from(joined.is_none());
             }
             None => found.operands.push(word),
         }
@@ -103,12 +112,7 @@ fn options<'w>(args: &'w [Word], creators: &str) -> Options<'w> {
 }
 
 fn created(options: &Options<'_>, ground: &Ground<'_>) -> Option<Move> {
-    let word = options.create?;
-    let text = word.literal()?;
-    let name = match text.strip_prefix('-') {
-        Some(joined) => joined.trim_start_matches(['q', 'f', 'b', 'B', 'c', 'C']),
-        None => text,
-    };
+    let name = options.create.as_ref()?.literal()?;
     let taken = ground.repository.is_some() && ground.exists(name);
     Some(if taken && !options.force {
         Move::Fails
@@ -123,6 +127,7 @@ pub(crate) fn movement(subcommand: &str, call: &GitCall, ground: &Ground<'_>) ->
         "checkout" | "switch" => checkout(subcommand == "switch", &call.args, ground),
         "branch" => rename(&call.args, ground),
         "symbolic-ref" => symbolic_ref(&call.args),
+        "rebase" => rebase(&call.args),
         "stash" => match (call.args.first().map(Word::raw), call.args.get(1)) {
             (Some("branch"), Some(name)) => to_branch(name),
             _ => Move::Stays,
@@ -155,10 +160,12 @@ fn checkout(switch: bool, args: &[Word], ground: &Ground<'_>) -> Move {
     {
         return Move::To(Head::Branch(name.to_owned()));
     }
-    if matches!(target, "-" | "@{-1}") {
-        let previous = match ground.previous {
-            Some(previous) => Some(previous.to_owned()),
-            None => ground.repository.and_then(Repository::previous_branch),
+    if let Some(back) = steps_back(target) {
+        let previous = match ground.previous.len().checked_sub(back) {
+            Some(at) => ground.previous.get(at).cloned(),
+            None => ground
+                .repository
+                .and_then(|repository| repository.previous_branch(back - ground.previous.len())),
         };
         return match previous {
             Some(name) if ground.exists(&name) => Move::To(Head::Branch(name)),
@@ -205,6 +212,15 @@ fn checkout(switch: bool, args: &[Word], ground: &Ground<'_>) -> Move {
     }
 }
 
+/// How many switches back `-` and `@{-2}` lead.
+fn steps_back(target: &str) -> Option<usize> {
+    if target == "-" {
+        return Some(1);
+    }
+    let number = target.strip_prefix("@{-")?.strip_suffix('}')?;
+    number.parse().ok().filter(|back| *back > 0)
+}
+
 /// `git branch -m new`, `git branch -M old new`.
 fn rename(args: &[Word], ground: &Ground<'_>) -> Move {
     let renames = args
@@ -222,7 +238,11 @@ fn rename(args: &[Word], ground: &Ground<'_>) -> Move {
 }
 
 fn symbolic_ref(args: &[Word]) -> Move {
-    let mut operands = args.iter().filter(|word| !word.starts_with("-"));
+    let mut reason = false;
+    let mut operands = args.iter().filter(|word| {
+        let value = std::mem::replace(&mut reason, word.raw() == "-m");
+        !value && !word.starts_with("-")
+    });
     match (
         operands.next().map(Word::raw),
         operands.next().and_then(Word::literal),
@@ -235,11 +255,37 @@ fn symbolic_ref(args: &[Word]) -> Move {
     }
 }
 
+/// `git rebase upstream branch` checks the branch out first.
+fn rebase(args: &[Word]) -> Move {
+    let mut operands = Vec::new();
+    let mut root = false;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.raw() {
+            "--continue" | "--skip" | "--abort" | "--quit" | "--edit-todo" => return Move::Stays,
+            "--root" => root = true,
+            "--onto" | "-s" | "--strategy" | "-X" | "--strategy-option" | "-x" | "--exec"
+            | "-C" | "--whitespace" | "--empty" => {
+                words.next();
+            }
+            text if text.starts_with('-') => {}
+            _ => operands.push(word),
+        }
+    }
+    match (root, operands.as_slice()) {
+        (false, [_, branch]) | (true, [branch]) => to_branch(branch),
+        _ => Move::Stays,
+    }
+}
+
 /// The branches that `git branch`, `git checkout -b` and the like would make.
 pub(crate) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
     let word = match subcommand {
-        "checkout" => options(args, "bB").create,
-        "switch" => options(args, "cC").create,
+        "checkout" | "switch" => {
+            let creators = if subcommand == "switch" { "cC" } else { "bB" };
+            let made = options(args, creators).create?;
+            return made.literal().map(str::to_owned);
+        }
         "branch" => {
             let plain = args.iter().all(|word| {
                 !word.starts_with("-")
@@ -267,8 +313,8 @@ pub(crate) fn new_worktree(args: &[Word]) -> Option<(String, Head)> {
     }
     let options = options(args.get(1..)?, "bB");
     let path = options.operands.first()?.literal()?;
-    let named = options.create.or_else(|| options.operands.get(1).copied());
-    let head = match named {
+    let second = options.operands.get(1).copied();
+    let head = match options.create.as_deref().or(second) {
         _ if options.detach => Head::Detached,
         Some(name) => Head::Branch(name.literal()?.to_owned()),
         None => {

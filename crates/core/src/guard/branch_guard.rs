@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::{Class, Guard};
-use crate::git::{self, Commit, Head, Relation, Repository};
+use crate::git::{self, Commit, Head, Repository};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
@@ -93,20 +93,16 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ours) = Repository::discover(scene.layout().root()) else {
         return Verdict::Allow;
     };
-    for commit in commits
-        .iter()
-        .filter(|commit| commit.relation != Relation::Elsewhere)
-    {
-        let there = commit.work_tree.as_deref().unwrap_or(dir);
-        let Some(repository) = Repository::discover(there) else {
+    // The command may start outside the project and come back to it, so the repository counts and
+    // not how far it is from there.
+    for commit in &commits {
+        let repository = commit.repository.as_ref();
+        let Some(repository) = repository.filter(|there| there.same_repository(&ours)) else {
             continue;
         };
-        if !repository.same_repository(&ours) {
-            continue;
-        }
-        for name in branches(scene, commit, &repository) {
+        for name in branches(scene, commit, repository) {
             if PROTECTED.contains(&name.as_ref()) {
-                if let Some(closed) = closed(workflow, &repository) {
+                if let Some(closed) = closed(workflow, repository) {
                     return Verdict::Block(to_main(&name, closed));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())

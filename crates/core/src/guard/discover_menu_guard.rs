@@ -125,6 +125,10 @@ fn is_menu(text: &str) -> bool {
             continue;
         }
         let before = at.checked_sub(1).and_then(|i| bytes.get(i));
+        // A number is looked at once, at its first digit: it can be as long as the text.
+        if before.is_some_and(u8::is_ascii_digit) {
+            continue;
+        }
         let digits = bytes
             .iter()
             .skip(at)

@@ -211,13 +211,24 @@ fn chosen(rest: &str) -> Option<&'static str> {
 /// The first step that a line calls complete or done.
 fn finished_step(text: &str) -> Option<&'static str> {
     let finished = |words: &str| {
+        // A line may name the step very often, so its other words are looked for once: where it
+        // ends, and the last places of "done" and "not" in it.
+        let mut known: Option<(usize, Option<usize>, Option<usize>)> = None;
         text::phrases(text, words).any(|(_, rest)| {
-            let line = rest.lines().next().unwrap_or_default();
-            !line.starts_with(|c: char| c.is_ascii_digit())
-                && ["complete", "completed", "done"]
-                    .iter()
-                    .any(|word| text::has_word(line, word))
-                && !text::has_word(line, "not")
+            let at = text.len() - rest.len();
+            let (_, done, not) = *match &mut known {
+                Some(line) if at <= line.0 => line,
+                other => {
+                    let line = rest.lines().next().unwrap_or_default();
+                    let last = |word| Some(at + text::words(line, word).last()?);
+                    let done = ["complete", "completed", "done"];
+                    let done = done.into_iter().filter_map(last).max();
+                    other.insert((at + line.len(), done, last("not")))
+                }
+            };
+            !rest.starts_with(|c: char| c.is_ascii_digit())
+                && done.is_some_and(|done| done >= at)
+                && not.is_none_or(|not| not < at)
         })
     };
     STEPS
@@ -229,6 +240,24 @@ fn finished_step(text: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_is_finished_where_nothing_after_it_says_the_opposite() {
+        for (text, expected) in [
+            (
+                "Step 1: project discovery complete",
+                Some("project_discovery"),
+            ),
+            ("step 2 is not done", None),
+            ("step 2 is not done. Step 2 is done", Some("user_personas")),
+            ("step 3 done, step 3 not complete", None),
+            ("step 12 done", None),
+            ("step 4\ndone", None),
+            ("step 5 is\nstep 5 done", Some("user_stories")),
+        ] {
+            assert_eq!(finished_step(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn f10_only_a_bracketed_letter_or_an_explicit_selection_is_a_choice() {

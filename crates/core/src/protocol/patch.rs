@@ -3,6 +3,7 @@
 //! Which files it touches is told by its headers alone (`*** Update File: path`).
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::After;
 
@@ -15,8 +16,10 @@ const HEADERS: [&str; 4] = [ADD, UPDATE, DELETE, MOVE];
 /// Every file the patch adds, updates, deletes or moves to, in its order, each once.
 pub(super) fn files<'a>(text: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
     let mut files: Vec<Cow<'a, str>> = Vec::new();
+    // A patch can name very many.
+    let mut known = BTreeSet::new();
     let mut add = |file: Cow<'a, str>| {
-        if !files.contains(&file) {
+        if known.insert(file.clone()) {
             files.push(file);
         }
     };

@@ -4,8 +4,7 @@
 //! it is told to write with an option such as `-o` or `--output`.
 
 use super::effects_git::git;
-use super::nested::operands;
-use super::syntax::DEEP;
+use super::nested::{found_path, operands};
 use super::word::Word;
 use super::{Mode, Run};
 
@@ -178,6 +177,10 @@ impl Effects<'_> {
             }
             "sort" | "gsort" => {
                 self.files(plain("oktST", &["output"]).value(&["o", "output"]).cloned());
+            }
+            "uniq" => self.files(plain("fsw", &[]).operands.into_iter().nth(1)),
+            "python" | "python3" if words.iter().any(|word| word.raw() == "json.tool") => {
+                self.files(plain("m", &["indent"]).operands.into_iter().nth(1));
             }
             "curl" => self.download(
                 &plain("oHdXuAebwTFmK", &["output", "data", "header", "request"]),
@@ -405,14 +408,20 @@ impl Effects<'_> {
                     || part.contains("writefile")
             })
         };
-        let told = words
-            .iter()
-            .any(|word| saves(word.raw()) && (word.starts_with("+") || !word.raw().contains('/')))
-            || self
-                .run
-                .input
-                .as_ref()
-                .is_some_and(|input| saves(input.raw()));
+        // A word after `-c` is a script whatever it looks like; others may be file names.
+        let mut script = false;
+        let told = words.iter().any(|word| {
+            let text = word.raw();
+            let given = std::mem::replace(
+                &mut script,
+                text.starts_with('-') && text.ends_with('c') || text == "--cmd",
+            );
+            saves(text) && (given || text.starts_with('+') || !text.contains('/'))
+        }) || self
+            .run
+            .input
+            .as_ref()
+            .is_some_and(|input| saves(input.raw()));
         let files = operands_without(words);
         if told {
             self.files(files);
@@ -429,18 +438,8 @@ impl Effects<'_> {
             let at = words.iter().position(|word| word.raw() == option)?;
             words.get(at + 1).cloned()
         };
-        let every = DEEP.to_string();
         if words.iter().any(|word| word.raw() == "-delete") {
-            let path = match (value("-name"), value("-path")) {
-                (Some(name), _) => format!("{start}/{every}{}", name.raw().replace('*', &every)),
-                (None, Some(path)) => path.raw().replace('*', &every),
-                (None, None) => format!("{start}{every}"),
-            };
-            let dirs = value("-type").is_some_and(|kind| kind.raw() == "d");
-            self.add(
-                Word::new(path),
-                if dirs { Reach::Perhaps } else { Reach::File },
-            );
+            self.file(Word::new(found_path(start, words)));
         }
         self.files(
             value("-fprint")
@@ -455,7 +454,7 @@ fn operands_without(words: &[Word]) -> Vec<Word> {
     let mut files = Vec::new();
     let mut words = operands(words, "", 0).iter();
     while let Some(word) = words.next() {
-        if matches!(word.raw(), "-c" | "-s" | "-S" | "--cmd") {
+        if matches!(word.raw(), "-c" | "-sc" | "-esc" | "-S" | "--cmd") {
             words.next();
         } else if !word.starts_with("-") && !word.starts_with("+") {
             files.push(word.clone());

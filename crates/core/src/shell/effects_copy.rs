@@ -140,8 +140,10 @@ impl Effects<'_> {
             .cloned()
             .unwrap_or_else(|| Word::new("."));
         if creates {
-            // The archive itself is written.
-            self.files(args.value(&["f", "file"]).cloned());
+            // The archive itself is written; after a bare cluster it is the next word.
+            let joined = bare && first.contains('f');
+            let archive = args.value(&["f", "file"]).cloned();
+            self.files(archive.or_else(|| args.operands.get(1).filter(|_| joined).cloned()));
             return;
         }
         if !extracts || args.has('O', "to-stdout") {

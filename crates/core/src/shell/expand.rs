@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::parameter::{element, operate, slice};
 use super::syntax::{BETWEEN, BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
 use super::walk::{Io, Scope, Walker};
 use super::word::{Word, is_mark};
@@ -73,7 +74,7 @@ impl Fields {
 }
 
 /// A letter outside quotes, with the meaning it has there.
-fn activate(letter: char) -> char {
+pub(crate) fn activate(letter: char) -> char {
     match letter {
         '*' => STAR,
         '?' => QUERY,
@@ -214,17 +215,30 @@ impl Walker<'_> {
         fields: &mut Fields,
     ) {
         if quoted
-            && matches!(op, VarOp::Plain)
             && !fields.whole
             && let Some(args) = elements(name, scope)
         {
-            for (index, arg) in args.iter().enumerate() {
-                if index > 0 {
-                    fields.cut();
+            let args = match op {
+                VarOp::Plain => Some(args.as_slice()),
+                VarOp::Other(word) => {
+                    let range = self.text(word, scope);
+                    range
+                        .strip_prefix(':')
+                        .and_then(|range| slice(&args, range, usize::from(name == "@")))
                 }
-                fields.quoted(arg);
+                VarOp::Default(_) | VarOp::Assign(_) | VarOp::Instead(_) | VarOp::Unknown(_) => {
+                    None
+                }
+            };
+            if let Some(args) = args {
+                for (index, arg) in args.iter().enumerate() {
+                    if index > 0 {
+                        fields.cut();
+                    }
+                    fields.quoted(arg);
+                }
+                return;
             }
-            return;
         }
         let value = self.lookup(name, scope);
         let hole = || String::from(HOLE);
@@ -253,6 +267,10 @@ impl Walker<'_> {
                 }
             }
             VarOp::Other(word) => {
+                let operation = self.text(word, scope);
+                self.operated(name, &operation, scope).unwrap_or_else(hole)
+            }
+            VarOp::Unknown(word) => {
                 let _only_its_substitutions_run = self.text(word, scope);
                 hole()
             }
@@ -264,8 +282,30 @@ impl Walker<'_> {
         }
     }
 
+    /// What an operation behind a name makes of its value; nothing when that is not known.
+    fn operated(&self, name: &str, operation: &str, scope: &Scope) -> Option<String> {
+        if let (Some(all), Some(range)) = (elements(name, scope), operation.strip_prefix(':')) {
+            return Some(slice(&all, range, usize::from(name == "@"))?.join(" "));
+        }
+        if let Some(rest) = operation.strip_prefix('[') {
+            let (index, rest) = rest.split_once(']')?;
+            let all = elements(&format!("{name}[@]"), scope)?;
+            let value = element(&all, index)?;
+            return if rest.is_empty() {
+                Some(value.to_owned())
+            } else {
+                operate(value, rest)
+            };
+        }
+        operate(&self.lookup(name, scope)?, operation)
+    }
+
     /// A variable's value; nothing when the command does not say.
     pub(crate) fn lookup(&self, name: &str, scope: &Scope) -> Option<String> {
+        if let Some(behind) = name.strip_prefix('!').filter(|name| !name.is_empty()) {
+            let name = &scope.vars.get(behind)?.text;
+            return scope.vars.get(name).map(|value| value.text.clone());
+        }
         if let Some(array) = name
             .strip_suffix("[@]")
             .or_else(|| name.strip_suffix("[*]"))

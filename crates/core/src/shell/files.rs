@@ -1,7 +1,8 @@
 //! Files opened by redirections, and the texts of files that the command itself writes.
 
 use super::syntax::{HOLE, Redirect as RawRedirect, RedirectOp};
-use super::walk::{Io, Scope, Walker};
+use super::walk::{Call, Io, Scope, Walker};
+use super::word::Word;
 use super::{Mode, Redirect, join};
 
 impl Walker<'_> {
@@ -32,20 +33,23 @@ impl Walker<'_> {
                 RedirectOp::HereString => {
                     let mut text = self.text(&redirect.target, scope);
                     text.push('\n');
-                    if stdin {
-                        io.input = Some(text.into());
-                    }
+                    self.supply(redirect.fd, text, io);
                     continue;
                 }
                 RedirectOp::HereDoc => {
                     let body = redirect.body.as_ref().map(|body| body.borrow().clone());
                     let text = self.text(&body.unwrap_or_default(), scope);
-                    if stdin {
-                        io.input = Some(text.into());
+                    self.supply(redirect.fd, text, io);
+                    continue;
+                }
+                RedirectOp::DupIn => {
+                    let target = self.target(&redirect.target, scope);
+                    let known = self.file_text(&format!("/dev/fd/{}", target.raw()), None);
+                    if stdin && known.is_some() {
+                        io.input = known.map(Into::into);
                     }
                     continue;
                 }
-                RedirectOp::DupIn => continue,
                 RedirectOp::DupOut => {
                     let target = self.target(&redirect.target, scope);
                     // `>&2` and `>&-` name descriptors; `>&file` is `&>file`.
@@ -81,6 +85,36 @@ impl Walker<'_> {
             redirects.push(Redirect { mode, target });
         }
         redirects
+    }
+
+    /// Puts a text on standard input, or on another descriptor, which has a name as a file.
+    fn supply(&mut self, fd: Option<u32>, text: String, io: &mut Io) {
+        match fd.unwrap_or(0) {
+            0 => io.input = Some(text.into()),
+            fd => self.remember_file(format!("/dev/fd/{fd}"), text),
+        }
+    }
+
+    /// Remembers what a command makes of a text that is known: `tee file`, `cp from to`.
+    pub(crate) fn note_copied(&mut self, name: &str, call: &Call) {
+        let Some(dir) = call.dir.as_deref() else {
+            return;
+        };
+        let operands: Vec<&str> = (call.words.iter().skip(1))
+            .filter(|word| !word.starts_with("-"))
+            .filter_map(Word::literal)
+            .collect();
+        let (text, to) = match (name, operands.as_slice()) {
+            ("tee", to) => (call.io.input.as_deref().map(str::to_owned), to),
+            ("cp" | "mv" | "install", [from, to]) => {
+                (self.file_text(from, Some(dir)), std::slice::from_ref(to))
+            }
+            _ => return,
+        };
+        let Some(text) = text else { return };
+        for name in to {
+            self.remember_file(join(dir, name), text.clone());
+        }
     }
 
     /// The text of a file, when this very command wrote it.

@@ -339,8 +339,10 @@ impl<'a> Cursor<'a> {
     fn braced(&mut self, quoted: bool) -> Piece {
         let mut name = String::new();
         let mut odd = false;
+        let mut indirect = false;
         if matches!(self.peek(0), b'#' | b'!') && (is_name(self.peek(1)) || self.peek(1) == b'@') {
-            odd = true;
+            indirect = self.peek(0) == b'!';
+            odd = !indirect;
             self.at += 1;
         }
         if matches!(self.peek(0), b'@' | b'*' | b'?' | b'-' | b'$' | b'!' | b'#') {
@@ -354,7 +356,7 @@ impl<'a> Cursor<'a> {
         } else if self.eat(b"[*]") {
             name.push_str("[*]");
         } else if self.peek(0) == b'[' {
-            odd |= !self.eat(b"[0]");
+            self.eat(b"[0]");
         }
         let colon = usize::from(self.peek(0) == b':');
         let kind = self.peek(colon);
@@ -370,9 +372,13 @@ impl<'a> Cursor<'a> {
             b'-' if known => VarOp::Default(operand),
             b'=' if known => VarOp::Assign(operand),
             b'+' if known => VarOp::Instead(operand),
-            _ if odd || !operand.0.is_empty() => VarOp::Other(operand),
+            _ if odd => VarOp::Unknown(operand),
+            _ if !operand.0.is_empty() => VarOp::Other(operand),
             _ => VarOp::Plain,
         };
+        if indirect {
+            name.insert(0, '!');
+        }
         Piece::Variable { name, op, quoted }
     }
 

@@ -20,6 +20,7 @@ mod heredoc;
 mod lex;
 mod nested;
 mod output;
+mod parameter;
 mod parse;
 mod path;
 mod redirect;
@@ -99,6 +100,8 @@ pub struct Run {
     pub redirects: Vec<Redirect>,
     /// The text on its standard input, when a pipe, a heredoc or a here-string supplies it.
     pub input: Option<Word>,
+    /// The text of the script file that an interpreter is given, when this command line wrote it.
+    pub script: Option<Word>,
     /// The connection to the step before.
     pub link: Link,
 }

@@ -3,16 +3,29 @@
 
 use std::rc::Rc;
 
-use super::Link;
-use super::expand::as_script;
+use super::expand::{activate, as_script};
+use super::output::printf;
 use super::state::{define_alias, set};
-use super::syntax::{Command, DEEP, HOLE, LOOSE};
+use super::syntax::{BELOW, Command, DEEP, HOLE, LOOSE};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
 use super::wrap::split_words;
+use super::{Link, Mode};
 
 /// `find` actions that start a command.
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+
+/// Long options of `flock`, `watch`, `parallel` and the like whose value is the next word.
+const LONG_VALUES: [&str; 8] = [
+    "timeout",
+    "wait",
+    "conflict-exit-code",
+    "interval",
+    "jobs",
+    "max-args",
+    "runs",
+    "warmup",
+];
 
 impl Walker<'_> {
     /// Runs a call whose wrappers are gone.
@@ -21,8 +34,12 @@ impl Walker<'_> {
         let Some(name) = literal.and_then(super::program_name).map(str::to_owned) else {
             // Nothing but redirections, or a program nobody can name.
             self.survey.opaque |= !call.words.is_empty();
+            // `$(<file)` is the file's text.
+            let reads = call.words.is_empty()
+                && (call.redirects.iter()).any(|redirect| redirect.mode == Mode::Read);
+            let text = call.io.input.clone().filter(|_| reads);
             self.emit(call, scope);
-            return String::from(HOLE);
+            return text.map_or_else(|| String::from(HOLE), |text| text.to_string());
         };
         match name.as_str() {
             "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "rbash" => {
@@ -89,12 +106,22 @@ impl Walker<'_> {
             }
             "set" => set(&call, scope),
             "shift" => {
+                let count = call.words.get(1).and_then(Word::literal);
+                let count = count.and_then(|count| count.parse().ok()).unwrap_or(1);
                 let args: &mut Vec<String> = Rc::make_mut(&mut scope.args);
-                if !args.is_empty() {
-                    args.remove(0);
+                if count <= args.len() {
+                    args.drain(..count);
+                }
+            }
+            "printf" if call.words.get(1).is_some_and(|word| word.raw() == "-v") => {
+                if let Some(variable) = call.words.get(2).and_then(Word::literal) {
+                    let words = call.words.get(3..).unwrap_or_default();
+                    let text = printf(words).unwrap_or_else(|| String::from(HOLE));
+                    self.assign(variable, text, scope);
                 }
             }
             "read" | "mapfile" | "readarray" => self.read(&call, scope),
+            "tee" | "cp" | "mv" | "install" => self.note_copied(&name, &call),
             _ => {
                 let path = call
                     .words
@@ -189,7 +216,7 @@ impl Walker<'_> {
         let operands = call.words.get(at..).unwrap_or_default();
         let mut inner = scope.clone();
         inner.dir.clone_from(&call.dir);
-        Rc::make_mut(&mut inner.functions).clear();
+        Rc::make_mut(&mut inner.functions).retain(|name, _| scope.shared.contains(name));
         for (name, value) in &call.vars {
             self.assign(name, value.raw().to_owned(), &mut inner);
             if let Some(value) = Rc::make_mut(&mut inner.vars).get_mut(name) {
@@ -214,6 +241,9 @@ impl Walker<'_> {
             _ => (call.io.input.as_deref().map(str::to_owned), operands),
         };
         inner.args = Rc::new(args.iter().map(|word| word.raw().to_owned()).collect());
+        if let Some(zero) = operands.get(1).filter(|_| takes_text) {
+            self.assign("0", zero.raw().to_owned(), &mut inner);
+        }
         if !call.redirects.is_empty() || text.is_none() {
             // The shell itself opens these files.
             self.emit(call.clone(), scope);
@@ -252,6 +282,7 @@ impl Walker<'_> {
 
     fn xargs(&mut self, call: &Call, scope: &mut Scope) -> String {
         let mut replace: Option<String> = None;
+        let mut cut = None;
         let mut at = 1;
         while let Some(word) = call.words.get(at) {
             let text = word.raw();
@@ -269,6 +300,10 @@ impl Walker<'_> {
                 };
                 if name == "replace" {
                     replace = Some(value.unwrap_or("{}").to_owned());
+                } else if name == "null" {
+                    cut = Some('\0');
+                } else if name == "delimiter" && value.is_some() {
+                    cut = value.and_then(delimiter);
                 } else if value.is_none()
                     && matches!(
                         name,
@@ -284,11 +319,14 @@ impl Walker<'_> {
                 }
                 continue;
             }
-            let Some(index) = option.find(['I', 'n', 'L', 'P', 's', 'd', 'E', 'a', 'J', 'i'])
-            else {
+            let valued = option.find(['I', 'n', 'L', 'P', 's', 'd', 'E', 'a', 'J', 'i']);
+            let (flags, tail) = option.split_at(valued.unwrap_or(option.len()));
+            if flags.contains('0') {
+                cut = Some('\0');
+            }
+            if tail.is_empty() {
                 continue;
-            };
-            let (_, tail) = option.split_at(index);
+            }
             let letter = tail.chars().next().unwrap_or('n');
             let mut value: String = tail.chars().skip(1).collect();
             if value.is_empty() && letter != 'i' {
@@ -298,6 +336,9 @@ impl Walker<'_> {
                     .map(|word| word.raw().to_owned())
                     .unwrap_or_default();
                 at += 1;
+            }
+            if letter == 'd' {
+                cut = delimiter(&value);
             }
             if matches!(letter, 'I' | 'J' | 'i') {
                 replace = Some(if value.is_empty() {
@@ -318,7 +359,8 @@ impl Walker<'_> {
         inner.io.input = None;
         if let Some(mark) = replace {
             let lines: Vec<&str> = if known {
-                input.lines().collect()
+                let end = cut.unwrap_or('\n');
+                input.split_terminator(end).collect()
             } else {
                 vec!["\u{FDD0}"]
             };
@@ -333,7 +375,10 @@ impl Walker<'_> {
         } else {
             inner.words = template.to_vec();
             if known {
-                inner.words.extend(split_words(input));
+                inner.words.extend(match cut {
+                    Some(end) => input.split_terminator(end).map(Word::new).collect(),
+                    None => split_words(input),
+                });
             } else {
                 inner.words.push(Word::new(LOOSE));
             }
@@ -430,18 +475,35 @@ impl Walker<'_> {
     /// Programs that take a command as the value of an option, or after a file name.
     fn text_option(&mut self, name: &str, call: &Call, scope: &mut Scope) {
         let words = &call.words;
-        let option = words.iter().position(|word| {
-            matches!(
-                word.raw(),
-                "-c" | "--command" | "--run" | "--call" | "-lc" | "-qc" | "-qec" | "-ec" | "-qefc"
-            )
+        let given = words.iter().enumerate().skip(1).find_map(|(at, word)| {
+            let next = || words.get(at + 1).map(|word| word.raw().to_owned());
+            let option = word.raw().strip_prefix('-')?;
+            let Some(long) = option.strip_prefix('-') else {
+                let (_, joined) = option.split_once('c')?;
+                return if joined.is_empty() {
+                    next()
+                } else {
+                    Some(joined.to_owned())
+                };
+            };
+            match long.split_once('=') {
+                Some(("command" | "run" | "call", text)) => Some(text.to_owned()),
+                None if matches!(long, "command" | "run" | "call") => next(),
+                _ => None,
+            }
         });
         let mut inner = scope.clone();
         inner.dir.clone_from(&call.dir);
-        match option.and_then(|at| words.get(at + 1)) {
+        match given {
             Some(text) => {
-                let text = text.raw().to_owned();
                 self.nested(&text, &mut inner, &Io::default());
+            }
+            None if name == "runuser" => {
+                let mut turn = call.clone();
+                turn.words = operands(words, "ugG", 1).to_vec();
+                if turn.words.len() > 1 {
+                    self.deeper(|walker| walker.dispatch(turn, &mut inner));
+                }
             }
             None if name == "flock" => {
                 let mut turn = call.clone();
@@ -476,29 +538,51 @@ pub(crate) fn operands<'w>(words: &'w [Word], valued: &str, from: usize) -> &'w 
         if option == "-" {
             break;
         }
-        if !option.starts_with('-') && option.ends_with(|letter| valued.contains(letter)) {
-            at += 1;
-        }
+        let takes_next = match option.strip_prefix('-') {
+            Some(long) => LONG_VALUES.contains(&long),
+            None => option.ends_with(|letter| valued.contains(letter)),
+        };
+        at += usize::from(takes_next);
     }
     words.get(at..).unwrap_or_default()
+}
+
+/// What `xargs -d` cuts at.
+fn delimiter(text: &str) -> Option<char> {
+    match text {
+        "\\n" => Some('\n'),
+        "\\t" => Some('\t'),
+        "\\0" => Some('\0'),
+        _ => text.chars().next(),
+    }
 }
 
 fn joined(words: &[Word]) -> String {
     words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a word of `find` takes files out of what its tests let through, or tells cases apart.
+fn excludes(word: &Word) -> bool {
+    matches!(word.raw(), "-not" | "!" | "-prune" | "-o" | "-or")
+}
+
 /// What `find` puts for `{}`: everything below the start, or what its name test lets through.
-fn found_path(start: &str, words: &[Word]) -> String {
+pub(crate) fn found_path(start: &str, words: &[Word]) -> String {
+    if words.iter().any(excludes) {
+        return format!("{start}{HOLE}");
+    }
     let value = |option: &str| {
         let at = words.iter().position(|word| word.raw() == option)?;
         Some(words.get(at + 1)?.raw())
     };
-    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
     if value("-type") == Some("d") {
         return format!("{start}{HOLE}");
     }
+    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
     if let Some(name) = value("-name").or_else(|| value("-iname")) {
-        return format!("{start}/{every}{}", name.replace('*', &every));
+        // A name is one component, at any depth.
+        let name: String = name.chars().map(activate).collect();
+        return format!("{start}/{BELOW}{name}");
     }
     match value("-path").or_else(|| value("-wholename")) {
         Some(path) => path.replace('*', &every),

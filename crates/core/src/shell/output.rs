@@ -1,5 +1,6 @@
 //! What a command prints, where its words already say it: `echo`, `printf`, `cat` of a heredoc.
 
+use super::nested::found_path;
 use super::syntax::HOLE;
 use super::walk::{Call, Walker};
 use super::word::Word;
@@ -57,6 +58,26 @@ impl Walker<'_> {
                 },
                 None => String::from(HOLE),
             },
+            // The names asked for, as far as they can be told.
+            "ls" => {
+                let names = args.iter().filter(|word| !word.starts_with("-"));
+                let text: String = names.flat_map(|word| [word.raw(), "\n"]).collect();
+                if text.is_empty() {
+                    String::from(HOLE)
+                } else {
+                    text
+                }
+            }
+            "find" | "gfind" => {
+                let asks = |option: &str| args.iter().any(|word| word.raw() == option);
+                match args.first().filter(|word| !word.starts_with("-")) {
+                    Some(start) if !asks("-exec") && !asks("-printf") => {
+                        let end = if asks("-print0") { '\0' } else { '\n' };
+                        format!("{}{end}", found_path(start.raw(), &call.words))
+                    }
+                    _ => String::from(HOLE),
+                }
+            }
             "true" | ":" | "false" | "test" | "[" | "mkdir" | "touch" | "rm" | "sleep" | "set"
             | "shopt" | "unset" | "read" | "trap" => String::new(),
             _ => String::from(HOLE),
@@ -92,7 +113,7 @@ fn echo(args: &[Word]) -> String {
 }
 
 /// `printf` with `%s`, `%b`, `%d` and `%%`; other conversions are not followed.
-fn printf(args: &[Word]) -> Option<String> {
+pub(crate) fn printf(args: &[Word]) -> Option<String> {
     let mut args = args;
     if args.first().is_some_and(|word| word.raw() == "--") {
         args = args.get(1..)?;

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::lex::{Cursor, Stop, is_meta};
-use super::syntax::{AndOr, Assign, Command, Join, Kind, List, Piece, Pipeline, RawWord};
+use super::syntax::{AndOr, Assign, BETWEEN, Command, Join, Kind, List, Piece, Pipeline, RawWord};
 
 /// Words that end a list when they stand where a command would.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
@@ -152,8 +152,9 @@ impl Cursor<'_> {
                 "time" => {
                     self.at += 4;
                     self.skip_blanks();
-                    if self.ahead() == "-p" {
+                    while matches!(self.ahead(), "-p" | "--") {
                         self.at += 2;
+                        self.skip_blanks();
                     }
                 }
                 _ => break,
@@ -465,10 +466,18 @@ impl Cursor<'_> {
                 )
             });
             words.push(self.word(Stop::Word));
-            // `declare -a x=(…)`: the array is data.
+            // `declare -a x=(…)`: the elements are parts of one value.
             if declares && self.peek(0) == b'(' {
                 self.at += 1;
-                let _elements = self.array();
+                let elements = self.array();
+                if let Some(word) = words.last_mut() {
+                    for (index, element) in elements.into_iter().enumerate() {
+                        if index > 0 {
+                            word.0.push(Piece::Quoted(BETWEEN.to_string()));
+                        }
+                        word.0.extend(element.0);
+                    }
+                }
             }
         }
     }

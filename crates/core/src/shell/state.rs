@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::join;
 use super::nested::operands;
-use super::syntax::{HOLE, LOOSE};
+use super::syntax::{BETWEEN_TEXT, HOLE, LOOSE};
 use super::walk::{Call, Scope, Walker};
 use super::word::Word;
 
@@ -42,12 +42,20 @@ impl Walker<'_> {
 
     pub(crate) fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {
         let mut exports = name == "export";
+        let mut functions = false;
         for word in call.words.iter().skip(1) {
             let text = word.raw();
             if let Some(flags) = text.strip_prefix('-') {
                 exports |= flags.contains('x');
+                functions |= flags.contains('f');
                 if name == "export" && flags.contains('n') {
                     exports = false;
+                }
+                continue;
+            }
+            if functions {
+                if exports && scope.shared.len() < 64 {
+                    Rc::make_mut(&mut scope.shared).push(text.to_owned());
                 }
                 continue;
             }
@@ -73,27 +81,54 @@ impl Walker<'_> {
     }
 
     pub(crate) fn read(&mut self, call: &Call, scope: &mut Scope) {
-        let names = operands(&call.words, "dinNptu", 1);
-        let line = call
-            .io
-            .input
-            .as_deref()
-            .and_then(|text| text.lines().next())
-            .map(str::to_owned);
-        let mut fields = line
-            .as_deref()
-            .map(|line| line.split_whitespace())
-            .into_iter()
-            .flatten();
+        let lines = call.words.first().and_then(Word::literal) != Some("read");
+        let valued = if lines { "dnOsuCc" } else { "dinNptu" };
+        let names = operands(&call.words, valued, 1);
+        let input = call.io.input.as_deref();
+        let options = call.words.iter().skip(1).map(Word::raw);
+        let mut options = options.take_while(|option| option.starts_with('-'));
+        if lines || options.any(|option| option.contains('a')) {
+            let elements = match input {
+                None => String::from(HOLE),
+                Some(text) if lines => text.lines().collect::<Vec<_>>().join(BETWEEN_TEXT),
+                Some(text) => {
+                    let line = text.lines().next().unwrap_or_default();
+                    split_fields(line, call, scope).join(BETWEEN_TEXT)
+                }
+            };
+            let name = names.first().map_or("MAPFILE", Word::raw);
+            self.assign(name, elements, scope);
+            return;
+        }
+        let line = input.and_then(|text| text.lines().next());
+        let fields = line.map(|line| split_fields(line, call, scope));
+        let mut fields = fields.into_iter().flatten();
         for (index, name) in names.iter().enumerate() {
             let last = index + 1 == names.len();
             let value = match &line {
                 None => String::from(HOLE),
                 Some(_) if last => fields.by_ref().collect::<Vec<_>>().join(" "),
-                Some(_) => fields.next().unwrap_or_default().to_owned(),
+                Some(_) => fields.next().unwrap_or_default(),
             };
             self.assign(name.raw(), value, scope);
         }
+    }
+}
+
+/// The fields of a line, cut at `IFS`.
+fn split_fields(line: &str, call: &Call, scope: &Scope) -> Vec<String> {
+    let given = call.vars.iter().find(|(name, _)| name == "IFS");
+    let separators = match given {
+        Some((_, value)) => Some(value.raw()),
+        None => scope.vars.get("IFS").map(|value| value.text.as_str()),
+    };
+    match separators {
+        Some("") => vec![line.to_owned()],
+        Some(separators) => {
+            let parts = line.split(|letter| separators.contains(letter));
+            parts.map(str::to_owned).collect()
+        }
+        None => line.split_whitespace().map(str::to_owned).collect(),
     }
 }
 

@@ -17,8 +17,13 @@ pub(crate) const BRACKET: char = '\u{FDD4}';
 /// Any text at all, known to cover every name: what `find` looks through.
 pub(crate) const DEEP: char = '\u{FDD5}';
 
+/// Any number of directories, each with its slash, also none: where `find` looks for a name.
+pub(crate) const BELOW: char = '\u{FDD6}';
+
 /// Stands between the elements of an array's value.
 pub(crate) const BETWEEN: char = '\u{1F}';
+/// The same, to join elements with.
+pub(crate) const BETWEEN_TEXT: &str = "\u{1F}";
 
 /// Commands separated by `;`, `&` or a newline.
 #[derive(Debug, Default)]
@@ -163,8 +168,10 @@ pub(crate) enum VarOp {
     Assign(RawWord),
     /// `:+` and `+`
     Instead(RawWord),
-    /// `#`, `%`, `/`, `^^`, slices and the rest: the value is unknown.
+    /// `#`, `%`, `/`, `^^`, an index, slices and the rest, with the operator.
     Other(RawWord),
+    /// The value is unknown: a length.
+    Unknown(RawWord),
 }
 
 impl RawWord {

@@ -34,6 +34,8 @@ pub(crate) struct Value {
 pub(crate) struct Scope {
     pub(crate) vars: Rc<BTreeMap<String, Value>>,
     pub(crate) functions: Rc<BTreeMap<String, Rc<Command>>>,
+    /// Functions that `export -f` hands to other shells.
+    pub(crate) shared: Rc<Vec<String>>,
     pub(crate) args: Rc<Vec<String>>,
     pub(crate) dir: Option<String>,
     pub(crate) old_dir: Option<String>,
@@ -105,13 +107,13 @@ pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
     // The marks for unknown text, and NUL, cannot come from the outside.
     let clean;
     let command = if command
-        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD5}').contains(&letter))
+        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD6}').contains(&letter))
     {
         clean = command
             .chars()
             .filter(|letter| *letter != '\0')
             .map(|letter| {
-                if ('\u{FDD0}'..='\u{FDD5}').contains(&letter) {
+                if ('\u{FDD0}'..='\u{FDD6}').contains(&letter) {
                     '\u{FFFD}'
                 } else {
                     letter
@@ -275,6 +277,7 @@ impl Walker<'_> {
                 vars: Vec::new(),
                 redirects: redirects.clone(),
                 input: None,
+                script: None,
                 link,
             }));
         }
@@ -515,12 +518,17 @@ impl Walker<'_> {
             .map(|(name, value)| (name.clone(), Word::new(value.text.as_str())))
             .collect();
         all.extend(vars);
+        let operand = words.iter().skip(1).find(|word| !word.starts_with("-"));
+        let script = operand
+            .filter(|_| !self.files.is_empty())
+            .and_then(|word| self.file_text(word.literal()?, dir.as_deref()));
         self.survey.steps.push(Step::Run(Run {
             words,
             dir,
             vars: all,
             redirects,
             input: io.input.map(|text| Word::new(&*text)),
+            script: script.map(Word::new),
             link: io.link.unwrap_or(Link::Then),
         }));
     }

@@ -1,6 +1,6 @@
 //! A word of a command as far as it can be known, and matching such words against names.
 
-use super::syntax::{BRACKET, DEEP, HOLE, LOOSE, QUERY, STAR};
+use super::syntax::{BELOW, BRACKET, DEEP, HOLE, LOOSE, QUERY, STAR};
 
 /// One word of an expanded command: literal text, with marks where text is unknown or a glob is
 /// active.
@@ -19,7 +19,7 @@ pub enum Match {
 }
 
 pub(crate) fn is_mark(letter: char) -> bool {
-    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET | DEEP)
+    matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET | DEEP | BELOW)
 }
 
 impl Word {
@@ -68,7 +68,7 @@ impl Word {
         self.0
             .chars()
             .map(|letter| match letter {
-                HOLE | LOOSE | DEEP => '…',
+                HOLE | LOOSE | DEEP | BELOW => '…',
                 STAR => '*',
                 QUERY => '?',
                 BRACKET => '[',
@@ -120,6 +120,14 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
                     } else {
                         best
                     };
+                }
+            }
+            BELOW => {
+                let mut best = Match::No;
+                for (index, (slot, before)) in next.iter_mut().zip(&row).enumerate() {
+                    best = best.max(*before);
+                    let ends = index.checked_sub(1).and_then(|at| name.get(at)) == Some(&'/');
+                    *slot = if ends { best } else { *before };
                 }
             }
             QUERY | BRACKET => {
@@ -216,6 +224,7 @@ mod tests {
                 '?' => QUERY,
                 '[' => BRACKET,
                 '…' => HOLE,
+                '%' => BELOW,
                 other => other,
             })
             .collect()
@@ -236,6 +245,10 @@ mod tests {
             ("*", ".isdlc", Match::No),
             (".*", ".isdlc", Match::Yes),
             ("*/state.json", ".isdlc/state.json", Match::No),
+            ("a/%state.json", "a/state.json", Match::Yes),
+            ("a/%state.json", "a/b/c/state.json", Match::Yes),
+            ("a/%te.json", "a/state.json", Match::No),
+            ("%a*", "b/state.json", Match::No),
             ("[", "[", Match::Yes),
             ("", "", Match::Yes),
             ("a", "", Match::No),

@@ -73,6 +73,48 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("noglob", "", &[], 0),
     wrapper("nocorrect", "", &[], 0),
     wrapper("cmd.exe", "", &[], 1),
+    wrapper("choom", "n", &["adjust"], 0),
+    wrapper("ssh-agent", "aEPt", &[], 0),
+    wrapper("fakeroot", "lfsiub", &["lib", "faked"], 0),
+    wrapper("faketime", "p", &[], 1),
+    wrapper("nsenter", "tSGW", &["target", "setuid", "setgid"], 0),
+    wrapper(
+        "setpriv",
+        "",
+        &[
+            "reuid",
+            "ruid",
+            "euid",
+            "regid",
+            "rgid",
+            "egid",
+            "groups",
+            "inh-caps",
+            "ambient-caps",
+            "bounding-set",
+            "securebits",
+            "pdeathsig",
+            "selinux-label",
+            "apparmor-profile",
+        ],
+        0,
+    ),
+    wrapper(
+        "systemd-run",
+        "puHMtE",
+        &[
+            "unit",
+            "property",
+            "description",
+            "slice",
+            "uid",
+            "gid",
+            "nice",
+            "working-directory",
+            "setenv",
+        ],
+        0,
+    ),
 ];
 
 /// Two words that start a third: `poetry run git commit`.
@@ -157,6 +199,11 @@ impl Walker<'_> {
                 if operands == 0 {
                     break;
                 }
+                continue;
+            }
+            // `env -` is `env -i`.
+            if text == "-" && wrapper.name == "env" {
+                at += 1;
                 continue;
             }
             if let Some(option) = text.strip_prefix("--") {

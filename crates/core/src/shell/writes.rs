@@ -308,6 +308,9 @@ pub(crate) fn inline_code(run: &Run) -> Vec<String> {
     if !script && let Some(input) = &run.input {
         codes.push(input.raw().to_owned());
     }
+    if codes.is_empty() {
+        codes.extend(run.script.as_ref().map(|text| text.raw().to_owned()));
+    }
     codes
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::manifest::{Manifest, Role};
 use super::{agents, phases};
-use crate::text::{is_word, places};
+use crate::text::{is_word, near, places};
 
 /// What a delegation to a sub-agent means for the workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,10 +300,11 @@ impl Reader<'_> {
 
 /// Whether the last few words say the opposite: "do not touch …", "without …", "unlike …".
 fn is_negated(before: &str) -> bool {
-    let sentence = before
+    let near = near(before);
+    let sentence = near
         .rsplit(['.', '!', '?', '\n', ';'])
         .next()
-        .unwrap_or(before);
+        .unwrap_or(near);
     sentence.split_whitespace().rev().take(5).any(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
         matches!(

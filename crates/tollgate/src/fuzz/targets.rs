@@ -312,6 +312,6 @@ pub(super) fn git(bytes: &[u8]) {
             repository.was_merged(branch),
         );
     }
-    let _any = (repository.previous_branch(), repository.alias("ci", None));
+    let _any = (repository.previous_branch(1), repository.alias("ci", None));
     let _any = repository.checked_out_elsewhere("feature/x");
 }

@@ -222,6 +222,25 @@ fn d1_an_edit_is_applied_in_memory_before_the_write() {
 }
 
 #[test]
+fn d1_a_patch_is_applied_in_memory_before_the_write() {
+    let project = Project::new();
+    project.file(
+        ".isdlc/state.json",
+        "{\n  \"state_version\": 7,\n  \"note\": \"a\"\n}\n",
+    );
+    let patch = |body: &str| {
+        let text = format!(
+            "*** Begin Patch\n*** Update File: .isdlc/state.json\n@@\n{body}*** End Patch\n"
+        );
+        let event = json!({ "tool_name": "apply_patch", "tool_input": { "command": text } });
+        project.guard("state-write-validator", &event)
+    };
+    patch("-  \"state_version\": 7,\n+  \"state_version\": 6,\n")
+        .blocks("Version mismatch: expected state_version >= 7, got 6.");
+    patch("-  \"note\": \"a\"\n+  \"note\": \"b\"\n").says_nothing();
+}
+
+#[test]
 fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
     let project = Project::new().state(&json!({ "own": 5, "state_version": 5 }));
     let edit = |all: bool| {

@@ -59,14 +59,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
     };
     let disk = scene.file_text(&scene.absolute(&path));
     let incoming = match &tool.call {
-        ToolCall::Write { .. } | ToolCall::Edit { .. } => {
+        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
             match tool.after(&path, disk.as_deref()) {
                 After::Text(text) => Some(text),
                 After::Gone | After::Unknown => None,
             }
         }
         ToolCall::Shell { .. }
-        | ToolCall::Patch { .. }
         | ToolCall::Notebook { .. }
         | ToolCall::Delegate { .. }
         | ToolCall::Skill { .. }

@@ -97,6 +97,17 @@ fn a_finished_step_is_noted_once() {
     );
 }
 
+/// Every mention used to be the start of a walk to the end of the line: minutes for this text.
+#[test]
+fn a_line_that_names_a_step_very_often_is_read_once() {
+    let project = project();
+    let often = "step 3 ".repeat(100_000);
+    project
+        .guard(NAME, &said(&format!("{often}\nstep 4 done")))
+        .says_nothing();
+    assert_eq!(record(&project)["steps_completed"], json!(["nfr"]));
+}
+
 #[test]
 fn f10_prose_about_selecting_is_no_choice() {
     let project = project();

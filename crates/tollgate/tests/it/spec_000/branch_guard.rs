@@ -241,6 +241,37 @@ fn bug_0015_a_merged_and_deleted_branch_no_longer_guards_main() {
 }
 
 #[test]
+fn a_command_that_starts_outside_the_project_is_followed_into_it() {
+    let project = on("main");
+    let outside = tempfile::tempdir().unwrap();
+    let other = outside.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    git(&other, &["init", "-q", "-b", "main"]);
+    let root = project.root().display();
+    for start in [outside.path(), &other] {
+        for command in [
+            format!("git -C {root} commit -m x"),
+            format!("cd {root} && git commit -m x"),
+            format!("(cd {root}; git commit -m x)"),
+            format!("git --git-dir={root}/.git --work-tree={root} commit -m x"),
+            format!("GIT_DIR={root}/.git git commit -m x"),
+        ] {
+            let mut event = bash(&command);
+            event["cwd"] = json!(start);
+            project.guard(NAME, &event).blocks(MESSAGE);
+        }
+        for command in [
+            "git commit -m x",
+            "git init -q new && cd new && git commit -m x",
+        ] {
+            let mut event = bash(command);
+            event["cwd"] = json!(start);
+            project.guard(NAME, &event).says_nothing();
+        }
+    }
+}
+
+#[test]
 fn another_repository_is_not_ours_to_guard() {
     let project = on("main");
     let other = Project::empty().on_branch("main");

@@ -96,6 +96,18 @@ fn t07_reads_objects_and_the_prompt() {
     Project::new().guard(NAME, &event).warns(TITLE);
 }
 
+/// Every digit used to be the start of a walk over all that follow it: minutes for this text.
+#[test]
+fn a_number_as_long_as_the_text_is_read_once() {
+    let digits = "1".repeat(2_000_000);
+    Project::new()
+        .guard(NAME, &shown(json!(digits)))
+        .says_nothing();
+    Project::new()
+        .guard(NAME, &shown(json!(format!("[{digits}] New Project"))))
+        .warns(TITLE);
+}
+
 #[test]
 fn t08_is_silent_without_a_result() {
     Project::new()

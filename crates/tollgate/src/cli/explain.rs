@@ -20,7 +20,7 @@ use tollgate_core::verdict::{Finding, Verdict};
 
 use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
-use crate::explain::{Case, Change, Goal, Judged, Way, looks_at, obstacle, way_out};
+use crate::explain::{Case, Change, Goal, Judged, Unasked, Way, looks_at, obstacle, way_out};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             unkept(&entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
         }
-        remembered(&layout, entry)
+        remembered(&layout, entry)?
     };
     if arguments.json {
         anstream::println!("{:#}", as_json(&explained));
@@ -152,7 +152,7 @@ fn about_state(layout: &Layout, entry: &Entry, json: bool) {
     }
 }
 
-fn remembered(layout: &Layout, entry: Entry) -> Explained {
+fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
     let mut doubts = Vec::new();
     let event = entry.value.get("input").cloned().unwrap_or_default();
     if event.to_string().contains(excerpt::CUT) {
@@ -178,7 +178,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Explained {
     let env = crate::hook::environment();
     let case =
         Case::new(layout, env, event, state.as_deref(), now).asked_by(wire, entry.event.as_deref());
-    let judged = case.judge();
+    let judged = case.judge().map_err(unasked)?;
     let (guard, code) = (
         entry.guard.as_deref().unwrap_or_default(),
         entry.code.as_deref(),
@@ -197,13 +197,13 @@ fn remembered(layout: &Layout, entry: Entry) -> Explained {
         Goal::Unblocked
     };
     let way = way_out(&case, goal);
-    Explained {
+    Ok(Explained {
         entry: Some(entry),
         case,
         judged,
         way,
         doubts,
-    }
+    })
 }
 
 fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
@@ -216,7 +216,7 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     let state = todays_state(layout, now);
     let env = crate::hook::environment();
     let case = Case::new(layout, env, event, state.as_deref(), now);
-    let judged = case.judge();
+    let judged = case.judge().map_err(unasked)?;
     let warned = judged
         .answers
         .iter()
@@ -233,6 +233,18 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
         way,
         doubts: Vec::new(),
     })
+}
+
+/// The guards could not be asked, so nothing is said in their name.
+fn unasked(why: Unasked) -> Trouble {
+    match why {
+        Unasked::NoEvent(why) => Trouble::new(why)
+            .hint("an event is one JSON object, as an agent writes it to a hook's standard input"),
+        Unasked::NoCopy(why) => Trouble::new(format!(
+            "no copy of the project can be made to try it in: {why}"
+        ))
+        .hint("it is made in the directory for temporary files, TMPDIR; `tollgate log` needs none"),
+    }
 }
 
 fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {

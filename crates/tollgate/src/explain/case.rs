@@ -48,6 +48,15 @@ pub(crate) struct Judged {
     pub(crate) tool: Option<String>,
 }
 
+/// Why the guards cannot be asked. That is no answer of theirs.
+#[derive(Debug)]
+pub(crate) enum Unasked {
+    /// It is no event.
+    NoEvent(String),
+    /// There is no place to try it in.
+    NoCopy(String),
+}
+
 impl Judged {
     /// What this guard found.
     pub(crate) fn findings(&self, guard: &str) -> impl Iterator<Item = &Finding> {
@@ -144,32 +153,33 @@ impl Case {
         Some(case)
     }
 
-    /// What the guards say. A case that cannot be tried has no answers.
-    pub(crate) fn judge(&self) -> Judged {
-        self.try_judge().unwrap_or_default()
-    }
-
-    fn try_judge(&self) -> Option<Judged> {
-        let sandbox = Sandbox::of(self).ok()?;
+    /// What the guards say.
+    pub(crate) fn judge(&self) -> Result<Judged, Unasked> {
+        let sandbox = Sandbox::of(self).map_err(|error| Unasked::NoCopy(error.to_string()))?;
         let text = sandbox.inside(&self.event.to_string(), &self.root);
         let hints = |event| Hints {
             wire: self.wire,
             event,
             gemini_env: self.env.gemini,
         };
-        let mut event = protocol::parse(&text, &hints(None)).ok()?;
+        let parse = |event| {
+            let parsed = protocol::parse(&text, &hints(event));
+            parsed.map_err(|why| Unasked::NoEvent(why.to_string()))
+        };
+        let mut event = parse(None)?;
         // What the registration named is said again only where the event does not say it.
         if let Some(name) = self.name.as_deref().filter(|name| *name != event.name) {
-            event = protocol::parse(&text, &hints(Some(name))).ok()?;
+            event = parse(Some(name))?;
         }
-        let layout = Layout::at(sandbox.root())?;
+        let layout = Layout::at(sandbox.root())
+            .ok_or_else(|| Unasked::NoCopy("it has no project in it".to_owned()))?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
             .asking_settings(crate::agent::loss::ASK);
         let judged =
             sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
-        Some(Judged {
+        Ok(Judged {
             answers: judged
                 .answers
                 .into_iter()

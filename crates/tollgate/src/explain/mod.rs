@@ -10,7 +10,7 @@ mod fixes;
 mod sandbox;
 mod sight;
 
-pub(crate) use case::{Case, Judged};
+pub(crate) use case::{Case, Judged, Unasked};
 pub(crate) use change::Change;
 pub(crate) use sight::looks_at;
 
@@ -45,7 +45,9 @@ pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
     let mut at = case.clone();
     let mut passed = false;
     for _ in 0..ROUNDS {
-        let judged = at.judge();
+        let Ok(judged) = at.judge() else {
+            break;
+        };
         let Some((guard, finding)) = obstacle(&judged, goal) else {
             passed = true;
             break;
@@ -95,7 +97,7 @@ fn first_that_helps(
 ) -> Option<(String, Vec<Change>, Case)> {
     fixes::of(case, finding).into_iter().find_map(|fix| {
         let changed = case.with(&fix.changes)?;
-        let judged = changed.judge();
+        let judged = changed.judge().ok()?;
         let again = judged.findings(guard).any(|found| {
             found.code == finding.code && (found.reason == finding.reason || fix.changes.is_empty())
         });
@@ -111,7 +113,8 @@ fn leave_out(case: &Case, goal: Goal<'_>, done: &mut Vec<(String, Vec<Change>)>)
             .flat_map(|(_, changes)| changes.clone())
             .collect();
         case.with(&all)
-            .is_some_and(|case| obstacle(&case.judge(), goal).is_none())
+            .and_then(|case| case.judge().ok())
+            .is_some_and(|judged| obstacle(&judged, goal).is_none())
     };
     for step in (0..done.len()).rev() {
         let mut fewer = done.clone();

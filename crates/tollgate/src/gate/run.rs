@@ -226,7 +226,11 @@ impl Run<'_> {
         meanwhile: impl FnOnce(),
     ) -> Result<(Ground, Work), Box<RunResult>> {
         let scope = &self.request.scope;
-        let committed = changes::committed_pair(git, scope, self.env, base)?;
+        // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
+        let committed = match self.request.purpose {
+            Purpose::Stop => None,
+            Purpose::Command => changes::committed_pair(git, scope, self.env, base)?,
+        };
         // git looks through the work tree while the rest is found out.
         let snapshot = Snapshot::begin(git, self.config)?;
         let ground = Ground::survey(git, base, record.common.as_ref());

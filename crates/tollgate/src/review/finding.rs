@@ -174,6 +174,15 @@ impl Finding {
         }
     }
 
+    /// Goes where its file went under another name, if that is all that happened to it.
+    fn follow(&mut self, scope: &Scope, print: &Printer<'_>) -> bool {
+        let there = scope.files().find(|file| print(file) == self.print);
+        if let Some(there) = there {
+            self.file = Some(there.to_owned());
+        }
+        there.is_some()
+    }
+
     /// The reason, if it was skipped with one.
     fn reason(&self) -> Option<&str> {
         let reason = self.result.as_deref().map(str::trim);
@@ -293,7 +302,7 @@ pub(crate) fn settle(
     for finding in earlier {
         let place = said.iter().position(|other| other.id == finding.id);
         let again = place.map(|place| said.remove(place));
-        settled.take_earlier(finding, again, answer.is_some(), print);
+        settled.take_earlier(finding, again, answer.is_some(), scope, print);
     }
     let is_pass = answer.is_some_and(|answer| answer.status == Status::Pass);
     // A fail whose findings all lie elsewhere is still a fail: then they all count.
@@ -329,6 +338,7 @@ impl Settled {
         mut finding: Finding,
         again: Option<Finding>,
         is_answered: bool,
+        scope: &Scope,
         print: &Printer<'_>,
     ) {
         let open = self.open.len();
@@ -347,8 +357,11 @@ impl Settled {
         } else if finding.weight == Weight::Advisory {
             // Nobody has to answer it, so nobody keeps it.
         } else {
-            let is_untouched = !finding.print.is_empty()
-                && finding.file.as_deref().map(print).as_ref() == Some(&finding.print);
+            let is_untouched = !finding.print.is_empty() && {
+                let now = finding.file.as_deref().map(print);
+                now.as_ref() == Some(&finding.print)
+                    || now.is_some_and(|now| now == GONE && finding.follow(scope, print))
+            };
             match finding.state {
                 State::Fixed if is_answered => self.fixed.push(finding),
                 State::Fixed => self.pending.push(finding),

@@ -70,6 +70,11 @@ impl Scope {
         self.files.is_empty()
     }
 
+    /// The changed files.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
     /// A path as the diff has it, whatever the reviewer made of it.
     pub(crate) fn normalise(&self, written: &str) -> String {
         let text = written.trim().trim_matches('`').replace('\\', "/");

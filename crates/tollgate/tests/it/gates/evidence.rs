@@ -85,6 +85,24 @@ fn a_pass_in_ci_is_none_here_and_undoes_no_failure() {
 }
 
 #[test]
+fn the_work_of_an_agent_that_runs_in_ci_is_seen() {
+    let gates = Gates::new(&[BAD]);
+    let tested = gates.git(&["rev-parse", "main"]);
+    let stop = || {
+        let mut command = gates.command(&["stop-hook"]);
+        command
+            .env("CI", "true")
+            .env("GITHUB_SHA", tested.trim())
+            .env("GITHUB_BASE_REF", "main");
+        let run = crate::context::run(command, b"{}").exits(0);
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    answers(&stop(), "block", "failed");
+    gates.commit("work");
+    answers(&stop(), "block", "failed");
+}
+
+#[test]
 fn a_pass_against_another_base_is_none_against_this_one() {
     let gates = Gates::raw(
         &[OK, BAD],

@@ -268,6 +268,22 @@ fn a_review_s_file_that_became_a_pipe_holds_nobody() {
 }
 
 #[test]
+fn a_new_name_for_the_file_is_no_answer() {
+    let reviews = Reviews::by("claude", "");
+    reviews.gates.file("src/b.txt", "something of its own\n");
+    found(&reviews).claude(&pass());
+    let text = reviews.gates.read("src/b.txt");
+    reviews.gates.file("src/c.txt", &text);
+    std::fs::remove_file(reviews.gates.path("src/b.txt")).unwrap();
+    reviews.comes_to("fail", "Found 1 violation(s)");
+    let finding = &reviews.file("claude@1.2.json")["violations"][0];
+    assert_eq!(finding["file"], "src/c.txt", "{finding:#}");
+    // With the name its content changed: the reviewer, who was shown it, is believed.
+    reviews.gates.file("src/c.txt", "something else\n");
+    reviews.comes_to("pass", "1 verified as fixed");
+}
+
+#[test]
 fn a_skip_excuses_nothing_else() {
     let reviews = Reviews::by("claude", "");
     reviews.gates.file("src/c.txt", "c\n");

@@ -322,6 +322,23 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
     assert_eq!(project.journal().len(), before, "nothing is touched");
 }
 
+/// Guards that were not asked do not let anything pass.
+#[test]
+fn what_cannot_be_tried_is_not_said_to_pass() {
+    let project = Project::new();
+    let file = project.file("event.json", "[]");
+    let args = ["explain", "--file", file.to_str().unwrap()];
+    let run = project.run(&args, b"");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("not a JSON object"), "{run:?}");
+    project.file("event.json", "{\"hook_event_name\":\"Stop\"}");
+    assert_eq!(project.run(&args, b"").code, 0);
+    let project = project.env("TMPDIR", "/nonexistent");
+    let run = project.run(&args, b"");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("TMPDIR"), "{run:?}");
+}
+
 #[test]
 fn nothing_to_explain_is_said() {
     let run = Project::new().run(&["explain"], b"");

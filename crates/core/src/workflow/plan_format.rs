@@ -32,7 +32,7 @@ pub fn flaws(text: &str) -> Vec<String> {
         .lines()
         .any(|line| line.starts_with("## Dependency Graph"))
     {
-        let circle = circle(tasks_of(text));
+        let circle = circle(&tasks_of(text));
         if !circle.is_empty() {
             flaws.push(format!(
                 "tasks wait for each other in a circle: {}",
@@ -94,7 +94,7 @@ fn tasks_of(text: &str) -> Vec<Task<'_>> {
 
 /// The tasks that are left when those that wait for nothing are taken away, again and again. A
 /// name that no task has is nothing to wait for.
-fn circle(tasks: Vec<Task<'_>>) -> Vec<&str> {
+fn circle<'a>(tasks: &[Task<'a>]) -> Vec<&'a str> {
     /// The tasks of one name: how many are left, and which wait for it, once per mention.
     #[derive(Default)]
     struct Named {
@@ -102,7 +102,7 @@ fn circle(tasks: Vec<Task<'_>>) -> Vec<&str> {
         waiters: Vec<usize>,
     }
     let mut names: BTreeMap<&str, Named> = BTreeMap::new();
-    for task in &tasks {
+    for task in tasks {
         names.entry(task.id).or_default().left += 1;
     }
     let mut waits = vec![0_usize; tasks.len()];
@@ -213,7 +213,7 @@ mod tests {
                 id,
                 blocked_by: blocked_by.to_vec(),
             };
-            circle(tasks.iter().map(task).collect())
+            circle(&tasks.iter().map(task).collect::<Vec<_>>())
         };
         assert_eq!(
             plan(&[("a", &[]), ("a", &["b"]), ("b", &["a"])]),

@@ -146,7 +146,7 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
         let mut found = false;
         for (at, entry) in ours {
             found = true;
-            if let [other, ..] = company(entry).as_slice() {
+            if let [other, ..] = company(&entry.handler).as_slice() {
                 notes.push(format!(
                     "{event} also runs {}, so its line is left as it is",
                     Plain(other)
@@ -318,7 +318,7 @@ fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> 
         .map_err(|flaw| Refusal::flaw(file, &flaw))?;
     for entry in sheet.entries() {
         let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
-        if let Some(other) = company(&entry).first().filter(|_| ours) {
+        if let Some(other) = company(&entry.handler).first().filter(|_| ours) {
             return Err(Refusal::new(
                 file,
                 format!(

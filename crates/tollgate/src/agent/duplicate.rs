@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use super::change::{self, Change, Refusal};
-use super::read::{Kind, Reading, Registered};
+use super::read::{Kind, Reading, Registered, company};
 use super::{Agent, Places, Scope};
 
 /// Members of a handler that may differ between two that do the same.
@@ -77,6 +77,10 @@ fn repeats(one: &Registered, other: &Registered) -> bool {
     is_hook(one)
         && is_hook(other)
         && other.covers(one)
+        // A line that a person wrote for more than Tollgate neither repeats another nor stands in
+        // for it: what it runs first may take the event.
+        && company(&one.handler).is_empty()
+        && company(&other.handler).is_empty()
         && other.command.args == one.command.args
         && other.timeout >= one.timeout
         && one

@@ -190,8 +190,8 @@ pub(super) fn classify(entry: &Entry) -> Option<(Kind, CommandLine)> {
 
 /// What a handler runs besides Tollgate: the programs of a line that a person wrote for more than
 /// that.
-pub(super) fn company(entry: &Entry) -> Vec<String> {
-    let commands = commands(&entry.handler).into_iter();
+pub(super) fn company(handler: &Map<String, Value>) -> Vec<String> {
+    let commands = commands(handler).into_iter();
     let others = commands.filter(|command| !command.is_tollgate() && !command.is_wrapper());
     others.map(|command| command.program).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::logs::Logs;
 use super::{Event, Observer};
+use crate::ui::plain::{PlainLines, is_obeyed};
 
 /// Writes everything that happens to `console.N.log`, and passes it on.
 pub(super) struct Console<'r> {
@@ -25,13 +26,23 @@ impl Console<'_> {
     }
 }
 
-/// An event as plain lines.
+/// An event as plain lines. Gates and files may be called anything; a terminal only shows it.
 pub(crate) fn plain(event: &Event<'_>, logs: &Logs<'_>) -> Vec<String> {
-    match event {
+    let lines = match event {
         Event::Note(text) => vec![(*text).to_owned()],
         Event::Planned(..) => vec![],
         Event::Started(job) => vec![format!("[START] {}", job.id)],
         Event::Ended(_, result) => result.lines(logs),
         Event::Summary(lines) => lines.to_vec(),
-    }
+    };
+    lines
+        .into_iter()
+        .map(|line| {
+            if line.chars().any(is_obeyed) {
+                PlainLines(&line).to_string()
+            } else {
+                line
+            }
+        })
+        .collect()
 }

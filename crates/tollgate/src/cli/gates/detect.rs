@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
+use crate::ui::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -55,7 +56,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             anstream::println!("No changes detected{since}.");
         } else {
             anstream::println!("Changed files{since} ({}):", changed.len());
-            anstream::println!("  - {}", changed.join("\n  - "));
+            for path in &changed {
+                anstream::println!("  - {}", Plain(path));
+            }
         }
         if !jobs.is_empty() {
             anstream::println!("\nWould run {} gate(s):", jobs.len());
@@ -65,10 +68,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         let mut shown = None;
         for job in &jobs {
             if shown != Some(&job.entry_point) {
-                anstream::println!("Entry point: {}", job.entry_point);
+                anstream::println!("Entry point: {}", Plain(&job.entry_point));
                 shown = Some(&job.entry_point);
             }
-            anstream::println!("  {} {}", job.kind(), job.name);
+            anstream::println!("  {} {}", job.kind(), Plain(job.name));
         }
     }
     if jobs.is_empty() {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{JsonArguments, Project};
+use crate::ui::plain::Plain;
 
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let Project { config, .. } = &match Project::open(arguments.json) {
@@ -38,18 +39,19 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     }
     anstream::println!("Check Gates:");
     for name in config.checks.keys() {
-        anstream::println!(" - {name}");
+        anstream::println!(" - {}", Plain(name));
     }
     anstream::println!("\nReview Gates:");
     for (name, review) in &config.reviews {
-        anstream::println!(" - {name} (Tools: {})", tools(config, review).join(", "));
+        let tools = tools(config, review).join(", ");
+        anstream::println!(" - {} (Tools: {})", Plain(name), Plain(&tools));
     }
     anstream::println!("\nEntry Points:");
     for entry in &config.entry_points {
-        anstream::println!(" - {}", entry.path);
+        anstream::println!(" - {}", Plain(&entry.path));
         for (label, names) in [("Checks", &entry.checks), ("Reviews", &entry.reviews)] {
             if !names.is_empty() {
-                anstream::println!("   {label}: {}", names.join(", "));
+                anstream::println!("   {label}: {}", Plain(&names.join(", ")));
             }
         }
     }

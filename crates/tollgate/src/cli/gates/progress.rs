@@ -15,7 +15,7 @@ use crate::gate::console::plain;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::Outcome;
-use crate::ui::plain::fit;
+use crate::ui::plain::{Plain, fit};
 
 /// How many lines of a failing check's output a person is shown at once.
 const TAIL: usize = 6;
@@ -133,7 +133,7 @@ impl Live {
                     None => self.screen.add(bar),
                 };
                 let room = moving.widest.max(columns().saturating_sub(10));
-                let name = fit(&job.id, room);
+                let name = fit(&Plain(&job.id).to_string(), room);
                 bar.set_message(format!("{name:<width$}", width = moving.widest));
                 bar.enable_steady_tick(Duration::from_millis(100));
                 moving.bars.insert(job.id.clone(), bar);

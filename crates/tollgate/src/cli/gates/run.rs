@@ -13,6 +13,7 @@ use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::process::Children;
 use crate::trust::Consent;
+use crate::ui::plain::PlainLines;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -104,6 +105,7 @@ fn close(result: &RunResult, which: Which, as_json: bool) {
         | Status::InvalidInput
         | Status::StopHookDisabled => (false, result.message.clone()),
     };
+    let text = PlainLines(&text);
     match (info, which) {
         (true, Which::All) => anstream::eprintln!("[INFO][gauntlet.run] {text}"),
         (true, Which::Checks | Which::Reviews) if !as_json => anstream::println!("{text}"),

@@ -200,3 +200,12 @@ fn hooks_in_toml() {
     ward.has_and_mends("registered-twice");
     assert_eq!(ward.read(file), once);
 }
+
+#[test]
+fn a_line_that_also_runs_something_else_repeats_nothing() {
+    let ward = ward();
+    let stop = r#"{ "type": "command", "command": "tollgate hook", "timeout": 900 }"#;
+    let more = r#"{ "type": "command", "command": "./notify.sh; tollgate hook", "timeout": 900 }"#;
+    ward.tamper(|text| text.replacen(stop, &format!("{stop},\n            {more}"), 1));
+    ward.leaves();
+}

@@ -84,6 +84,37 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
     }
 }
 
+#[test]
+fn gates_are_listed_as_text_whatever_they_are_called() {
+    let project = crate::context::Project::new();
+    project.git(&["init", "-q"]);
+    let name = "a\u{1b}]0;owned\u{7}";
+    project.file(
+        &format!(".gauntlet/checks/{name}.yml"),
+        "command: \"true\"\n",
+    );
+    let config = json!({ "base_branch": "main", "entry_points": [{ "path": ".", "checks": [name] }, { "path": HOSTILE, "checks": [name] }] });
+    project.file(".gauntlet/config.yml", &config.to_string());
+    for args in [
+        &["list"][..],
+        &["validate"],
+        &["detect"],
+        &["health"],
+        &["run"],
+    ] {
+        let mut coloured = project.command(args);
+        coloured.env("CLICOLOR_FORCE", "1");
+        let run = crate::context::run(coloured, b"");
+        for out in [&run.stdout, &run.stderr] {
+            let out = colourless(out);
+            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(obeyed, None, "{args:?}: {out:?}");
+        }
+        let shown = format!("{}{}", run.stdout, run.stderr).contains("\\u{1b}");
+        assert!(shown || args != ["list"], "{run:?}");
+    }
+}
+
 /// A text without the colours that a command gives it. The hostile name has more than those.
 fn colourless(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");

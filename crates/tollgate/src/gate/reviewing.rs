@@ -41,6 +41,12 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             return GateResult::new(job, Outcome::Inconclusive, message);
         }
     };
+    // It runs again because it failed; that another part of the work has nothing to review says
+    // nothing about that.
+    if crew.is_narrowed && diff.trim().is_empty() {
+        let message = "no review was made: nothing to review in the part that was asked for";
+        return GateResult::new(job, Outcome::Inconclusive, message);
+    }
     if let Err(error) = crew.logs.prepare() {
         let message = format!("no review was made: the log directory cannot be used: {error}");
         return GateResult::new(job, Outcome::Inconclusive, message);

@@ -426,6 +426,7 @@ impl Run<'_> {
             logs: &self.logs,
             run: number,
             base: &subject.base,
+            is_narrowed: self.request.scope.is_narrowed(),
             pair: &subject.work.pair,
             git: &subject.git,
             search: self.env.path.as_deref().unwrap_or_default(),

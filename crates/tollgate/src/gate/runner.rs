@@ -21,6 +21,8 @@ pub(crate) struct Crew<'a> {
     pub(crate) run: u64,
     /// The base's name.
     pub(crate) base: &'a str,
+    /// Whether less than the whole of the work is looked at: `-c`, `-u`.
+    pub(crate) is_narrowed: bool,
     /// The trees that the run is about.
     pub(crate) pair: &'a super::changes::Pair,
     pub(crate) git: &'a super::git::Git,

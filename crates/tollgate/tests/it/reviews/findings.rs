@@ -336,3 +336,26 @@ fn a_skip_without_a_reason_is_told_to_be_none() {
     reviews.answer("claude@1.2.json", "skipped", Some("by design"));
     reviews.comes_to("pass", "1 skipped");
 }
+
+#[test]
+fn a_review_that_failed_does_not_pass_on_a_part_in_which_nothing_changed() {
+    let reviews = Reviews::by("claude", "num_reviews: 1");
+    reviews.claude(&json!({ "status": "fail", "violations": [] }));
+    reviews.gates.file("src/a", "work\n");
+    assert_eq!(reviews.review().code, 1);
+    reviews.gates.git(&["add", "-A"]);
+    reviews.gates.git(&["commit", "-q", "-m", "work"]);
+    let calls = reviews.calls("claude");
+    let run = reviews.tollgate(&["review", "-u"]);
+    assert_ne!(run.code, 0, "{run:?}");
+    assert!(!run.stderr.contains("Passed"), "{run:?}");
+    assert_eq!(reviews.calls("claude"), calls, "{run:?}");
+    // The whole of the work is still to be reviewed.
+    reviews.claude(&json!({ "status": "pass" }));
+    let run = reviews.review();
+    assert_eq!(
+        (run.code, reviews.calls("claude")),
+        (0, calls + 1),
+        "{run:?}"
+    );
+}

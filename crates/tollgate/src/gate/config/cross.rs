@@ -5,6 +5,12 @@ use std::path::Path;
 
 use super::{Config, EntryPoint, Node, REVIEWERS, Reader, nearest};
 
+/// Whether no path that git tells can be in this one.
+fn leads_nowhere(path: &str) -> bool {
+    let odd = |part: &str| matches!(part, "" | "." | "..");
+    path != "." && path.split('/').any(odd)
+}
+
 impl Reader<'_> {
     /// What only all files together can tell: names that lead nowhere.
     pub(super) fn cross_check(&mut self, config: &Config, file: &Path, node: &Node) {
@@ -38,6 +44,15 @@ impl Reader<'_> {
         let mut reviewed = false;
         for (index, entry) in entries.iter().enumerate() {
             let path = entry.get("path").and_then(Node::text).unwrap_or(".");
+            let read = config.entry_points.get(index);
+            if let Some(read) = read.filter(|read| leads_nowhere(&read.path)) {
+                self.examiner(file).warn(
+                    entry.get("path").map_or(entry.line, |node| node.line),
+                    &format!("entry_points[{index}].path"),
+                    format!("no file is ever in {:?}, so its gates never run", read.path),
+                    Some("write it from the project's root on, for example `src`".to_owned()),
+                );
+            }
             for (key, kind, known) in [
                 ("checks", "check", &checks),
                 ("reviews", "review", &reviews),

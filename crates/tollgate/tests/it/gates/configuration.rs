@@ -461,3 +461,24 @@ fn a_review_that_nobody_can_make_is_neither_pass_nor_fail() {
             .contains("NOT verified: review:src:q")
     );
 }
+
+#[test]
+fn an_entry_point_that_no_file_can_be_in_is_told() {
+    for (path, is_told) in [
+        ("/src", true),
+        ("../src", true),
+        ("src//a", true),
+        ("a/./b", true),
+        ("./src/", false),
+        (".", false),
+        ("src/**/*.rs", false),
+        ("..src", false),
+    ] {
+        let config =
+            format!("base_branch: main\nentry_points:\n  - path: \"{path}\"\n    checks: [ok]\n");
+        let gates = Gates::raw(&[("ok", "command: \"true\"\n")], &config);
+        let run = gates.tollgate(&["validate"]).exits(0);
+        let told = "entry_points[0].path: no file is ever in";
+        assert_eq!(run.stderr.contains(told), is_told, "{path}: {run:?}");
+    }
+}

@@ -90,6 +90,19 @@ impl Desk {
         assert_eq!(ran.code, 0, "{args:?} {ran:?}");
         ran
     }
+
+    /// Registers Tollgate with Claude Code: `project`, `local` or `user`.
+    #[track_caller]
+    pub(crate) fn install_for(&self, scope: &str) -> Run {
+        self.must(&[
+            "install",
+            "--agent",
+            "claude-code",
+            "--scope",
+            scope,
+            "--yes",
+        ])
+    }
 }
 
 /// Writes a file, with the directories above it.

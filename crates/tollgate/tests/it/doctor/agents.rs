@@ -74,15 +74,7 @@ fn a_timeout_in_seconds_where_milliseconds_are_meant() {
 #[test]
 fn registered_in_the_project_and_for_the_user() {
     let ward = Ward::new();
-    let run = ward.tollgate(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "user",
-        "--yes",
-    ]);
-    assert_eq!(run.code, 0, "{run:?}");
+    ward.install_for("user");
     ward.has("registered-twice");
 }
 
@@ -132,15 +124,7 @@ fn the_same_variable_in_the_environment() {
 #[test]
 fn a_registration_for_all_projects_without_trust() {
     let ward = Ward::empty();
-    let run = ward.tollgate(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "user",
-        "--yes",
-    ]);
-    assert_eq!(run.code, 0, "{run:?}");
+    ward.install_for("user");
     ward.is_healthy();
     let file = ward.home().join(".claude/settings.json");
     let text = std::fs::read_to_string(&file).unwrap();

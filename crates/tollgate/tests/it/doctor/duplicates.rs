@@ -126,28 +126,14 @@ fn what_does_more_or_something_else_is_no_repetition() {
 fn a_registration_of_ones_own_that_the_projects_repeats() {
     let ward = Ward::new();
     let shared = ward.settings();
-    ward.must(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "local",
-        "--yes",
-    ]);
+    ward.install_for("local");
     ward.has_and_mends("registered-twice");
     assert_eq!(ward.settings(), shared);
     assert!(!ward.project().join(LOCAL).exists());
     // What else is in it stays.
     let mine = "{\n  \"permissions\": { \"allow\": [] }\n}\n";
     ward.file(LOCAL, mine);
-    ward.must(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "local",
-        "--yes",
-    ]);
+    ward.install_for("local");
     ward.has_and_mends("registered-twice");
     assert_eq!(ward.read(LOCAL), mine);
 }
@@ -155,14 +141,7 @@ fn a_registration_of_ones_own_that_the_projects_repeats() {
 #[test]
 fn between_project_and_person_a_person_decides() {
     let ward = Ward::new();
-    ward.must(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "user",
-        "--yes",
-    ]);
+    ward.install_for("user");
     let own = std::fs::read(ward.home().join(SETTINGS)).unwrap();
     ward.leaves();
     assert_eq!(std::fs::read(ward.home().join(SETTINGS)).unwrap(), own);

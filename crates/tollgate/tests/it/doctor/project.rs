@@ -17,15 +17,7 @@ fn the_gates_configuration_is_wrong() {
 #[test]
 fn the_commands_are_not_trusted() {
     let ward = Ward::empty();
-    let run = ward.tollgate(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "user",
-        "--yes",
-    ]);
-    assert_eq!(run.code, 0, "{run:?}");
+    ward.install_for("user");
     ward.file(
         ".tollgate/config.yml",
         "entry_points:\n  - path: .\n    checks: [a]\n",

@@ -210,14 +210,7 @@ fn what_runs_twice_or_not_at_all_is_said() {
         ran.stderr.contains("Copilot CLI runs Tollgate twice"),
         "{ran:?}"
     );
-    let ran = desk.must(&[
-        "install",
-        "--agent",
-        "claude-code",
-        "--scope",
-        "user",
-        "--yes",
-    ]);
+    let ran = desk.install_for("user");
     assert!(
         ran.stderr.contains("Claude Code runs Tollgate twice"),
         "{ran:?}"

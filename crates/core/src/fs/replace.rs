@@ -386,6 +386,10 @@ mod tests {
         names
     }
 
+    fn staged(dir: &Path) -> Staged {
+        Staged::write(dir, None, &[b"x"], Mould::private(), Durability::Lazy).unwrap()
+    }
+
     #[test]
     fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
         let dir = tempfile::tempdir().unwrap();
@@ -461,14 +465,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(format!("{TEMPORARY}1-1")), "half").unwrap();
         std::fs::write(dir.path().join("mine.tmp"), "not ours").unwrap();
-        let living = Staged::write(
-            dir.path(),
-            None,
-            &[b"x"],
-            Mould::private(),
-            Durability::Lazy,
-        )
-        .unwrap();
+        let living = staged(dir.path());
         assert_eq!(sweep(dir.path()).unwrap(), 1);
         assert!(living.path().exists());
         living.publish(&dir.path().join("f")).unwrap();
@@ -497,30 +494,14 @@ mod tests {
     #[test]
     fn what_is_staged_and_not_published_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        drop(
-            Staged::write(
-                dir.path(),
-                None,
-                &[b"x"],
-                Mould::private(),
-                Durability::Lazy,
-            )
-            .unwrap(),
-        );
+        drop(staged(dir.path()));
         assert!(names(dir.path()).is_empty());
     }
 
     #[test]
     fn a_forked_copy_of_the_descriptor_does_not_keep_a_leftover_from_being_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let staged = Staged::write(
-            dir.path(),
-            None,
-            &[b"x"],
-            Mould::private(),
-            Durability::Lazy,
-        )
-        .unwrap();
+        let staged = staged(dir.path());
         let _copy = staged.file.try_clone().unwrap();
         inject(Some(Plan {
             at: 1,

@@ -77,12 +77,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn read_members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
+        let members = self.object()?;
+        self.end().map(|()| members)
+    }
+
+    /// The members of the object here.
+    fn object(&mut self) -> Result<Vec<Member<'a>>, Flaw> {
         let mut members = Vec::with_capacity(16);
         self.each_member(|scanner, key| {
             members.push((key, scanner.value()?));
             Ok(())
         })?;
-        self.end().map(|()| members)
+        Ok(members)
     }
 
     /// The members of the object that the whole text is, and the members of those of them that are
@@ -101,12 +107,7 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
             let start = scanner.at;
-            let mut inner = Vec::with_capacity(8);
-            scanner.each_member(|scanner, key| {
-                inner.push((key, scanner.value()?));
-                Ok(())
-            })?;
-            opened.push((members.len(), inner));
+            opened.push((members.len(), scanner.object()?));
             members.push((key, scanner.since(start)?));
             Ok(())
         })?;

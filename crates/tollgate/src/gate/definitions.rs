@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
+use tollgate_core::env::Env;
 
 use super::config::{Check, Config, EntryPoint, LoopGuard, Review};
 use super::jobs::Site;
@@ -71,9 +72,9 @@ impl Definitions {
 
     /// One word for what a pass depends on: not when gates run, but what they are, which of them
     /// run at this site, and against which base.
-    pub(crate) fn evidence(&self, site: Site, base: &str) -> String {
+    pub(crate) fn evidence(&self, env: &Env, base: &str) -> String {
         let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
-        let where_and_since = match site {
+        let where_and_since = match Site::of(env) {
             Site::Local => ("since".to_owned(), json!(base)),
             Site::Ci => ("in CI, since".to_owned(), json!(base)),
         };

@@ -10,7 +10,6 @@ use super::config::Config;
 use super::definitions::Definitions;
 use super::evidence::changed_since;
 use super::git::{Git, GitError};
-use super::jobs::Site;
 use super::record::Record;
 
 /// What a run would be about.
@@ -37,8 +36,7 @@ pub(crate) fn detect(
     let passed = record.verified.filter(|verified| {
         !scope.is_narrowed()
             && !env.ci
-            && verified.base == base
-            && verified.definitions == Definitions::of(config).evidence(Site::of(env), &base)
+            && verified.definitions == Definitions::of(config).evidence(env, &base)
     });
     // git removes a tree that nothing points to after some weeks; then the base it is.
     let since = passed.and_then(|passed| changed_since(&git, config, &passed.tree).ok());

@@ -8,7 +8,7 @@ use super::changes::{self, Scope, Snapshot};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::git::{Git, GitError};
-use super::jobs::{self, Site};
+use super::jobs;
 use super::record::{Last, Record};
 
 /// What is known about the gates of a project.
@@ -39,7 +39,7 @@ impl Evidence {
     pub(crate) fn of(layout: &Layout, config: &Config, env: &Env) -> Self {
         let record = Record::load(layout, config);
         let base = Scope::default().base_name(config, env);
-        let now = Definitions::of(config).evidence(Site::of(env), &base);
+        let now = Definitions::of(config).evidence(env, &base);
         let pass = match record.verified {
             None => Pass::Never,
             Some(verified) if verified.definitions != now => Pass::OtherGates { at: verified.at },

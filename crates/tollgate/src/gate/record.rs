@@ -66,8 +66,8 @@ pub(crate) struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     pub(crate) tree: String,
+    /// What the gates were, where they ran and since which base.
     pub(crate) definitions: String,
-    pub(crate) base: String,
     pub(crate) status: Status,
     pub(crate) at: Timestamp,
 }
@@ -230,7 +230,6 @@ impl Verified {
         Some(Self {
             tree: string(value, "tree")?,
             definitions: string(value, "definitions")?,
-            base: string(value, "base")?,
             status: Status::from_name(value.get("status")?.as_str()?)?,
             at: value.get("at")?.as_str()?.parse().ok()?,
         })
@@ -238,7 +237,7 @@ impl Verified {
 
     fn to_json(&self) -> Value {
         json!({
-            "tree": self.tree, "definitions": self.definitions, "base": self.base,
+            "tree": self.tree, "definitions": self.definitions,
             "status": self.status.as_str(), "at": iso(self.at),
         })
     }

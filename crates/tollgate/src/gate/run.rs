@@ -135,7 +135,7 @@ impl Run<'_> {
     fn definitions(&self) -> &str {
         let digest = || {
             let base = self.request.scope.base_name(self.config, self.env);
-            Definitions::of(self.config).evidence(self.site(), &base)
+            Definitions::of(self.config).evidence(self.env, &base)
         };
         self.definitions.get_or_init(digest)
     }
@@ -241,10 +241,7 @@ impl Run<'_> {
             return Ok((ground, work));
         }
         let verified = record.verified.as_ref().filter(|verified| {
-            !self.is_partial()
-                && !self.env.ci
-                && verified.definitions == self.definitions()
-                && verified.base == base
+            !self.is_partial() && !self.env.ci && verified.definitions == self.definitions()
         });
         // Against the base, what is staged can be known before the work tree is looked through.
         let older = match verified {
@@ -559,7 +556,6 @@ impl Run<'_> {
             record.verified = Some(Verified {
                 tree: tree.clone(),
                 definitions: self.definitions().to_owned(),
-                base: subject.base.clone(),
                 status,
                 at: now,
             });

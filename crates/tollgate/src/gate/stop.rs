@@ -15,7 +15,7 @@ use super::changes;
 use super::config::{Config, ConfigError, LoopGuard};
 use super::definitions::Definitions;
 use super::git::Git;
-use super::jobs::{Site, Which};
+use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
 use super::record::{Failure, Record};
@@ -417,9 +417,8 @@ impl Case<'_> {
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
-        let site = Site::of(self.env);
         let base = Scope::default().base_name(self.config, self.env);
-        let definitions = self.definitions.evidence(site, &base);
+        let definitions = self.definitions.evidence(self.env, &base);
         let passed_at = match &record.verified {
             Some(verified)
                 if last.status.is_pass()

@@ -33,14 +33,7 @@ fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {
             json!(["hook", "--require-trust"]),
         ),
     ] {
-        desk.must(&[
-            "install",
-            "--agent",
-            "claude-code",
-            "--scope",
-            scope,
-            "--yes",
-        ]);
+        desk.install_for(scope);
         let list = desk.list();
         let found = list["registered"]
             .as_array()

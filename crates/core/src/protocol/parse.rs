@@ -204,11 +204,10 @@ fn nameless(asker: &Asker<'_, '_>, wire: Wire) -> EventKind {
     let is_copilot = wire == Wire::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
+    } else if is_copilot && asker.is_tool_event() && asker.has("error") {
+        EventKind::PostToolFailure
     } else if asker.is_tool_event() {
-        match is_copilot && asker.has("error") {
-            true => EventKind::PostToolFailure,
-            false => EventKind::PreTool,
-        }
+        EventKind::PreTool
     } else if is_stop && is_copilot && asker.has("agentName") {
         EventKind::SubagentStop
     } else if is_stop || matches!(wire, Wire::Taskie | Wire::Gauntlet) {

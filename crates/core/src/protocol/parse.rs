@@ -213,14 +213,21 @@ fn nameless(asker: &Asker<'_, '_>, wire: Wire) -> EventKind {
         .iter()
         .chain(&["loop_count", "stopReason"])
         .any(|key| asker.names(key));
+    let is_copilot = wire == Wire::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
+    } else if is_copilot && asker.is_tool_event() && asker.has("error") {
+        EventKind::PostToolFailure
     } else if asker.is_tool_event() {
         EventKind::PreTool
+    } else if is_stop && is_copilot && asker.has("agentName") {
+        EventKind::SubagentStop
     } else if is_stop || matches!(wire, Wire::Taskie | Wire::Gauntlet) {
         EventKind::Stop
     } else if asker.has("prompt") {
         EventKind::Prompt
+    } else if is_copilot && asker.has("source") {
+        EventKind::SessionStart
     } else {
         EventKind::Other
     }

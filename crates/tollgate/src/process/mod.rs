@@ -335,9 +335,7 @@ impl Drop for Children {
 /// Whether there is a process with this number, be it somebody else's.
 pub(crate) fn is_alive(id: u32) -> bool {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| {
-        rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
-    })
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
 /// Marks a command as started by Tollgate: hooks inside it approve without looking, and an agent

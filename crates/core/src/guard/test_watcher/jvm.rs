@@ -73,8 +73,8 @@ fn only_idle_tasks(text: &str) -> bool {
     tasks.next() == Some(true) && tasks.all(|idle| idle) && !any_line(text, is_named)
 }
 
-/// `[ 3 tests successful ]`, `[ 1 tests failed ]` (JUnit's console, with blanks between), or
-/// `OK (2 tests)` and `Tests run: 2,  Failures: 1` (JUnit 4).
+/// `[ 3 tests successful ]`, `[ 1 tests failed ]` (`JUnit`'s console, with blanks between), or
+/// `OK (2 tests)` and `Tests run: 2,  Failures: 1` (`JUnit` 4).
 pub(super) fn junit(text: &str) -> Option<Summary> {
     let boxed = |label: &str| {
         text.lines().rev().find_map(|line| {

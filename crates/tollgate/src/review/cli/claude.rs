@@ -41,14 +41,13 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
 /// The object that an answer comes in. For a person who has set Claude Code to be verbose it is
 /// the last word of a list with all that was said before.
 pub(crate) fn envelope(stdout: &str) -> Option<Value> {
-    match serde_json::from_str(stdout.trim()).ok()? {
-        Value::Array(said) => {
-            let is_result = |value: &Value| value.get("type").is_some_and(|kind| kind == "result");
-            let mut results = said.into_iter().filter(is_result);
-            results.next().filter(|_| results.next().is_none())
-        }
-        value => Some(value),
-    }
+    let value: Value = serde_json::from_str(stdout.trim()).ok()?;
+    let Value::Array(said) = value else {
+        return Some(value);
+    };
+    let is_result = |value: &Value| value.get("type").is_some_and(|kind| kind == "result");
+    let mut results = said.into_iter().filter(is_result);
+    results.next().filter(|_| results.next().is_none())
 }
 
 pub(super) fn hear(printed: &Printed) -> Heard {

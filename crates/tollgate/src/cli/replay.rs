@@ -54,9 +54,15 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let file = File::open(path).map_err(|error| Trouble::about(path, &error))?;
         let name = path.display().to_string();
         let input = BufReader::with_capacity(1 << 18, file);
-        replay
+        let before = replay.total.unreadable;
+        let readable = replay
             .transcript(input, |found| tell(&name, found))
             .map_err(|error| Trouble::about(path, &error))?;
+        if readable == 0 && replay.total.unreadable > before {
+            let what = format!("{name}: none of its lines is a JSON object");
+            return Err(Trouble::new(what)
+                .hint("Claude Code keeps the transcripts of this project in ~/.claude/projects"));
+        }
     }
     if arguments.json {
         anstream::println!("{:#}", summary_json(&replay.total, &all));
@@ -109,10 +115,11 @@ fn summary(total: &Total) {
         anstream::println!("{GOOD}no tool was called{GOOD:#}");
     }
     if total.unreadable > 0 {
-        anstream::eprintln!(
-            "{WARN}warning{WARN:#}: {} lines could not be read",
-            total.unreadable
-        );
+        let lines = match total.unreadable {
+            1 => "1 line",
+            _ => &format!("{} lines", total.unreadable),
+        };
+        anstream::eprintln!("{WARN}warning{WARN:#}: {lines} could not be read");
     }
 }
 

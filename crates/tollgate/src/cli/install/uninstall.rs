@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::{
-    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, places, preview, trouble,
+    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, make, places, preview, trouble,
 };
 use crate::agent::backup::Backup;
 use crate::agent::change::{self, Change};
@@ -47,9 +47,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     if !preview::agree(&changes, &places, arguments.consent)? {
         return Ok(ExitCode::from(1));
     }
+    let mut failed = None;
     if !arguments.consent.dry_run {
-        for change in &changes {
-            change::make(change, &places).map_err(trouble)?;
+        let made = make(changes, &places);
+        failed = made.failed;
+        for change in &made.done {
             anstream::println!(
                 "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer told {DIM}({}){DIM:#}",
                 change.agent,
@@ -59,9 +61,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     }
     told_of_user(arguments, &places);
     if guarded {
-        return super::git::uninstall(&places, arguments.consent);
+        let taken = super::git::uninstall(&places, arguments.consent);
+        return failed.map_or(taken, Err);
     }
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// Every file that has something of Tollgate in it, or that an install remembers.

@@ -211,7 +211,13 @@ impl<'r> Replay<'r> {
             return;
         };
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
-        let (session, call, tool) = (text(&entry.session), text(&entry.call), text(&entry.tool));
+        let (session, call) = (text(&entry.session), text(&entry.call));
+        // A stop has no tool.
+        let tool = text(if entry.tool.is_some() {
+            &entry.tool
+        } else {
+            &entry.event
+        });
         let agent = input
             .get("agent_id")
             .and_then(|agent| agent.as_str())

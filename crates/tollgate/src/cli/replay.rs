@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 
-use super::plain::Plain;
+use super::plain::{Plain, count};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal;
 use crate::replay::{Found, Replay, Total, seen};
@@ -115,10 +115,7 @@ fn summary(total: &Total) {
         anstream::println!("{GOOD}no tool was called{GOOD:#}");
     }
     if total.unreadable > 0 {
-        let lines = match total.unreadable {
-            1 => "1 line",
-            _ => &format!("{} lines", total.unreadable),
-        };
+        let lines = count(total.unreadable, "line");
         anstream::eprintln!("{WARN}warning{WARN:#}: {lines} could not be read");
     }
 }

@@ -36,6 +36,12 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     if arguments.git {
         return super::git::uninstall(&places, arguments.consent);
     }
+    if arguments.scope == Some(ScopeName::User) && places.home.is_none() {
+        return Err(
+            Trouble::new("where your own settings are cannot be told: HOME is not set")
+                .hint("set HOME and run it again"),
+        );
+    }
     let changes = plan(arguments, &places)?;
     let all = arguments.agent.is_empty() && arguments.scope.is_none();
     let guarded = all && super::git::is_installed(&places);

@@ -46,7 +46,7 @@ pub(crate) fn is_obeyed(c: char) -> bool {
 /// So many of something.
 pub(crate) fn count<N>(number: N, one: &str) -> String
 where
-    N: fmt::Display + PartialEq + From<u8>,
+    N: fmt::Display + PartialEq + From<u8> + Copy,
 {
     let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {one}{plural}")

@@ -224,12 +224,14 @@ fn decision(decided: &Decided) -> Line {
     };
     let time = decided.at.split_once('T').map_or("", |(_, time)| time);
     let time: String = time.chars().take(8).collect();
-    let who = [&decided.guard, &decided.code].into_iter().flatten();
-    let who: String = who.map(|name| format!("{} ", Plain(name))).collect();
-    let space = if who.is_empty() { "" } else { " " };
+    let names = [&decided.guard, &decided.code].into_iter().flatten();
+    let mut who: Vec<String> = names.map(|name| Plain(name).to_string()).collect();
+    if !who.is_empty() {
+        who.push(" ".to_owned());
+    }
     Line::new(Tone::Dim, format!("{time}  "))
         .and(tone, format!("{:<7}", decided.verdict))
-        .and(Tone::Plain, format!("{who}{space}"))
+        .and(Tone::Plain, who.join(" "))
         .and(
             Tone::Dim,
             Plain(decided.reason.as_deref().unwrap_or("")).to_string(),

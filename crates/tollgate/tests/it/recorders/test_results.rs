@@ -249,6 +249,30 @@ fn a_gradle_check_without_its_tests_is_no_test_run() {
 }
 
 #[test]
+fn what_is_done_around_tests_is_no_test_run() {
+    let project = project();
+    for command in [
+        "make test-deps",
+        "npm run test:db:reset",
+        "npm run test:watch",
+        "./setup-test-env.sh",
+        "test -f Makefile",
+        "tox -l",
+    ] {
+        run(&project, command, "done\n");
+        assert_eq!(record(&project), Value::Null, "{command}");
+    }
+    // A project's own way to run its tests is one.
+    for command in [
+        "./test.sh",
+        "bash scripts/run_tests.sh",
+        "npm --prefix api test",
+    ] {
+        comes_to("passed", command, "all 5 scenarios hold\n");
+    }
+}
+
+#[test]
 fn counts_beyond_all_measure_are_no_fault() {
     let most = u64::MAX;
     let mut state = running("06-implementation", "in_progress");

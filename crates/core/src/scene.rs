@@ -26,6 +26,8 @@ use crate::workflow::requirements::Requirements;
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The texts behind a scene, each read at most once.
 #[derive(Debug)]
 pub struct Sources {
@@ -37,6 +39,7 @@ pub struct Sources {
     state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: [OnceCell<Result<Option<String>, Fault>>; 4],
     now: Timestamp,
+    by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
     ask_settings: Option<AskSettings>,
@@ -108,6 +111,7 @@ impl Sources {
             state: OnceCell::new(),
             configs: Default::default(),
             now,
+            by_lines: None,
             ask_git: None,
             ask_changes: None,
             ask_settings: None,
@@ -137,6 +141,15 @@ impl Sources {
     pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
         Self {
             ask_settings: Some(ask_settings),
+            ..self
+        }
+    }
+
+    /// The same, knowing that the lines of the state in this file tell its members.
+    #[must_use]
+    pub fn trusting_lines_of(self, file: Option<Identity>) -> Self {
+        Self {
+            by_lines: file,
             ..self
         }
     }
@@ -202,6 +215,18 @@ impl Sources {
     /// The state's text, as the guards saw it.
     pub fn state_text(&self) -> Option<&str> {
         self.state().ok().flatten()
+    }
+
+    /// Whether the lines of the state's text, which was read, tell its members.
+    fn trusts_lines(&self) -> bool {
+        let file = self
+            .state
+            .get()
+            .and_then(|file| file.as_ref().ok()?.as_ref());
+        let identity = file
+            .and_then(|file| file.exact)
+            .map(|(identity, _)| identity);
+        identity.is_some() && identity == self.by_lines
     }
 
     /// The state as the guards saw it and cut it, for whoever changes it now.
@@ -291,7 +316,12 @@ impl<'a> Scene<'a> {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
-            match State::parse(text) {
+            let parsed = if self.sources.trusts_lines() {
+                State::parse_by_lines(text)
+            } else {
+                State::parse(text)
+            };
+            match parsed {
                 Ok(state) => Some(state),
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
@@ -536,6 +566,11 @@ fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault>
             identity,
             mark,
         })) => Ok(Some(match String::from_utf8(bytes) {
+            // Some editors begin with it. What is left is not the very text, so nobody writes it.
+            Ok(text) if text.starts_with(BYTE_ORDER_MARK) => TextFile {
+                text: text.trim_start_matches(BYTE_ORDER_MARK).to_owned(),
+                exact: None,
+            },
             Ok(text) => TextFile {
                 text,
                 exact: Some((identity, mark)),

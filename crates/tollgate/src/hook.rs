@@ -184,11 +184,10 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
             sources.may_touch(command, &[&state])
         }
         // A hand-made event has no session, and no event follows that could find a change.
-        (EventKind::PreTool, Some(ToolCall::Write { .. } | ToolCall::Edit { .. })) => {
-            let files = event.tool.iter().flat_map(protocol::Tool::files);
+        (EventKind::PreTool, Some(_)) => {
             let layout = sources.layout();
             let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
-            event.session.is_some() && files.into_iter().any(|path| is_state(&path))
+            event.session.is_some() && event.files().iter().any(|path| is_state(path))
         }
         _ => false,
     }

@@ -11,6 +11,7 @@ use super::config::Config;
 use super::git::{Asked, Git, GitError};
 use super::index::{self, Moved};
 use super::tree::Tree;
+use crate::process;
 use tollgate_core::env::Env;
 use tollgate_core::fs;
 use tollgate_core::git::Stands;
@@ -398,9 +399,8 @@ fn sweep(local: &Path) {
         let name = entry.file_name();
         let owner = name
             .to_str()
-            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok())
-            .and_then(rustix::process::Pid::from_raw);
-        if owner.is_some_and(|pid| rustix::process::test_kill_process(pid).is_err()) {
+            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok());
+        if owner.is_some_and(|id| !process::is_alive(id)) {
             let _kept = std::fs::remove_dir_all(entry.path());
         }
     }

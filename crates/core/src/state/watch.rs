@@ -49,7 +49,7 @@ pub enum Look {
     /// It is the file that is remembered.
     Same,
     /// It is another one.
-    Changed(Changed),
+    Changed(Box<Changed>),
 }
 
 /// A state file that is not as it was.
@@ -180,7 +180,7 @@ impl Watch {
             mode: record.mode,
             contents,
         };
-        (Look::Changed(changed), None)
+        (Look::Changed(Box::new(changed)), None)
     }
 
     /// Puts `content` in the place of what was found there, and that aside. Says where that is.
@@ -207,10 +207,10 @@ impl Watch {
             mark: None,
         };
         let kept = self.keep_aside(changed, name);
-        staged
+        // It is there; whether it survives the loss of power changes nothing of what is told.
+        let _confirmed = staged
             .publish_synced(path, Durability::Synced)
-            .map_err(io::Error::other)?
-            .or_else(|_unconfirmed| Ok::<_, io::Error>(()))?;
+            .map_err(io::Error::other)?;
         self.remember_as(guard, path, &contents)?;
         Ok(kept)
     }

@@ -95,7 +95,9 @@ fn sum(value: &Value) -> u64 {
             members.fold(1, u64::wrapping_add).hash(&mut hasher);
         }
         Value::Array(items) => items.iter().for_each(|item| sum(item).hash(&mut hasher)),
-        leaf => leaf.hash(&mut hasher),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            value.hash(&mut hasher);
+        }
     }
     hasher.finish()
 }

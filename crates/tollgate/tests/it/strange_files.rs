@@ -32,7 +32,7 @@ fn next(project: &Project) -> Run {
 
 /// What the person is told, while the agent goes on.
 #[track_caller]
-fn told(run: Run) -> String {
+fn told(run: &Run) -> String {
     assert_eq!(run.code, 0, "{run:?}");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     answer["systemMessage"].as_str().unwrap().to_owned()
@@ -96,7 +96,7 @@ fn a_pipe_in_the_place_of_the_lock_is_not_waited_for() {
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT TO MAIN");
     // Whoever wants to write or to begin the watch says what is in the way.
-    let told = told(starts(&project));
+    let told = told(&starts(&project));
     assert!(told.contains("not a regular file"), "{told}");
 }
 
@@ -125,7 +125,7 @@ fn sessions_that_begin_at_once_do_not_call_each_others_guards_dead() {
 fn guards_that_cannot_be_tried_are_one_message() {
     let project = Project::new().state(&guarded());
     project.file(".tollgate/local/life", "no directory");
-    let told = told(starts(&project));
+    let told = told(&starts(&project));
     assert!(told.contains("could not be tried"), "{told}");
     assert_eq!(project.codes(), ["guards-untried"]);
 }
@@ -140,13 +140,13 @@ fn a_change_without_a_copy_to_judge_it_by_is_told() {
     let mut state = guarded();
     state["active_workflow"]["current_phase_index"] = json!(0);
     let project = project.state(&state);
-    let said = told(next(&project));
+    let said = told(&next(&project));
     assert!(said.contains("nobody can tell"), "{said}");
     assert_eq!(project.codes(), ["state-watch"]);
     // From here on it is guarded again.
     state["active_workflow"]["current_phase_index"] = json!(9);
     let project = project.state(&state);
-    assert!(told(next(&project)).contains("STATE RESTORED"));
+    assert!(told(&next(&project)).contains("STATE RESTORED"));
     assert!(project.read(".isdlc/state.json").contains(": 0"));
 }
 
@@ -167,7 +167,7 @@ fn a_change_whose_time_was_set_back_is_found() {
         (before.ino(), before.mtime_nsec()),
         (after.ino(), after.mtime_nsec())
     );
-    assert!(told(next(&project)).contains("STATE RESTORED"));
+    assert!(told(&next(&project)).contains("STATE RESTORED"));
     assert_eq!(project.read(".isdlc/state.json"), text);
     next(&project).says_nothing();
 }
@@ -181,11 +181,11 @@ fn a_lock_that_somebody_holds_does_not_hide_a_change() {
     let project = project.state(&state);
     let lock = std::fs::File::open(project.path(".tollgate/local/state/lock")).unwrap();
     lock.lock().unwrap();
-    let said = told(next(&project));
+    let said = told(&next(&project));
     assert!(said.contains("another process holds its lock"), "{said}");
     assert_eq!(project.codes(), ["state-watch"]);
     drop(lock);
-    assert!(told(next(&project)).contains("STATE RESTORED"));
+    assert!(told(&next(&project)).contains("STATE RESTORED"));
 }
 
 #[test]

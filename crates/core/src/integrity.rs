@@ -14,6 +14,7 @@ use crate::fs::Identity;
 use crate::json::{Kind, Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
+use crate::scene::Sources;
 use crate::state::document::Document;
 use crate::state::edit::{self, Edit};
 use crate::state::history::compared;
@@ -22,9 +23,10 @@ use crate::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::version::version_in;
+use crate::state::view::State;
 use crate::state::watch::{Changed, Look, Now, REJECTED, Wanted, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
-use crate::workflow::{claims, regression};
+use crate::workflow::{by_hand, claims, regression};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -71,9 +73,9 @@ impl Reconciled {
     }
 }
 
-/// Looks at a state file and deals with a foreign change. `state` is where the layout expects
-/// it, `store` what writes it.
-pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp) -> Reconciled {
+/// Looks at the state file of an event's sources and deals with a foreign change.
+pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
+    let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
     let (look, by_lines) = watch.look();
@@ -103,11 +105,13 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
         }
     };
     let values = Kept::values(&layout.local());
+    let gate = |state: &State<'_>, phase: &str| by_hand::closed(sources, state, phase);
     let case = Case {
         watch: &watch,
         guard: &guard,
         changed: &changed,
         values: &values,
+        gate: &gate,
         now,
     };
     case.deal(kind)
@@ -147,6 +151,7 @@ struct Case<'a> {
     guard: &'a Guard,
     changed: &'a Changed,
     values: &'a Kept,
+    gate: Gate<'a>,
     now: Timestamp,
 }
 
@@ -175,9 +180,16 @@ impl Case<'_> {
             None => {
                 if kind != EventKind::SessionStart
                     && let Ok(text) = text
-                    && let Some(claims) = Claims::in_change(&good, text)
                 {
-                    return self.taken_back(&claims, &good);
+                    let claims = Claims::in_change(&good, text);
+                    // Claims open no gate.
+                    let left = claims.as_ref().map_or(text, |claims| &claims.held);
+                    if let Some(why) = through_a_closed_gate(&good, left, self.gate) {
+                        return self.restored(&good, &why);
+                    }
+                    if let Some(claims) = claims {
+                        return self.taken_back(&claims, &good);
+                    }
                 }
                 self.watch.adopt(self.guard, changed)?;
                 Ok(self.adopted(&good, kind))
@@ -210,6 +222,7 @@ impl Case<'_> {
         };
         Ok(Reconciled::fault(&changed.path, &why))
     }
+
     fn adopted(&self, good: &str, kind: EventKind) -> Reconciled {
         let path = self.changed.path.display();
         let state = match &self.changed.now {
@@ -359,6 +372,16 @@ fn illegal(good: &str, text: &str) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// Tells why a phase's gate is closed, if it is.
+type Gate<'g> = &'g dyn Fn(&State<'_>, &str) -> Option<String>;
+
+/// Why a change may not end the phases that it ends.
+fn through_a_closed_gate(good: &str, text: &str, gate: Gate<'_>) -> Option<String> {
+    let (before, now) = (State::parse(good).ok()?, State::parse(text).ok()?);
+    let ended = by_hand::ended(&before, &now);
+    ended.iter().find_map(|phase| gate(&now, phase))
 }
 
 /// The edits that take back what a change claims.

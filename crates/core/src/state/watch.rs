@@ -296,8 +296,8 @@ mod tests {
         let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
-        assert_eq!(changed.good.unwrap(), b"{\"a\":1}");
-        assert!(matches!(changed.now, Now::Text(text) if text == "{\"a\":2}"));
+        assert_eq!(changed.good.as_deref().unwrap(), b"{\"a\":1}");
+        assert!(matches!(&changed.now, Now::Text(text) if text == "{\"a\":2}"));
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Bool,
     /// A whole number of at least this.
     Whole(u64),
+    /// A whole number from the first to the second.
+    Between(u64, u64),
     /// A number of seconds or megabytes, 0 or more.
     Amount,
     OneOf(&'static [&'static str]),
@@ -198,6 +200,12 @@ impl Examiner<'_> {
                 value.whole().is_some_and(|number| number >= *least),
                 format!("a whole number of at least {least}"),
             ),
+            Kind::Between(least, most) => (
+                value
+                    .whole()
+                    .is_some_and(|number| (*least..=*most).contains(&number)),
+                format!("a whole number from {least} to {most}"),
+            ),
             Kind::Amount => (
                 value.number().is_some_and(|number| number >= 0.0),
                 "a number of at least 0".to_owned(),
@@ -280,6 +288,9 @@ impl Row {
             Kind::Text => json!({ "type": "string", "minLength": 1 }),
             Kind::Bool => json!({ "type": "boolean" }),
             Kind::Whole(least) => json!({ "type": "integer", "minimum": least }),
+            Kind::Between(least, most) => {
+                json!({ "type": "integer", "minimum": least, "maximum": most })
+            }
             Kind::Amount => json!({ "type": "number", "minimum": 0 }),
             Kind::OneOf(words) => json!({ "enum": words }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::env::Env;
-use crate::fs::{self, Contents, Identity, Mark};
+use crate::fs::Identity;
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
 use crate::state::store::{Known, Store};
 use crate::state::view::{State, Workflow};
+use crate::text_file::{TextFile, read, read_file};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
@@ -25,8 +26,6 @@ use crate::workflow::requirements::Requirements;
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
-
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The texts behind a scene, each read at most once.
 #[derive(Debug)]
@@ -43,14 +42,6 @@ pub struct Sources {
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
     ask_settings: Option<AskSettings>,
-}
-
-/// A file that was read.
-#[derive(Debug)]
-struct TextFile {
-    text: String,
-    /// Which file has this very text, and what tells whether it still has.
-    exact: Option<(Identity, Option<Mark>)>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
@@ -562,43 +553,5 @@ impl<'a> Scene<'a> {
             faults.push(fault);
         }
         None
-    }
-}
-
-/// The text of a file, if it exists; what else it may be is a fault of this kind.
-fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
-    Ok(read_file(path, kind)?.map(|file| file.text))
-}
-
-fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault> {
-    match fs::read_regular(path, MAX_FILE) {
-        Ok(None) => Ok(None),
-        Ok(Some(Contents {
-            bytes,
-            identity,
-            mark,
-        })) => Ok(Some(match String::from_utf8(bytes) {
-            // Some editors begin with it. What is left is not the very text, so nobody writes it.
-            Ok(text) if text.starts_with(BYTE_ORDER_MARK) => TextFile {
-                text: text.trim_start_matches(BYTE_ORDER_MARK).to_owned(),
-                exact: None,
-            },
-            Ok(text) => TextFile {
-                text,
-                exact: Some((identity, mark)),
-            },
-            // Not the very bytes, so nobody may write them back.
-            Err(error) => TextFile {
-                text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                exact: None,
-            },
-        })),
-        Err(error) => {
-            let text = format!(
-                "{}: {error}. Guards that need it are off until it is mended",
-                path.display()
-            );
-            Err(Fault::new(kind, text))
-        }
     }
 }

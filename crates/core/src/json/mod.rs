@@ -457,8 +457,6 @@ mod tests {
                 "{\n  \"x\": {\n  \"y\": {\n  },\n  \"a\": {\n  }\n  }\n}",
                 false,
             ),
-            ("{\"x\":1}", false),
-            ("{\n  \"x\": {\n    \"y\": 1\n", false),
         ] {
             assert_eq!(tells_members_by_lines(text), is_honest, "{text}");
         }

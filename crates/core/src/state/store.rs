@@ -40,7 +40,6 @@ use super::timestamp;
 use super::version::version;
 use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
 use crate::json::PRINTED;
-use crate::verdict::Fault;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -293,22 +292,6 @@ impl Store {
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
         self.spool.names().map_or(0, |names| names.len())
-    }
-
-    /// What must be told of the waiting changes that an update could not make. They came from events
-    /// that are long over, so nobody else will.
-    pub fn refusals(&self, updated: &Updated<'_>) -> Vec<Fault> {
-        let refused = updated.refused.iter().map(|Refused { name, reason }| {
-            let kept = self.spool.directory().join(format!("{name}.refused"));
-            let text = format!(
-                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
-                 It is kept at {}",
-                self.state.display(),
-                kept.display()
-            );
-            Fault::new("change-refused", text)
-        });
-        refused.collect()
     }
 
     /// What the store last wrote, to be compared with what is there. Needs no lock.

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::super::lock::Guard;
 use super::super::record::{Record, Seen, digest_of, keep_copy};
-use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Version};
+use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Updated, Version};
 use crate::fs::{self, Durability, Mould, Staged, Stamp, WriteFault};
+use crate::verdict::Fault;
 
 /// How many seconds a rename may come after its record. It changes the file's time of change, which
 /// is not known before. A longer break does no harm: then the file is compared by its content.
@@ -134,6 +135,22 @@ impl Store {
             Version::Absent if self.state.symlink_metadata().is_err() => Ok(Mould::shared()),
             Version::Absent | Version::Counted => Mould::of(&self.state),
         }
+    }
+
+    /// What must be told of the waiting changes that an update could not make. They came from events
+    /// that are long over, so nobody else will.
+    pub fn refusals(&self, updated: &Updated<'_>) -> Vec<Fault> {
+        let refused = updated.refused.iter().map(|Refused { name, reason }| {
+            let kept = self.spool.directory().join(format!("{name}.refused"));
+            let text = format!(
+                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
+                 It is kept at {}",
+                self.state.display(),
+                kept.display()
+            );
+            Fault::new("change-refused", text)
+        });
+        refused.collect()
     }
 
     /// Takes what was made and what was refused out of the spool.

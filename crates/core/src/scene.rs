@@ -237,8 +237,21 @@ impl Sources {
         Ok(file.as_ref().map(|file| file.text.as_str()))
     }
 
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub(crate) fn has_artifact(&self, path: &str) -> bool {
+        let project = self.project().ok().flatten();
+        let monorepo = self.monorepo().ok().flatten();
+        let path = under_docs(&Layout::docs_base(project, monorepo), path);
+        self.layout.root().join(path).is_file()
+    }
+
     /// The text of a configuration file, from the first place that has it.
-    fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
+    pub(crate) fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
         let [manifest, requirements, workflows, artifact_paths] = &self.configs;
         let cell = match file {
             ConfigFile::Manifest => manifest,
@@ -435,8 +448,7 @@ impl<'a> Scene<'a> {
 
     /// Whether an artifact of a configured path is there.
     pub fn has_artifact(&self, path: &str) -> bool {
-        let path = under_docs(&self.docs_base(), path);
-        self.layout().root().join(path).is_file()
+        self.sources.has_artifact(path)
     }
 
     fn docs_base(&self) -> String {

@@ -118,7 +118,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .asking_settings(crate::agent::loss::ASK)
     };
     let mut sources = sources_of(layout);
-    let reconciled = integrity::reconcile(sources.layout(), &sources.store(), event.kind, now);
+    let reconciled = integrity::reconcile(&sources, event.kind);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {

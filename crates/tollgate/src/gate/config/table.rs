@@ -215,9 +215,15 @@ impl Examiner<'_> {
                 format!("one of {}", words.join(", ")),
             ),
             Kind::Texts => {
-                let all = |node: &Node| node.items().iter().all(|item| item.text().is_some());
+                for (index, item) in value.items().iter().enumerate() {
+                    if item.text().is_none() {
+                        let what = format!("expected a text, found {}", item.describe());
+                        let fix = in_quotes(item).or_else(|| Some(row.about.to_owned()));
+                        self.error(item.line, &format!("{path}[{index}]"), what, fix);
+                    }
+                }
                 (
-                    matches!(value.value, Value::List(_)) && all(value),
+                    matches!(value.value, Value::List(_)),
                     "a list of texts".to_owned(),
                 )
             }
@@ -238,10 +244,22 @@ impl Examiner<'_> {
         };
         if !right {
             let what = format!("expected {expected}, found {}", value.describe());
-            let fix = (!row.default.is_empty()).then(|| format!("default: {}", row.default));
+            let quotes = matches!(row.kind, Kind::Text).then(|| in_quotes(value));
+            let fix = quotes
+                .flatten()
+                .or_else(|| (!row.default.is_empty()).then(|| format!("default: {}", row.default)));
             self.error(value.line, path, what, fix);
         }
     }
+}
+
+/// How to say a word or number of YAML's own as a text.
+fn in_quotes(value: &Node) -> Option<String> {
+    let is_plain = matches!(
+        value.value,
+        Value::Bool(_) | Value::Whole(_) | Value::Number(_)
+    );
+    is_plain.then(|| "put it in quotes".to_owned())
 }
 
 fn names(table: &Table) -> String {

@@ -45,6 +45,20 @@ fn problems_name_file_line_key_and_fix() {
 }
 
 #[test]
+fn words_of_yaml_and_mappings_in_lists_are_named() {
+    let gates = Gates::raw(
+        &[("on", "command: true")],
+        "base_branch: main\nentry_points:\n  - path: src\n    checks:\n      - on\n      - name: on\n    exclude:\n      - 1\n",
+    );
+    insta::assert_snapshot!(problems(&gates).join("\n"), @"
+    .gauntlet/config.yml:5 entry_points[0].checks[0]: expected a text, found true (put it in quotes)
+    .gauntlet/config.yml:6 entry_points[0].checks[1]: expected a text, found a mapping (Names of checks.)
+    .gauntlet/config.yml:8 entry_points[0].exclude[0]: expected a text, found 1 (put it in quotes)
+    .gauntlet/checks/on.yml:1 command: expected a text that is not empty, found true (put it in quotes)
+    ");
+}
+
+#[test]
 fn broken_yaml_is_told_in_words_that_help() {
     let told = |text: &str| {
         let gates = Gates::with_config(&[OK, ("b", text)], "");

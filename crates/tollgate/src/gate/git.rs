@@ -265,9 +265,11 @@ impl Git {
             command.env_remove(name);
         }
         // No lock on the person's index for a mere refresh, no pager, no question at the
-        // terminal, and messages that can be told apart.
+        // terminal, messages that can be told apart, and objects as they are (`git replace` shows
+        // others in their place).
         command
             .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
             .stdin(Stdio::null())

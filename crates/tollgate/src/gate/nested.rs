@@ -112,23 +112,20 @@ fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
     let (Some(inner), Some(new)) = (inner, &link.new) else {
         return Ok(Inside::Unknown);
     };
-    let differing = match &link.old {
-        Some(old) => changes::diff_tree(&inner, old, new).bytes().ok(),
-        None => None,
-    };
-    let found = match differing {
-        Some(raw) => paths(&inner, &raw)?,
-        None => {
-            let all = [
-                "ls-tree",
-                "-r",
-                "-z",
-                "--name-only",
-                "--end-of-options",
-                new,
-            ];
-            inner.ask(all).paths().unwrap_or_default()
-        }
+    let differing = link.old.as_deref();
+    let differing = differing.and_then(|old| changes::diff_tree(&inner, old, new).bytes().ok());
+    let found = if let Some(raw) = differing {
+        paths(&inner, &raw)?
+    } else {
+        let all = [
+            "ls-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--end-of-options",
+            new,
+        ];
+        inner.ask(all).paths().unwrap_or_default()
     };
     if !found.is_empty() {
         return Ok(Inside::Paths(found));

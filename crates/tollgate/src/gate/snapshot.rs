@@ -47,14 +47,14 @@ pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
     tree.name().map(str::to_owned)
 }
 
-fn trouble(error: std::io::Error) -> GitError {
+fn trouble(error: &std::io::Error) -> GitError {
     GitError::new(format!("a temporary index cannot be written: {error}"))
 }
 
 impl Snapshot {
     /// Begins; git works on it while other things are asked.
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        fs::private_directory(&config.local).map_err(trouble)?;
+        fs::private_directory(&config.local).map_err(|error| trouble(&error))?;
         sweep(&config.local);
         let logs = config.log_dir.strip_prefix(git.top()).ok();
         Self::begin_in(git, &config.local, logs)
@@ -65,19 +65,19 @@ impl Snapshot {
         let directory = tempfile::Builder::new()
             .prefix(&format!("{INDEX}{}-", std::process::id()))
             .tempdir_in(place)
-            .map_err(trouble)?;
+            .map_err(|error| trouble(&error))?;
         let index = index_in(&directory);
         // What the person's index knows about unchanged files need not be found out again. A
         // copy keeps the time of writing, which git compares with the files' times.
         if let Ok(mut from) = std::fs::File::open(git.index()) {
-            let mut to = std::fs::File::create(&index).map_err(trouble)?;
-            std::io::copy(&mut from, &mut to).map_err(trouble)?;
+            let mut to = std::fs::File::create(&index).map_err(|error| trouble(&error))?;
+            std::io::copy(&mut from, &mut to).map_err(|error| trouble(&error))?;
             if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
                 let _best_effort = to.set_modified(modified);
             }
             drop(to);
             // git replaces the index; under this name it stays as it was.
-            std::fs::hard_link(&index, before_in(&directory)).map_err(trouble)?;
+            std::fs::hard_link(&index, before_in(&directory)).map_err(|error| trouble(&error))?;
         }
         let mut args: Vec<OsString> = ["add", "--all", "--verbose", "--ignore-errors"]
             .map(Into::into)

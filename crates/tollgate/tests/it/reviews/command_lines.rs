@@ -165,6 +165,20 @@ fn a_reviewer_is_shown_text_whatever_attributes_say() {
 }
 
 #[test]
+fn a_reviewer_is_shown_what_git_would_show_something_else_for() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&json!({ "status": "pass", "violations": [] }));
+    let gates = &reviews.gates;
+    let before = gates.git(&["rev-parse", "HEAD:src/a.txt"]);
+    gates.file("src/a.txt", "worse\n");
+    let after = gates.git(&["hash-object", "-w", "src/a.txt"]);
+    gates.git(&["replace", after.trim(), before.trim()]);
+    reviews.review().exits(0);
+    let asked = reviews.heard("claude", "asked");
+    assert!(asked.contains("+worse"), "{asked}");
+}
+
+#[test]
 fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
     let reviews = Reviews::by("claude", "");
     let gates = &reviews.gates;

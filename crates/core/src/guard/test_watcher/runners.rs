@@ -191,8 +191,6 @@ pub(crate) const RUNNERS: &[Runner] = &[
             "--dry-run",
             "-n",
             "--list",
-            "-l",
-            "-N",
             "--notest",
             "--listTests",
             "--just-print",

@@ -34,8 +34,10 @@ pub(super) fn is_script(program: &str, args: &[&str]) -> bool {
             args.iter().any(|arg| names_tests(arg) || *arg == "check")
         }
         "rake" => args.iter().any(|arg| names_tests(arg) || *arg == "spec"),
-        "tox" | "nox" | "ctest" | "bats" | "prove" | "behave" | "behat" | "cucumber"
-        | "cucumber-js" | "robot" | "jasmine" | "nose2" => true,
+        "tox" | "nox" => !args.contains(&"-l"),
+        "ctest" => !args.contains(&"-N"),
+        "bats" | "prove" | "behave" | "behat" | "cucumber" | "cucumber-js" | "robot"
+        | "jasmine" | "nose2" => true,
         "sbt" | "lein" | "stack" | "cabal" | "bazel" | "bazelisk" | "nx" | "ng" | "hatch"
         | "django-admin" => first == "test",
         "turbo" => args.iter().any(|arg| names_tests(arg)),

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::env::Env;
-use crate::fs::{self, Contents, Identity, Mark};
+use crate::fs::Identity;
 use crate::json::Object;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
 use crate::state::store::{Known, Store};
 use crate::state::view::{State, Workflow};
+use crate::text_file::{TextFile, read, read_file};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
@@ -37,17 +38,10 @@ pub struct Sources {
     state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: [OnceCell<Result<Option<String>, Fault>>; 4],
     now: Timestamp,
+    by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
     ask_settings: Option<AskSettings>,
-}
-
-/// A file that was read.
-#[derive(Debug)]
-struct TextFile {
-    text: String,
-    /// Which file has this very text, and what tells whether it still has.
-    exact: Option<(Identity, Option<Mark>)>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
@@ -108,6 +102,7 @@ impl Sources {
             state: OnceCell::new(),
             configs: Default::default(),
             now,
+            by_lines: None,
             ask_git: None,
             ask_changes: None,
             ask_settings: None,
@@ -137,6 +132,15 @@ impl Sources {
     pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
         Self {
             ask_settings: Some(ask_settings),
+            ..self
+        }
+    }
+
+    /// The same, knowing that the lines of the state in this file tell its members.
+    #[must_use]
+    pub fn trusting_lines_of(self, file: Option<Identity>) -> Self {
+        Self {
+            by_lines: file,
             ..self
         }
     }
@@ -204,6 +208,18 @@ impl Sources {
         self.state().ok().flatten()
     }
 
+    /// Whether the lines of the state's text, which was read, tell its members.
+    fn trusts_lines(&self) -> bool {
+        let file = self
+            .state
+            .get()
+            .and_then(|file| file.as_ref().ok()?.as_ref());
+        let identity = file
+            .and_then(|file| file.exact)
+            .map(|(identity, _)| identity);
+        identity.is_some() && identity == self.by_lines
+    }
+
     /// The state as the guards saw it and cut it, for whoever changes it now.
     pub fn known_state<'k>(&'k self, root: Option<&'k Object<'k>>) -> Option<Known<'k>> {
         let file = self.state.get()?.as_ref().ok()?.as_ref()?;
@@ -237,8 +253,21 @@ impl Sources {
         Ok(file.as_ref().map(|file| file.text.as_str()))
     }
 
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub(crate) fn has_artifact(&self, path: &str) -> bool {
+        let project = self.project().ok().flatten();
+        let monorepo = self.monorepo().ok().flatten();
+        let path = under_docs(&Layout::docs_base(project, monorepo), path);
+        self.layout.root().join(path).is_file()
+    }
+
     /// The text of a configuration file, from the first place that has it.
-    fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
+    pub(crate) fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
         let [manifest, requirements, workflows, artifact_paths] = &self.configs;
         let cell = match file {
             ConfigFile::Manifest => manifest,
@@ -291,7 +320,12 @@ impl<'a> Scene<'a> {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
-            match State::parse(text) {
+            let parsed = if self.sources.trusts_lines() {
+                State::parse_by_lines(text)
+            } else {
+                State::parse(text)
+            };
+            match parsed {
                 Ok(state) => Some(state),
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
@@ -435,8 +469,7 @@ impl<'a> Scene<'a> {
 
     /// Whether an artifact of a configured path is there.
     pub fn has_artifact(&self, path: &str) -> bool {
-        let path = under_docs(&self.docs_base(), path);
-        self.layout().root().join(path).is_file()
+        self.sources.has_artifact(path)
     }
 
     fn docs_base(&self) -> String {
@@ -520,38 +553,5 @@ impl<'a> Scene<'a> {
             faults.push(fault);
         }
         None
-    }
-}
-
-/// The text of a file, if it exists; what else it may be is a fault of this kind.
-fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
-    Ok(read_file(path, kind)?.map(|file| file.text))
-}
-
-fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault> {
-    match fs::read_regular(path, MAX_FILE) {
-        Ok(None) => Ok(None),
-        Ok(Some(Contents {
-            bytes,
-            identity,
-            mark,
-        })) => Ok(Some(match String::from_utf8(bytes) {
-            Ok(text) => TextFile {
-                text,
-                exact: Some((identity, mark)),
-            },
-            // Not the very bytes, so nobody may write them back.
-            Err(error) => TextFile {
-                text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                exact: None,
-            },
-        })),
-        Err(error) => {
-            let text = format!(
-                "{}: {error}. Guards that need it are off until it is mended",
-                path.display()
-            );
-            Err(Fault::new(kind, text))
-        }
     }
 }

@@ -170,6 +170,7 @@ impl Class {
                 ToolCall::Write { .. }
                 | ToolCall::Edit { .. }
                 | ToolCall::Patch { .. }
+                | ToolCall::Delete { .. }
                 | ToolCall::Notebook { .. },
             ) => Self::File,
             Some(ToolCall::Delegate { .. }) => Self::Delegate,

@@ -22,6 +22,7 @@ mod filter;
 mod heredoc;
 mod launch;
 mod lex;
+mod modes;
 mod nested;
 mod output;
 mod parameter;
@@ -38,6 +39,7 @@ pub mod writes;
 
 use std::path::Path;
 
+pub(crate) use modes::keeps_content;
 pub(crate) use path::join;
 pub use word::{Match, Word};
 pub(crate) use wrap::split_words;

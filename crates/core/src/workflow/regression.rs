@@ -3,6 +3,8 @@
 //! The same rules judge an agent's Write before it lands and a change of the file that is found
 //! afterwards, by whatever route it came.
 
+use std::collections::BTreeMap;
+
 use crate::json::{Kind, Node, Object};
 use crate::verdict::Finding;
 
@@ -137,8 +139,11 @@ fn statuses<'a>(
     status: impl Fn(Node<'a>) -> Option<std::borrow::Cow<'a, str>>,
     message: impl Fn(&str, &str, &str) -> String,
 ) -> Option<Finding> {
+    // By name, because a file that somebody filled with phases must not take minutes. Of a phase
+    // that is there twice the last counts.
+    let known: BTreeMap<&str, Node<'a>> = was.iter().collect();
     is.iter().find_map(|(phase, given)| {
-        let (from, to) = (status(was.get(phase)?)?, status(given)?);
+        let (from, to) = (status(*known.get(phase)?)?, status(given)?);
         let back = rank(&to)? < rank(&from)?;
         if !back || redo.covers(phase, &from, &to) {
             return None;
@@ -175,7 +180,8 @@ impl Redo {
         };
         let before = count(&marker).unwrap_or(0);
         let after = is.object("supervised_review").as_ref().and_then(count);
-        let next = after.is_some_and(|after| after == before + 1 && after <= MAX_REDOS);
+        let next =
+            after.is_some_and(|after| before.checked_add(1) == Some(after) && after <= MAX_REDOS);
         let phase = marker.str("phase").map(std::borrow::Cow::into_owned);
         Self {
             phase,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::guard::remedy;
+use tollgate_core::guard::{Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
@@ -20,7 +20,9 @@ use tollgate_core::verdict::{Finding, Verdict};
 
 use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
-use crate::explain::{Case, Change, Goal, Judged, Unasked, Way, looks_at, obstacle, way_out};
+use crate::explain::{
+    Case, Change, Goal, Judged, UNASKED, Unasked, Way, looks_at, obstacle, way_out,
+};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Args)]
@@ -57,6 +59,15 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let entry = find(&layout, arguments.id.as_deref())?;
         if entry.guard.as_deref() == Some(integrity::NAME) {
             about_state(&layout, &entry, arguments.json);
+            return Ok(ExitCode::SUCCESS);
+        }
+        // A guard is asked again; gates, plans, git and trust are not, and nothing is said for them.
+        if entry
+            .guard
+            .as_deref()
+            .is_some_and(|name| Guard::named(name).is_none())
+        {
+            about_others(&entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
         }
         if entry.value.get("input").is_none() {
@@ -109,6 +120,28 @@ fn unkept(entry: &Entry, json: bool) {
     if let Some(remedy) = remedy {
         anstream::println!("{HINT}next{HINT:#}: {remedy}");
     }
+}
+
+/// A finding of somebody who is no guard: what was found depends on more than the event.
+fn about_others(entry: &Entry, json: bool) {
+    let next = match entry.guard.as_deref() {
+        Some("gates") => "`tollgate run` runs the gates again and shows what each one says",
+        Some("plan") => {
+            "`tollgate plan next` says what to do, `tollgate plan status` how it stands"
+        }
+        Some("trust") => "`tollgate trust` shows the commands and asks you",
+        Some(_) | None => "do as the reason says",
+    };
+    let remedy = entry.code.as_deref().and_then(remedy).unwrap_or(next);
+    if json {
+        anstream::println!("{:#}", json!({ "entry": entry.value, "remedy": remedy }));
+        return;
+    }
+    heading(entry);
+    anstream::println!(
+        "\n{DIM}No guard said this, so it is not tried again here: it depends on more than the event.{DIM:#}"
+    );
+    anstream::println!("{HINT}next{HINT:#}: {remedy}");
 }
 
 /// A finding about the state file itself: no guard stopped the event, the event only found the
@@ -325,8 +358,15 @@ fn print(explained: &Explained) {
         let next = remedy(finding.code).unwrap_or("do as the message says");
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
+    } else if !judged.faults.is_empty() {
+        anstream::println!("\n{WARN}Nothing stops it{WARN:#}, but not everything could be told.");
+    } else if judged.is_stop {
+        anstream::println!("\nNo guard stops it.");
     } else {
         anstream::println!("\n{GOOD}It passes.{GOOD:#}");
+    }
+    if judged.is_stop {
+        anstream::println!("{HINT}note{HINT:#}: {UNASKED}");
     }
 }
 

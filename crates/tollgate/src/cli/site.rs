@@ -145,8 +145,10 @@ impl Site {
         self.layout.root().join(path).is_file()
     }
 
-    /// What a step would do, without doing it.
+    /// What a step would do, without doing it. What follows may touch the repository, so nothing
+    /// that was forged is believed here either.
     pub(super) fn rehearse(&self, step: &Step<'_>) -> Result<Result<Change, Refusal>, Trouble> {
+        self.reconcile();
         let document = self.document()?;
         self.with_rules(|rules| transition::apply(step, &document, rules, self.now))
     }
@@ -194,18 +196,25 @@ impl Site {
     }
 
     /// Deals with a change of the state that came right before an agent's command, in the same
-    /// line of shell perhaps: no event was there to find it. A person's change is theirs.
-    fn reconcile(&self) {
+    /// line of shell perhaps: no event was there to find it. A person's change is theirs. Every
+    /// command that writes the state begins with this, or it would make the change its own.
+    pub(super) fn reconcile(&self) {
         if crate::person::agent().is_none() {
             return;
         }
-        let found = integrity::reconcile(&self.layout, &self.store(), EventKind::PreTool, self.now);
-        let mut outcome = Outcome {
+        let env = crate::hook::environment();
+        let sources = Sources::new(self.layout.clone(), env, None, self.now);
+        let found = integrity::reconcile(&sources, EventKind::PreTool);
+        self.tell(Outcome {
             warnings: found.told.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
             faults: found.fault.into_iter().collect(),
             ..Outcome::default()
-        };
+        });
+    }
+
+    /// Writes down what was found beside the step, and says it.
+    fn tell(&self, mut outcome: Outcome) {
         if !outcome.is_silent() {
             let record = Record::unread(None).in_project(self.project_id());
             record.write(&self.layout, &mut outcome, self.now);
@@ -244,6 +253,10 @@ impl Site {
     }
 
     fn write_changes(&self, updated: &Updated<'_>, own: Own<'_>, entry: &Entry<'_>) {
+        self.tell(Outcome {
+            faults: self.store().refusals(updated),
+            ..Outcome::default()
+        });
         let history = History::new(self.layout.local(), self.project_id(), self.now);
         if let Err(error) = history.write(updated, own, entry) {
             warn(&format!(

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use tollgate_core::fs;
 use tollgate_core::state::timestamp::iso;
 
@@ -71,12 +73,7 @@ impl<'c> Logs<'c> {
         let begun = Instant::now();
         let mut waited = Waited::No;
         loop {
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?;
+            let file = open_lock(&path)?;
             match file.try_lock() {
                 // A `git clean` may have removed the file while we waited: then it excludes
                 // nobody.
@@ -175,12 +172,14 @@ impl<'c> Logs<'c> {
             number => self.directory().join(format!("previous.{number}")),
         };
         let keep = self.config.max_previous_logs;
-        remove_directory(&generation(keep.saturating_sub(1)))?;
-        for number in (1..keep).rev() {
-            let from = generation(number - 1);
-            if from.is_dir() {
-                fs::relocate(&from, &generation(number))?;
-            }
+        // Only up to the first gap: nobody has as many generations as may be asked for.
+        let held = (0..keep).take_while(|number| generation(*number).is_dir());
+        let held = held.last().map_or(0, |last| last + 1);
+        if held == keep {
+            remove_directory(&generation(keep.saturating_sub(1)))?;
+        }
+        for number in (1..keep.min(held + 1)).rev() {
+            fs::relocate(&generation(number - 1), &generation(number))?;
         }
         let target = generation(0);
         remove_directory(&target)?;
@@ -223,6 +222,18 @@ impl<'c> Logs<'c> {
             }
             let _best_effort = fs::append_line(&path, &format!("[{}] {line}", iso(now)));
         }
+    }
+}
+
+/// Opens the lock's file. A link is not followed: what it leads to would be written over.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::LOOP) => Err(io::Error::other(format!(
+            "{LOCK} is a symbolic link; remove it"
+        ))),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, TOLLGATE, bash, running, task, with_branch};
+use crate::context::{Project, Run, TOLLGATE, bash, pipe, running, task, with_branch};
 
 /// An event of a real Claude Code: a delegation out of order.
 fn claude(project: &Project) -> Value {
@@ -207,7 +207,7 @@ fn a_state_that_cannot_be_read_is_told() {
             |p| std::fs::create_dir(p.path(".isdlc/state.json")).unwrap(),
             "directory",
         ),
-        ("fifo", |p| mkfifo(p, ".isdlc/state.json"), "named pipe"),
+        ("fifo", |p| pipe(&p.path(".isdlc/state.json")), "named pipe"),
         (
             "zero",
             |p| std::os::unix::fs::symlink("/dev/zero", p.path(".isdlc/state.json")).unwrap(),
@@ -307,7 +307,7 @@ fn a_damaged_repository_is_no_branch() {
         .state(&with_branch("active"))
         .on_branch("main");
     std::fs::remove_file(project.path(".git/HEAD")).unwrap();
-    mkfifo(&project, ".git/HEAD");
+    pipe(&project.path(".git/HEAD"));
     project.hook(&bash("git commit -m x")).allows();
 }
 
@@ -401,14 +401,6 @@ fn an_event_may_arrive_byte_by_byte() {
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("OUT-OF-ORDER"));
-}
-
-fn mkfifo(project: &Project, path: &str) {
-    let status = Command::new("mkfifo")
-        .arg(project.path(path))
-        .status()
-        .unwrap();
-    assert!(status.success());
 }
 
 fn large(project: &Project, path: &str) {

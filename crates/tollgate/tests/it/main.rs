@@ -41,6 +41,7 @@ mod page;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod reads;
 #[cfg(test)]
 mod recorders;
@@ -60,6 +61,8 @@ mod spec_004;
 mod status;
 #[cfg(test)]
 mod stops;
+#[cfg(test)]
+mod strange_files;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]

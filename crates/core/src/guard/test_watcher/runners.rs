@@ -5,6 +5,7 @@
 //! search pattern is no run, and neither is a runner that only lists its tests.
 
 use super::summary::{self, Summary};
+use super::{jvm, scripts};
 use crate::shell::{Run, program_name};
 
 /// A test runner.
@@ -113,14 +114,16 @@ pub(crate) const RUNNERS: &[Runner] = &[
             "-Dmaven.test.skip",
             "-Dmaven.test.skip=true",
         ],
-        read: summary::maven,
+        read: jvm::maven,
     },
     Runner {
         name: "gradle",
         runs: |program, args| {
             let is_task = |task: &str| {
                 let task = task.rsplit(':').next().unwrap_or(task);
-                matches!(task, "test" | "check") || task.ends_with("Test")
+                // `check -x test` checks, and tests nothing.
+                let tests = task == "test" || task == "check" && !excludes_tests(args);
+                tests || task.ends_with("Test")
             };
             let mut skipped = false;
             matches!(program, "gradle" | "gradlew" | "gradlew.bat")
@@ -133,7 +136,7 @@ pub(crate) const RUNNERS: &[Runner] = &[
                 })
         },
         idle: &["--dry-run", "-m"],
-        read: summary::gradle,
+        read: jvm::gradle,
     },
     Runner {
         name: "dotnet test",
@@ -157,9 +160,41 @@ pub(crate) const RUNNERS: &[Runner] = &[
         read: summary::phpunit,
     },
     Runner {
+        name: "junit",
+        runs: |program, args| {
+            let launches = |arg: &&str| {
+                arg.contains("junit-platform-console")
+                    || arg.contains("junit.platform.console")
+                    || arg.ends_with("runner.JUnitCore")
+            };
+            program == "java" && args.iter().any(launches)
+        },
+        idle: &["discover", "engines"],
+        read: jvm::junit,
+    },
+    Runner {
+        name: "bun test",
+        runs: |program, args| program == "bun" && verb(args) == "test",
+        idle: &[],
+        read: summary::bun,
+    },
+    Runner {
+        name: "deno test",
+        runs: |program, args| program == "deno" && verb(args) == "test",
+        idle: &["--no-run"],
+        read: summary::deno,
+    },
+    Runner {
         name: "a script",
-        runs: is_script,
-        idle: &["--dry-run", "-n"],
+        runs: scripts::is_script,
+        idle: &[
+            "--dry-run",
+            "-n",
+            "--list",
+            "--notest",
+            "--listTests",
+            "--just-print",
+        ],
         read: any,
     },
 ];
@@ -177,10 +212,20 @@ const HINTS: &[&str] = &[
     "gradle",
     "phpunit",
     "pest",
-    "rspec",
+    "spec",
+    "bats",
+    "prove",
+    "behave",
+    "behat",
+    "cucumber",
+    "robot",
+    "jasmine",
+    "nose2",
     "tox",
     "nox",
     "e2e",
+    "junit",
+    "JUnit",
     "cargo t",
     "npm t",
     "check",
@@ -202,6 +247,11 @@ impl Runner {
             .map(|word| word.literal().unwrap_or_default())
             .collect();
         let (program, args) = started(&words, 0)?;
+        // A file has its name, and not that of a program; `verb` has no place for it.
+        let (program, args) = match words.first() {
+            Some(file) if scripts::is_test_script(file) => ("sh", words.as_slice()),
+            _ => (program, args),
+        };
         let is_idle = |runner: &Self| {
             args.iter()
                 .any(|arg| HELP.contains(arg) || runner.idle.contains(arg))
@@ -219,9 +269,19 @@ impl Runner {
 }
 
 /// The first argument that is no option and no `+toolchain`.
-fn verb<'a>(args: &[&'a str]) -> &'a str {
+pub(super) fn verb<'a>(args: &[&'a str]) -> &'a str {
     let mut args = args.iter().filter(|arg| !arg.starts_with(['-', '+']));
     args.next().copied().unwrap_or_default()
+}
+
+/// Whether a gradle command leaves the task `test` out.
+fn excludes_tests(args: &[&str]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [option, task] => {
+            matches!(*option, "-x" | "--exclude-task") && task.rsplit(':').next() == Some("test")
+        }
+        _ => false,
+    })
 }
 
 /// The summary of whichever runner a script started; of several the worst counts.
@@ -230,32 +290,7 @@ fn any(text: &str) -> Option<Summary> {
     named
         .filter_map(|runner| runner.read(text))
         .reduce(Summary::and)
-}
-
-/// A package's or a Makefile's own way to run its tests.
-fn is_script(program: &str, args: &[&str]) -> bool {
-    let names_tests = |name: &str| {
-        let first = name.split([':', '-', '_']).next().unwrap_or(name);
-        matches!(first, "test" | "tests" | "e2e") || name.ends_with(":test")
-    };
-    let first = verb(args);
-    match program {
-        "npm" | "pnpm" | "yarn" | "bun" => {
-            let mut after = args.iter().skip_while(|arg| **arg != first).skip(1);
-            let script = after.find(|arg| !arg.starts_with('-')).copied();
-            matches!(first, "test" | "t" | "tst")
-                || (matches!(first, "run" | "run-script") && script.is_some_and(names_tests))
-                || (program != "npm" && names_tests(first))
-        }
-        "make" | "gmake" | "just" | "task" | "rake" => {
-            args.iter().any(|arg| names_tests(arg) || *arg == "check")
-        }
-        "tox" | "nox" | "ctest" => true,
-        "deno" | "swift" | "mix" | "rails" | "composer" | "zig" | "dart" | "flutter" => {
-            first == "test"
-        }
-        _ => false,
-    }
+        .or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
 }
 
 /// The program that words start in the end, seen through the programs that only find another
@@ -270,7 +305,7 @@ fn started<'w, 'a>(words: &'w [&'a str], depth: u32) -> Option<(&'a str, &'w [&'
         _ if depth > MAX_DEPTH => None,
         "npx" | "pnpx" | "bunx" => after_options(args, &["-p", "--package", "-c"]),
         "npm" | "pnpm" | "yarn" | "bun" => {
-            let rest = after_options(args, &["--filter", "-F", "--prefix", "-C", "--cwd", "-w"]);
+            let rest = after_options(args, scripts::PACKAGE_OPTIONS);
             let rest = rest.map(|rest| match rest.split_first() {
                 Some((&("exec" | "dlx" | "x" | "run" | "workspace"), rest)) => rest,
                 _ => rest,
@@ -342,7 +377,7 @@ fn starts_runner(words: &[&str]) -> bool {
 }
 
 /// What follows the options; those named take the next word along.
-fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Option<&'w [&'a str]> {
+pub(super) fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Option<&'w [&'a str]> {
     let mut rest = args;
     while let Some((first, after)) = rest.split_first() {
         let is_assignment = first.contains('=') && !first.starts_with(['/', '.']);
@@ -419,6 +454,17 @@ mod tests {
             ("pnpm test", "a script"),
             ("make test", "a script"),
             ("sh -c 'cargo test'", "cargo test"),
+            ("npm --prefix app test", "a script"),
+            ("pnpm --filter api test", "a script"),
+            ("yarn workspace api test", "a script"),
+            ("./test.sh", "a script"),
+            ("scripts/run_tests.sh -v", "a script"),
+            ("bash run-tests.sh", "a script"),
+            ("bin/test", "a script"),
+            ("bats test/", "a script"),
+            ("bazel test //...", "a script"),
+            ("npx nx test api", "a script"),
+            ("sbt test", "a script"),
         ] {
             assert_eq!(runner(command), Some(expected), "{command}");
         }
@@ -445,6 +491,21 @@ mod tests {
             "dotnet test --list-tests",
             "cat > t.sh <<'E'\nnpm test\nE",
             "cargo nextest list",
+            "make test-deps",
+            "make test_clean",
+            "npm run test:db:reset",
+            "npm run test:watch",
+            "yarn test --listTests",
+            "tox -l",
+            "ctest -N",
+            "sh -n test.sh",
+            "test -f x",
+            "/usr/bin/test -f x",
+            "[ -f tests ]",
+            "./setup-test-env.sh",
+            "./create_test_db.sh",
+            "cat ./test.sh",
+            "chmod +x test.sh",
         ] {
             assert_eq!(runner(command), None, "{command}");
         }

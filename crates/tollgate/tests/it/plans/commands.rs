@@ -27,6 +27,12 @@ fn new_in_a_bare_directory_makes_it_a_project() {
     let run = crate::context::run(project.command(&["plan", "new", "first"]), b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(project.path(".tollgate/plans/first/state.json").is_file());
+    // Of what Tollgate keeps for itself git sees nothing, from the first command on.
+    project.git(&["init", "-q"]);
+    let seen = project.git(&["status", "--short", "-uall"]);
+    assert_eq!(seen, "?? .tollgate/plans/first/state.json");
+    let run = crate::context::run(project.command(&["log"]), b"");
+    assert!(run.stderr.starts_with("the journal is empty"), "{run:?}");
 }
 
 #[test]
@@ -104,6 +110,14 @@ fn a_step_is_not_said_to_lead_to_a_review_that_will_not_run() {
     let run = off.plan(&["begin", "complete-task"]);
     assert!(run.stdout.contains("the plan is complete"), "{run:?}");
     assert_eq!(off.read_state()["phase"], "complete");
+    let why = off.plan(&["next"]).stdout;
+    assert!(!why.contains("reviewed"), "{why}");
+    off.state(&json!({ "max_reviews": 0, "next_phase": "complete", "phase": "all-code-review" }));
+    let why = off.plan(&["next"]).stdout;
+    assert!(
+        why.contains("switched off") && !why.contains("passed"),
+        "{why}"
+    );
     // The last review that is allowed was answered.
     let last = Fixture::at(
         &json!({ "max_reviews": 2, "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 }),

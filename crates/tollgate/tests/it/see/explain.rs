@@ -347,3 +347,68 @@ fn nothing_to_explain_is_said() {
         "{run:?}"
     );
 }
+
+#[test]
+fn what_no_guard_said_is_not_tried_again_in_their_name() {
+    let project = Project::empty();
+    project.file(
+        ".tollgate/config.yml",
+        "base_branch: main\nentry_points:\n  - path: src\n    checks: [test]\n",
+    );
+    project.file(".tollgate/checks/test.yml", "command: exit 3\n");
+    let project = project.on_branch("work");
+    project.file("src/a.txt", "a\n");
+    let stop = json!({
+        "hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
+        "stop_hook_active": false, "last_assistant_message": "Done.",
+    });
+    let run = project.hook(&stop);
+    assert!(run.stdout.contains("\"decision\":\"block\""), "{run:?}");
+    let run = project.run(&["explain"], b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("code    GATE-FAILED"), "{run:?}");
+    assert!(run.stdout.contains("next: `tollgate run`"), "{run:?}");
+    assert!(!run.stdout.contains("passes"), "{run:?}");
+    let run = project.run(&["explain", "--json"], b"");
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["entry"]["code"], "GATE-FAILED", "{told}");
+    // A stop is counted as what it is.
+    let run = project.run(&["replay", "--journal", "--json"], b"");
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["counts"][0]["tool"], "Stop", "{told}");
+}
+
+#[test]
+fn what_could_not_be_told_is_not_called_a_pass() {
+    let project = Project::new().state(&with_branch("active"));
+    let event = json!({ "tool_name": "Bash", "tool_input": { "command": 7 } });
+    project.file("odd.json", &event.to_string());
+    let stop = json!({ "hook_event_name": "Stop", "session_id": "s" });
+    project.file("stop.json", &stop.to_string());
+    project.file("empty.json", "");
+    let said = |args: &[&str]| {
+        let run = project.run(args, b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("It passes"), "{run:?}");
+        run.stdout
+    };
+    let odd =
+        "could not tell  in the agent's event, `tool_input.command` is a number, not a string";
+    assert!(said(&["explain", "--file", "odd.json"]).contains(odd));
+    assert!(said(&["simulate", "odd.json"]).contains(odd));
+    for args in [
+        &["explain", "--file", "stop.json"][..],
+        &["simulate", "stop.json"],
+    ] {
+        let said = said(args);
+        assert!(
+            said.contains("gates and plans are not asked here"),
+            "{said}"
+        );
+    }
+    let run = project.run(&["simulate", "empty.json"], b"");
+    assert!(
+        run.code == 2 && run.stderr.contains("empty.json: it is empty"),
+        "{run:?}"
+    );
+}

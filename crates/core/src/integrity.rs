@@ -20,7 +20,7 @@ use crate::state::timestamp::iso;
 use crate::state::version::version_in;
 use crate::state::watch::{Changed, Look, Now, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
-use crate::workflow::{claims, regression};
+use crate::workflow::{claims, course, regression};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -168,18 +168,7 @@ fn illegal(good: &str, text: &str) -> Option<String> {
     if let Some(finding) = regression::find(&disk, &incoming) {
         return Some(finding.text);
     }
-    let index = |state: &Object<'_>| {
-        state
-            .object("active_workflow")?
-            .get("current_phase_index")
-            .and_then(Node::u64)
-    };
-    match (index(&disk), index(&incoming)) {
-        (Some(was), Some(is)) if is > was + 1 => Some(format!(
-            "current_phase_index went from {was} to {is}: a workflow advances one phase at a time"
-        )),
-        _ => None,
-    }
+    course::left(&disk, &incoming)
 }
 
 /// What a change did to the state: what stays of it, and what was undone. `left` is the text that

@@ -287,6 +287,14 @@ impl<'a> Object<'a> {
             .map(|(name, node)| (name.as_ref(), *node))
     }
 
+    /// The members whose names are wanted.
+    pub(crate) fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let members = self.members.iter().filter(|(name, _)| wanted(name));
+        Self {
+            members: members.cloned().collect(),
+        }
+    }
+
     /// Whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()

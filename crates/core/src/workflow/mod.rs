@@ -8,6 +8,7 @@ pub mod archive;
 pub mod audit;
 pub mod brief;
 pub mod claims;
+pub mod course;
 pub mod definitions;
 pub mod delegation;
 pub mod escalation;

@@ -467,7 +467,11 @@ pub(super) fn phpunit(text: &str) -> Option<Summary> {
         let skipped = number("Skipped:") + number("Incomplete:");
         Some(tally(run.saturating_sub(failed + skipped), failed, skipped))
     })
-    .or_else(|| jest(text))
+}
+
+/// PHPUnit's summary, or Pest's, which looks like jest's.
+pub(super) fn pest(text: &str) -> Option<Summary> {
+    phpunit(text).or_else(|| jest(text))
 }
 
 #[cfg(test)]

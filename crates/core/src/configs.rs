@@ -35,20 +35,21 @@ impl Configs {
         first.map_err(|flaw| off(file, flaw))
     }
 
-    /// Another file as an object, and what is wrong with the places where it was looked for.
+    /// Another file as a text and as an object, and what is wrong with the places where it was
+    /// looked for.
     pub(crate) fn object<'a>(
         &'a self,
         layout: &Layout,
         file: ConfigFile,
-    ) -> (Option<Object<'a>>, Vec<Fault>) {
+    ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
         let places = layout.config_files(file);
         let mut flaws = Vec::new();
         let found = places.iter().enumerate().find_map(|(place, path)| {
             match self.text(file, path, place) {
-                Ok(text) => match Object::parse(text?) {
-                    Ok(object) => return Some((object, path)),
-                    Err(error) => {
-                        flaws.push(format!("{} cannot be read ({error})", path.display()))
+                Ok(text) => match (text?, Object::parse(text?)) {
+                    (text, Ok(object)) => return Some((text, object, path)),
+                    (_, Err(error)) => {
+                        flaws.push(format!("{} cannot be read ({error})", path.display()));
                     }
                 },
                 Err(flaw) => flaws.push(flaw.to_owned()),
@@ -56,14 +57,14 @@ impl Configs {
             None
         });
         let told = |flaw: String| match &found {
-            Some((_, path)) => Fault::new(
+            Some((_, _, path)) => Fault::new(
                 file.unreadable(),
                 format!("{flaw}: {} is used instead", path.display()),
             ),
             None => off(file, &flaw),
         };
         let faults = flaws.into_iter().map(told).collect();
-        (found.map(|(object, _)| object), faults)
+        (found.map(|(text, object, _)| (text, object)), faults)
     }
 
     fn text(&self, file: ConfigFile, path: &Path, place: usize) -> Result<Option<&str>, &str> {

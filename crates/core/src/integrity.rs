@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::json::{Kind, Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
+use crate::scene::Sources;
 use crate::state::document::Document;
 use crate::state::edit::{self, Edit};
 use crate::state::history::compared;
@@ -18,9 +19,10 @@ use crate::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::version::version_in;
+use crate::state::view::State;
 use crate::state::watch::{Changed, Look, Now, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
-use crate::workflow::{claims, course, regression};
+use crate::workflow::{by_hand, claims, course, regression};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -55,9 +57,9 @@ pub struct Reconciled {
     pub restored: bool,
 }
 
-/// Looks at a state file and deals with a foreign change. `state` is where the layout expects
-/// it, `store` what writes it.
-pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp) -> Reconciled {
+/// Looks at the state file of an event's sources and deals with a foreign change.
+pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
+    let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
     if !matches!(watch.look(), Look::Changed(_)) {
@@ -73,7 +75,8 @@ pub fn reconcile(layout: &Layout, store: &Store, kind: EventKind, now: Timestamp
         return Reconciled::default();
     };
     let values = Kept::values(&layout.local());
-    let done = deal(&watch, &guard, &changed, &values, kind, now);
+    let gate = |state: &State<'_>, phase: &str| by_hand::closed(sources, state, phase);
+    let done = deal(&watch, &guard, &changed, &values, (kind, &gate), now);
     done.unwrap_or_else(|error| Reconciled {
         fault: Some(Fault::new(
             "state-watch",
@@ -108,7 +111,7 @@ fn deal(
     guard: &Guard,
     changed: &Changed,
     values: &Kept,
-    kind: EventKind,
+    (kind, gate): (EventKind, Gate<'_>),
     now: Timestamp,
 ) -> std::io::Result<Reconciled> {
     let text = match &changed.now {
@@ -129,9 +132,16 @@ fn deal(
         None => {
             if kind != EventKind::SessionStart
                 && let Ok(text) = text
-                && let Some(claims) = Claims::in_change(&changed.good, text)
             {
-                return claims.taken_back(watch, guard, changed, values, now);
+                let claims = Claims::in_change(&changed.good, text);
+                // Claims open no gate.
+                let left = claims.as_ref().map_or(text, |claims| &claims.held);
+                if let Some(why) = through_a_closed_gate(&changed.good, left, gate) {
+                    return restored(watch, guard, changed, values, &why, now);
+                }
+                if let Some(claims) = claims {
+                    return claims.taken_back(watch, guard, changed, values, now);
+                }
             }
             watch.remember(guard, &changed.path)?;
             Ok(adopted(changed, values, kind))
@@ -169,6 +179,16 @@ fn illegal(good: &str, text: &str) -> Option<String> {
         return Some(finding.text);
     }
     course::left(&disk, &incoming)
+}
+
+/// Tells why a phase's gate is closed, if it is.
+type Gate<'g> = &'g dyn Fn(&State<'_>, &str) -> Option<String>;
+
+/// Why a change may not end the phases that it ends.
+fn through_a_closed_gate(good: &str, text: &str, gate: Gate<'_>) -> Option<String> {
+    let (before, now) = (State::parse(good).ok()?, State::parse(text).ok()?);
+    let ended = by_hand::ended(&before, &now);
+    ended.iter().find_map(|phase| gate(&now, phase))
 }
 
 /// What a change did to the state: what stays of it, and what was undone. `left` is the text that

@@ -3,6 +3,7 @@
 //! One walk up finds the root; one [`Layout`], made from it, answers every "where is". Nothing
 //! else knows a directory name.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::env::Env;
@@ -289,7 +290,8 @@ impl Layout {
     /// Whether `path` is a state file of this project, however it is written.
     ///
     /// By its text first, as the specification has it, then by what it leads to: a symlinked
-    /// directory or another spelling of the root must not hide it.
+    /// directory, another spelling of the root, a second name of the same file or, where case does
+    /// not count, capitals must not hide it.
     pub fn is_state_file(&self, path: &Path) -> bool {
         let path = lexical(path);
         if names_state_file(&path) {
@@ -298,10 +300,25 @@ impl Layout {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return false;
         };
-        if std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
-            return path
-                .canonicalize()
-                .is_ok_and(|real| names_state_file(&real));
+        if let Ok(meta) = std::fs::symlink_metadata(&path) {
+            if meta.is_symlink() {
+                return path
+                    .canonicalize()
+                    .is_ok_and(|real| names_state_file(&real));
+            }
+            let may_be_the_same = meta.nlink() > 1 || name.eq_ignore_ascii_case("state.json");
+            let is_the_same = |state: PathBuf| {
+                std::fs::symlink_metadata(state)
+                    .is_ok_and(|state| (state.dev(), state.ino()) == (meta.dev(), meta.ino()))
+            };
+            if meta.is_file()
+                && may_be_the_same
+                && std::iter::once(self.state_file(None))
+                    .chain(self.project_state_files())
+                    .any(is_the_same)
+            {
+                return true;
+            }
         }
         name == "state.json"
             && parent
@@ -391,18 +408,8 @@ impl ProjectId {
         match best {
             Some((_, id)) => checked(&id, "monorepo.json"),
             None => match config.get("default_project").filter(|id| id.truthy()) {
-                Some(id) => match id.str() {
-                    Some(id) => checked(&id, "monorepo.json"),
-                    // Taken for "none" it would switch every guard off.
-                    None => Err(Fault::new(
-                        "monorepo-project",
-                        format!(
-                            "monorepo.json: `default_project` is {}, not a string: guards that \
-                             need its state are off",
-                            id.kind()
-                        ),
-                    )),
-                },
+                // A number taken for "none" would switch every guard off.
+                Some(id) => checked(&id.str().unwrap_or(id.text().into()), "monorepo.json"),
                 None => Ok(None),
             },
         }

@@ -237,6 +237,29 @@ impl Sources {
         let file = file.as_ref()?;
         Ok(file.as_ref().map(|file| file.text.as_str()))
     }
+
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub(crate) fn has_artifact(&self, path: &str) -> bool {
+        let project = self.project().ok().flatten();
+        let monorepo = self.monorepo().ok().flatten();
+        let path = under_docs(&Layout::docs_base(project, monorepo), path);
+        self.layout.root().join(path).is_file()
+    }
+
+    /// A configuration file as a text and as an object, and what is wrong with its places.
+    pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
+        self.configs.object(&self.layout, file)
+    }
+
+    /// The text of the manifest.
+    pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
+        self.configs.manifest(&self.layout)
+    }
 }
 
 impl<'a> Scene<'a> {
@@ -300,7 +323,7 @@ impl<'a> Scene<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.sources.configs.manifest(self.layout()) {
+        self.manifest.get_or_init(|| match self.sources.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -327,9 +350,9 @@ impl<'a> Scene<'a> {
             ConfigFile::ArtifactPaths => artifact_paths,
         };
         let config = cell.get_or_init(|| {
-            let (found, faults) = self.sources.configs.object(self.layout(), file);
+            let (found, faults) = self.sources.config(file);
             self.faults.borrow_mut().extend(faults);
-            found
+            found.map(|(_, object)| object)
         });
         config.as_ref()
     }
@@ -431,8 +454,7 @@ impl<'a> Scene<'a> {
 
     /// Whether an artifact of a configured path is there.
     pub fn has_artifact(&self, path: &str) -> bool {
-        let path = under_docs(&self.docs_base(), path);
-        self.layout().root().join(path).is_file()
+        self.sources.has_artifact(path)
     }
 
     fn docs_base(&self) -> String {

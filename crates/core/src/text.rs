@@ -181,7 +181,9 @@ pub fn number_after(line: &str, label: &str) -> Option<u64> {
 /// The percentage that a text begins with: `85.71%`.
 pub fn leading_percent(text: &str) -> Option<f64> {
     let (number, _) = text.split_once('%')?;
-    number.trim().parse().ok()
+    // `nan%` is what a tool prints that had nothing to divide by.
+    let number = number.trim().parse::<f64>().ok();
+    number.filter(|number| number.is_finite())
 }
 
 /// Output as a person reads it: without colours, and with plain line ends.

@@ -118,7 +118,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .asking_settings(crate::agent::loss::ASK)
     };
     let mut sources = sources_of(layout);
-    let reconciled = integrity::reconcile(sources.layout(), &sources.store(), event.kind, now);
+    let reconciled = integrity::reconcile(&sources, event.kind);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {
@@ -181,11 +181,10 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
             sources.may_touch(command, &[&state])
         }
         // A hand-made event has no session, and no event follows that could find a change.
-        (EventKind::PreTool, Some(ToolCall::Write { .. } | ToolCall::Edit { .. })) => {
-            let files = event.tool.iter().flat_map(protocol::Tool::files);
+        (EventKind::PreTool, Some(_)) => {
             let layout = sources.layout();
             let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
-            event.session.is_some() && files.into_iter().any(|path| is_state(&path))
+            event.session.is_some() && event.files().iter().any(|path| is_state(path))
         }
         _ => false,
     }

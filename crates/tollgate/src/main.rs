@@ -7,6 +7,11 @@
 #![cfg_attr(fuzzing, no_main)]
 #![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
 
+#[cfg(not(unix))]
+compile_error!(
+    "Tollgate needs Linux or macOS: on Windows, build and run it in WSL, beside the agent"
+);
+
 mod agent;
 mod changes;
 mod cli;
@@ -23,6 +28,7 @@ mod overrides;
 mod person;
 mod plan;
 mod process;
+mod random;
 mod replay;
 mod review;
 mod shelf;

@@ -9,10 +9,12 @@
 //! program of the same user that means harm, and nothing here pretends to be one.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 
 use tollgate_core::env::AGENT_MARKS;
+
+use crate::random;
 
 /// The proof that a person is at the terminal.
 #[derive(Debug)]
@@ -133,8 +135,7 @@ fn ancestors() -> impl Iterator<Item = u32> {
 fn word() -> io::Result<String> {
     const HEADS: &[u8; 16] = b"bdfghklmnprstvwz";
     const TAILS: &[u8; 4] = b"aeio";
-    let mut bytes = [0_u8; 4];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let bytes: [u8; 4] = random::bytes()?;
     let letter = |set: &[u8], number: u8| {
         let at = usize::from(number) % set.len();
         char::from(set.get(at).copied().unwrap_or(b'a'))

@@ -50,7 +50,7 @@ pub(crate) struct Count {
 pub(crate) struct Total {
     /// By tool and agent.
     pub(crate) counts: BTreeMap<(String, String), Count>,
-    /// Lines that are no JSON object.
+    /// Lines that are no JSON objects.
     pub(crate) unreadable: u64,
 }
 
@@ -91,29 +91,39 @@ impl<'r> Replay<'r> {
         }
     }
 
-    /// Goes through a transcript.
+    /// Goes through a transcript, and tells how many of its lines could be read.
     pub(crate) fn transcript(
         &mut self,
         mut input: impl BufRead,
         mut tell: impl FnMut(Found),
-    ) -> io::Result<()> {
+    ) -> io::Result<u64> {
         let mut bytes = Vec::new();
         let mut number = 0;
+        let mut readable = 0;
         while {
             bytes.clear();
             input.read_until(b'\n', &mut bytes)? > 0
         } {
             number += 1;
             let text = String::from_utf8_lossy(&bytes);
-            if !text.contains("\"tool_use\"") && !text.contains("\"tool_result\"") {
+            let text = text.trim();
+            if text.is_empty() {
                 continue;
             }
-            match Object::parse(text.trim_end()) {
-                Ok(line) => self.line(number, &line, &mut tell),
-                Err(_) => self.total.unreadable += 1,
+            // What names no tool is not parsed, but it has to look like an object.
+            let is_ours = text.contains("\"tool_use\"") || text.contains("\"tool_result\"");
+            let looks = text.starts_with('{') && text.ends_with('}');
+            match is_ours.then(|| Object::parse(text)) {
+                Some(Ok(line)) => self.line(number, &line, &mut tell),
+                None if looks => {}
+                Some(Err(_)) | None => {
+                    self.total.unreadable += 1;
+                    continue;
+                }
             }
+            readable += 1;
         }
-        Ok(())
+        Ok(readable)
     }
 
     fn line(&mut self, number: u64, line: &Object<'_>, tell: &mut impl FnMut(Found)) {
@@ -201,7 +211,13 @@ impl<'r> Replay<'r> {
             return;
         };
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
-        let (session, call, tool) = (text(&entry.session), text(&entry.call), text(&entry.tool));
+        let (session, call) = (text(&entry.session), text(&entry.call));
+        // A stop has no tool.
+        let tool = text(if entry.tool.is_some() {
+            &entry.tool
+        } else {
+            &entry.event
+        });
         let agent = input
             .get("agent_id")
             .and_then(|agent| agent.as_str())

@@ -16,9 +16,6 @@ const MAX_EVENT: usize = 64 * 1024 * 1024;
 /// Room for an event of the usual size.
 const FIRST: usize = 16 * 1024;
 
-/// How much of a large event is read at once.
-const PIECE: usize = 1 << 20;
-
 /// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
 /// stray byte in a commit message does not hide the commit.
 pub(crate) fn read() -> Result<String, Fault> {
@@ -37,9 +34,8 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     loop {
         wait(stdin)?;
         if bytes.len() == bytes.capacity() {
-            // A large event: let the agent write it in large pieces, not 64 KB at a time. It is
-            // a socket with some agents; those have no such thing.
-            let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, PIECE);
+            // A large event.
+            ask_for_large_pieces(stdin);
             // Memory that is not touched costs nothing, and growing would touch it twice.
             bytes.reserve(MAX_EVENT);
             ask_for_large_pages(&mut bytes);
@@ -67,6 +63,18 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         None => text,
     })
 }
+
+/// Lets the agent write in large pieces, not 64 KB at a time. It is a socket with some agents; those
+/// have no such thing.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
+    /// How much of a large event is read at once.
+    const PIECE: usize = 1 << 20;
+    let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, PIECE);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
 /// Asks for memory in large pages: 12 MB are six page faults then, not three thousand, which in a
 /// virtual machine is most of what such an event costs.

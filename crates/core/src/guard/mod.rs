@@ -182,6 +182,7 @@ impl Class {
                 ToolCall::Write { .. }
                 | ToolCall::Edit { .. }
                 | ToolCall::Patch { .. }
+                | ToolCall::Delete { .. }
                 | ToolCall::Notebook { .. },
             ) => Self::File,
             Some(ToolCall::Delegate { .. }) => Self::Delegate,

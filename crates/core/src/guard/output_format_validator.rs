@@ -74,6 +74,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         // Codex writes files by patches only.
         ToolCall::Patch { .. } => None,
         ToolCall::Edit { .. }
+        | ToolCall::Delete { .. }
         | ToolCall::Notebook { .. }
         | ToolCall::Shell { .. }
         | ToolCall::Delegate { .. }

@@ -25,10 +25,11 @@ impl Tool<'_> {
                     .map_or(After::Gone, |text| After::Text(text.into_owned())),
                 None => After::Unknown,
             },
-            ToolCall::Edit { edits, .. } => before
-                .and_then(|text| edited(text, edits))
-                .map_or(After::Unknown, After::Text),
+            ToolCall::Edit { edits, .. } => {
+                edited(before, edits).map_or(After::Unknown, After::Text)
+            }
             ToolCall::Patch { text } => patch::after(text, path, before),
+            ToolCall::Delete { .. } => After::Gone,
             ToolCall::Shell { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Delegate { .. }
@@ -39,9 +40,16 @@ impl Tool<'_> {
 }
 
 /// The text after the edits; nothing if one of them does not apply, because then the tool will
-/// refuse it.
-fn edited(text: &str, edits: &[Replacement<'_>]) -> Option<String> {
-    let mut text = text.to_owned();
+/// refuse it, or if there is none that could be understood.
+fn edited(before: Option<&str>, edits: &[Replacement<'_>]) -> Option<String> {
+    // An edit that looks for nothing makes a new file.
+    let (mut text, edits) = match (before, edits) {
+        (None | Some(""), [first, rest @ ..]) if first.old.is_empty() => {
+            (first.new.clone().into_owned(), rest)
+        }
+        (Some(text), [_, ..]) => (text.to_owned(), edits),
+        (_, _) => return None,
+    };
     for edit in edits {
         if edit.old.is_empty() || !text.contains(edit.old.as_ref()) {
             return None;

@@ -104,7 +104,10 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     }
     let takes_context = matches!(
         event.kind,
-        EventKind::PostTool | EventKind::PostToolFailure | EventKind::SessionStart
+        EventKind::PostTool
+            | EventKind::PostToolFailure
+            | EventKind::Prompt
+            | EventKind::SessionStart
     );
     if takes_context {
         say::put(&mut object, "additional_context", say::context(outcome));

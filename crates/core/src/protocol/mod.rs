@@ -249,6 +249,11 @@ pub enum ToolCall<'a> {
         /// the patch
         text: Cow<'a, str>,
     },
+    /// removes a file
+    Delete {
+        /// the file
+        path: Cow<'a, str>,
+    },
     /// changes a cell of a notebook
     Notebook {
         /// the notebook

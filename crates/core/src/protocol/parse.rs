@@ -76,6 +76,12 @@ impl Asker<'_, '_> {
     pub(super) fn is_tool_event(&self) -> bool {
         TOOL_NAME.iter().chain(INPUT).any(|key| self.has(key))
     }
+
+    /// Whether all that the event says is where the agent works.
+    fn is_only_a_place(&self) -> bool {
+        let is_place = |key: &str| CWD.contains(&key);
+        !self.object.is_empty() && self.object.iter().all(|(key, _)| is_place(key))
+    }
 }
 
 type Asks = fn(&Asker<'_, '_>) -> bool;
@@ -188,11 +194,17 @@ fn recognise(asker: &Asker<'_, '_>) -> Wire {
         return *wire;
     }
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and
-    // `stop_hook_active`" and nothing else; a stop that only `--event` calls one comes from a
-    // registration in the shape of 000. The event of 003 has a `hook_event_name`, so it looks
-    // like Claude Code's and is answered like it; its own bytes are had with `--wire gauntlet`.
-    let is_stop = !asker.is_tool_event() && REENTRY.iter().any(|key| asker.names(key));
-    if is_stop { Wire::Taskie } else { Wire::Isdlc }
+    // `stop_hook_active`", and its own tests leave out either; a stop that only `--event` calls
+    // one comes from a registration in the shape of 000. The event of 003 has a
+    // `hook_event_name`, so it looks like Claude Code's and is answered like it; its own bytes
+    // are had with `--wire gauntlet`.
+    let is_flagged = REENTRY.iter().any(|key| asker.names(key));
+    let is_stop = is_flagged || (asker.is_only_a_place() && asker.hints.event.is_none());
+    if is_stop && !asker.is_tool_event() {
+        Wire::Taskie
+    } else {
+        Wire::Isdlc
+    }
 }
 
 /// What an event is that does not say it: Copilot's camelCase payloads and bare ones.
@@ -201,14 +213,21 @@ fn nameless(asker: &Asker<'_, '_>, wire: Wire) -> EventKind {
         .iter()
         .chain(&["loop_count", "stopReason"])
         .any(|key| asker.names(key));
+    let is_copilot = wire == Wire::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
+    } else if is_copilot && asker.is_tool_event() && asker.has("error") {
+        EventKind::PostToolFailure
     } else if asker.is_tool_event() {
         EventKind::PreTool
+    } else if is_stop && is_copilot && asker.has("agentName") {
+        EventKind::SubagentStop
     } else if is_stop || matches!(wire, Wire::Taskie | Wire::Gauntlet) {
         EventKind::Stop
     } else if asker.has("prompt") {
         EventKind::Prompt
+    } else if is_copilot && asker.has("source") {
+        EventKind::SessionStart
     } else {
         EventKind::Other
     }

@@ -65,7 +65,7 @@ pub(super) fn after(patch: &str, path: &str, before: Option<&str>) -> After {
             now = if is_moved {
                 None
             } else {
-                let body: Vec<&str> = body().filter(|line| !line.starts_with("***")).collect();
+                let body: Vec<&str> = body().collect();
                 match now.and_then(|now| updated(&now, &body)) {
                     Some(text) => Some(text),
                     None => return After::Unknown,
@@ -90,32 +90,64 @@ fn is_header(line: &str) -> bool {
     line == "*** End Patch" || HEADERS.iter().any(|header| line.starts_with(header))
 }
 
-/// The text after the hunks of an update; nothing if one of them does not fit word for word.
+const END_OF_FILE: &str = "*** End of File";
+
+/// The text after the hunks of an update; nothing if one of them does not fit.
 fn updated(before: &str, body: &[&str]) -> Option<String> {
-    let mut left: Vec<&str> = before.lines().collect();
+    let lines: Vec<&str> = before.lines().collect();
     let mut done: Vec<&str> = Vec::new();
-    let hunks = body.split(|line| line.starts_with("@@"));
-    for hunk in hunks.filter(|hunk| !hunk.is_empty()) {
+    let mut added: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for hunk in body.chunk_by(|_, next| !next.starts_with("@@")) {
+        let context = hunk.first().and_then(|line| line.strip_prefix("@@"));
+        let context = context.map(str::trim).filter(|text| !text.is_empty());
+        let from = match context {
+            Some(text) => find(&lines, at, &[text])? + 1,
+            None => at,
+        };
         let without = |sign: char| -> Vec<&str> {
-            let lines = hunk.iter().filter(|line| !line.starts_with(sign));
+            let lines = hunk
+                .iter()
+                .filter(|line| !line.starts_with(sign) && !is_mark(line));
             lines
                 .map(|line| line.strip_prefix([' ', '-', '+']).unwrap_or(line))
                 .collect()
         };
         let (old, new) = (without('+'), without('-'));
         // Lines that are only added go to the end.
-        let at = if old.is_empty() {
-            left.len()
+        if old.is_empty() {
+            added.extend(new);
+            continue;
+        }
+        let ends = hunk.iter().any(|line| line.trim() == END_OF_FILE);
+        let from = if ends {
+            lines.len().saturating_sub(old.len()).max(from)
         } else {
-            left.windows(old.len()).position(|lines| lines == old)?
+            from
         };
-        let rest = left.split_off(at);
-        done.append(&mut left);
+        let start = find(&lines, from, &old)?;
+        done.extend(lines.get(at..start).unwrap_or_default());
         done.extend(new);
-        left = rest.into_iter().skip(old.len()).collect();
+        at = start + old.len();
     }
-    done.append(&mut left);
+    done.extend(lines.get(at..).unwrap_or_default());
+    done.extend(added);
     Some(text(done.into_iter()))
+}
+
+fn is_mark(line: &str) -> bool {
+    line.starts_with("@@") || line.trim() == END_OF_FILE
+}
+
+/// Where the lines are, from a line on. Codex is content with lines that differ in the blanks at
+/// their end, and then with any that differ in those around them.
+fn find(lines: &[&str], from: usize, wanted: &[&str]) -> Option<usize> {
+    let readings: [fn(&str) -> &str; 3] = [|line| line, str::trim_end, str::trim];
+    readings.iter().find_map(|read| {
+        let same = |found: &[&str]| found.iter().zip(wanted).all(|(a, b)| read(a) == read(b));
+        let mut windows = lines.get(from..)?.windows(wanted.len());
+        windows.position(same).map(|index| from + index)
+    })
 }
 
 /// Lines as a text that ends with one.
@@ -172,6 +204,23 @@ mod tests {
                 "*** Update File: f\n@@\n+e\n*** End of File\n",
                 text("a\nb\nc\nd\ne\n"),
             ),
+            (
+                "*** Update File: f\n@@\n-b  \n+B\n@@\n-\td\n+D\n",
+                text("a\nB\nc\nD\n"),
+            ),
+            (
+                "*** Update File: f\n@@ c\n+e\n@@\n-a\n+A\n",
+                text("A\nb\nc\nd\ne\n"),
+            ),
+            (
+                "*** Update File: f\n@@\n-d\n+D\n*** End of File\n",
+                text("a\nb\nc\nD\n"),
+            ),
+            (
+                "*** Update File: f\n@@\n-a\n+A\n*** End of File\n",
+                After::Unknown,
+            ),
+            ("*** Update File: f\n@@ b\n-a\n+A\n", After::Unknown),
             ("*** Delete File: f\n*** Add File: f\n+x\n", text("x\n")),
             ("*** Delete File: f\n", After::Gone),
             ("*** Update File: f\n*** Move to: g\n@@\n-a\n", After::Gone),

@@ -1,6 +1,7 @@
 //! The shape of specification 002, "Hook Input/Output Protocol": a stop is blocked with
 //! `{"decision": "block", "reason": "…"}`, approved with `{"suppressOutput": true}`, and what the
-//! person should know goes along as `systemMessage`.
+//! person should know goes along as `systemMessage`. Its warnings are "logged to stderr", where
+//! its own tests look for them, so they stand there as well.
 //!
 //! The specification answers an unreadable event with exit 2, because it holds that this cannot
 //! block a stop. It does (Claude Code 2.1.325), so the same intent is said with exit 0.
@@ -20,7 +21,10 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
         say::put(&mut object, "systemMessage", say::only_channel(outcome));
         say::put(&mut object, "suppressOutput", Some(true));
     }
-    say::print_spaced(&object)
+    Answer {
+        stderr: say::log(outcome),
+        ..say::print_spaced(&object)
+    }
 }
 
 pub(super) fn unread(faults: &[Fault]) -> Answer {
@@ -28,8 +32,5 @@ pub(super) fn unread(faults: &[Fault]) -> Answer {
         faults: faults.to_vec(),
         ..Outcome::default()
     };
-    Answer {
-        stderr: say::fault_lines(faults),
-        ..answer(&outcome)
-    }
+    answer(&outcome)
 }

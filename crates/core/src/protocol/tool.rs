@@ -16,9 +16,12 @@ use crate::json::{Kind, Node, Object, Opened};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Shell,
+    /// Types into a shell that runs already.
+    Keys,
     File,
     Editor,
     Patch,
+    Delete,
     Notebook,
     Delegate,
     Skill,
@@ -38,6 +41,10 @@ const NAMES: &[(&str, Family)] = &[
     // Codex's others
     ("exec_command", Family::Shell),
     ("local_shell", Family::Shell),
+    ("write_stdin", Family::Keys),
+    // Copilot's others
+    ("write_bash", Family::Keys),
+    ("write_powershell", Family::Keys),
     // Factory, Kiro, VS Code
     ("execute", Family::Shell),
     ("execute_bash", Family::Shell),
@@ -48,6 +55,9 @@ const NAMES: &[(&str, Family)] = &[
     ("write_file", Family::File),
     ("replace", Family::File),
     ("create", Family::File),
+    ("edit_file", Family::File),
+    ("delete", Family::Delete),
+    ("delete_file", Family::Delete),
     ("fs_write", Family::Editor),
     ("str_replace_editor", Family::Editor),
     ("apply_patch", Family::Patch),
@@ -77,6 +87,7 @@ const NAMES: &[(&str, Family)] = &[
 ];
 
 const COMMAND: &[&str] = &["command", "cmd", "command_line"];
+const KEYS: &[&str] = &["input", "chars"];
 const PATH: &[&str] = &[
     "file_path",
     "filePath",
@@ -86,8 +97,8 @@ const PATH: &[&str] = &[
     "target_file",
 ];
 const CONTENT: &[&str] = &["content", "contents", "file_text", "fileText"];
-const OLD: &[&str] = &["old_string", "old_str", "oldString", "oldStr"];
-const NEW: &[&str] = &["new_string", "new_str", "newString", "newStr"];
+const OLD: &[&str] = &["old_string", "old_str", "oldString", "oldStr", "oldText"];
+const NEW: &[&str] = &["new_string", "new_str", "newString", "newStr", "newText"];
 const ALL: &[&str] = &["replace_all", "replaceAll"];
 const PATCH: &[&str] = &["command", "input", "patch"];
 const SUBAGENT: &[&str] = &["subagent_type", "agent_type", "agentType", "agent_name"];
@@ -163,8 +174,8 @@ struct Input<'p, 'a> {
     objects: Vec<Object<'a>>,
     /// What messages call it, with its dot.
     label: &'static str,
-    /// An input that is a text: a freeform patch.
-    loose: Option<Cow<'a, str>>,
+    /// An input that is a text, and its name: a freeform patch or a command.
+    loose: Option<(&'static str, Cow<'a, str>)>,
     is_null: bool,
     problems: &'p mut Vec<String>,
 }
@@ -182,7 +193,14 @@ impl<'p, 'a> Input<'p, 'a> {
             let mut seen = 0;
             for (node, object) in event.get_all(key) {
                 seen += 1;
-                input.add(key, node, object);
+                match node.kind() {
+                    Kind::Object => input.objects.extend(object),
+                    Kind::Null => input.is_null = true,
+                    Kind::String => input.add_text(key, node.str().unwrap_or_default()),
+                    Kind::Bool | Kind::Number | Kind::Array => {
+                        input.problems.push(wrong(key, node, Kind::Object));
+                    }
+                }
             }
             if seen > 1 {
                 input
@@ -193,33 +211,31 @@ impl<'p, 'a> Input<'p, 'a> {
         input
     }
 
-    fn add(&mut self, key: &str, node: Node<'a>, object: Option<Object<'a>>) {
-        match node.kind() {
-            Kind::Object => self.objects.extend(object),
-            Kind::Null => self.is_null = true,
-            Kind::String => {
-                let text = node.str().unwrap_or_default();
-                if text.trim_start().starts_with('{') {
-                    // Copilot's `toolArgs` can be JSON within JSON. What it decodes to must live
-                    // as long as the event that borrows from it; one process answers one event,
-                    // so it lives for ever.
-                    let text: &'static str = String::leak(text.into_owned());
-                    match Object::parse(text) {
-                        Ok(object) => self.objects.push(object),
-                        Err(error) => self
-                            .problems
-                            .push(format!("`{key}` is a string that is not JSON: {error}")),
-                    }
-                } else if text.trim_start().starts_with("***") {
-                    self.loose = Some(text);
-                } else {
-                    self.problems.push(wrong(key, node, Kind::Object));
-                }
+    fn add_text(&mut self, key: &'static str, text: Cow<'a, str>) {
+        let is = |mark: char| text.trim_start().starts_with(mark);
+        if is('"')
+            && let Some(inner) = Node::parse(&text).ok().and_then(Node::str)
+        {
+            self.loose = Some((key, Cow::Owned(inner.into_owned())));
+        } else if is('{') {
+            // Copilot's `toolArgs` can be JSON within JSON. What it decodes to must live as long
+            // as the event that borrows from it; one process answers one event, so it lives for
+            // ever.
+            let text: &'static str = String::leak(text.into_owned());
+            match Object::parse(text) {
+                Ok(object) => self.objects.push(object),
+                Err(error) => self
+                    .problems
+                    .push(format!("`{key}` is a string that is not JSON: {error}")),
             }
-            Kind::Bool | Kind::Number | Kind::Array => {
-                self.problems.push(wrong(key, node, Kind::Object));
-            }
+        } else {
+            self.loose = Some((key, text));
         }
+    }
+
+    /// The text that is the whole input, for a tool that takes one.
+    fn take_loose(&mut self) -> Option<Cow<'a, str>> {
+        self.loose.take().map(|(_, text)| text)
     }
 
     fn family(&self, name: &str) -> Family {
@@ -233,7 +249,7 @@ impl<'p, 'a> Input<'p, 'a> {
     fn shape(&self) -> Family {
         if self.has_text(&["subagent_type", "agent_type", "agentType"]) {
             Family::Delegate
-        } else if self.loose.is_some() || self.is_patch() {
+        } else if self.is_patch() {
             Family::Patch
         } else if self.has(&["notebook_path", "notebookPath"]) {
             Family::Notebook
@@ -247,9 +263,10 @@ impl<'p, 'a> Input<'p, 'a> {
     }
 
     fn is_patch(&self) -> bool {
-        self.all(PATCH)
-            .filter_map(|(_, node)| node.str())
-            .any(|text| text.trim_start().starts_with("*** Begin Patch"))
+        let begins = |text: &str| text.trim_start().starts_with("*** Begin Patch");
+        let loose = self.loose.as_ref().map(|(_, text)| begins(text));
+        let mut texts = self.all(PATCH).filter_map(|(_, node)| node.str());
+        loose.unwrap_or_default() || texts.any(|text| begins(&text))
     }
 
     fn call(
@@ -260,15 +277,32 @@ impl<'p, 'a> Input<'p, 'a> {
     ) -> ToolCall<'a> {
         // After the fact an input may be left out; before it, a call without one is odd.
         let needed = event == EventKind::PreTool;
+        // A command all the same, but from nobody who is known.
+        if let Some((key, _)) = &self.loose
+            && family != Family::Patch
+        {
+            let problem = format!("`{key}` is {}, not {}", Kind::String, Kind::Object);
+            self.problems.push(problem);
+        }
         match family {
             Family::Shell => ToolCall::Shell {
-                command: self.command(needed),
+                command: self.command(COMMAND, needed),
+            },
+            Family::Keys => ToolCall::Shell {
+                command: self.command(KEYS, false),
             },
             Family::Patch => {
-                let texts = self.texts(PATCH).into_iter().chain(self.loose.take());
+                // A list is a command line with the patch in it.
+                let lists = self.all(PATCH).filter_map(|(_, node)| node.array());
+                let words: Vec<_> = lists.flatten().filter_map(Node::str).collect();
+                let texts = self.texts(PATCH).into_iter().chain(words);
+                let texts = texts.chain(self.take_loose());
                 let text = join(texts.collect()).unwrap_or_else(|| self.missing("command", needed));
                 ToolCall::Patch { text }
             }
+            Family::Delete => ToolCall::Delete {
+                path: self.path(more_files, needed),
+            },
             Family::Notebook => ToolCall::Notebook {
                 path: self.path(more_files, needed),
             },
@@ -293,9 +327,9 @@ impl<'p, 'a> Input<'p, 'a> {
     }
 
     /// One command or, from duplicate keys, all of them as the lines of one.
-    fn command(&mut self, needed: bool) -> Cow<'a, str> {
-        let mut commands = Vec::new();
-        for (key, node) in self.all(COMMAND).collect::<Vec<_>>() {
+    fn command(&mut self, keys: &[&str], needed: bool) -> Cow<'a, str> {
+        let mut commands: Vec<_> = self.take_loose().into_iter().collect();
+        for (key, node) in self.all(keys).collect::<Vec<_>>() {
             if let Some(text) = node.str() {
                 commands.push(text);
                 continue;
@@ -501,6 +535,7 @@ impl<'a> Tool<'a> {
         let mut files = match &self.call {
             ToolCall::Write { path, .. }
             | ToolCall::Edit { path, .. }
+            | ToolCall::Delete { path }
             | ToolCall::Notebook { path }
                 if !path.is_empty() =>
             {
@@ -509,6 +544,7 @@ impl<'a> Tool<'a> {
             ToolCall::Patch { text } => patch::files(text),
             ToolCall::Write { .. }
             | ToolCall::Edit { .. }
+            | ToolCall::Delete { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Shell { .. }
             | ToolCall::Delegate { .. }

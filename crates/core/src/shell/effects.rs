@@ -193,6 +193,7 @@ impl Effects<'_> {
                 ' ',
             ),
             "patch" => self.patch(),
+            "apply_patch" | "applypatch" => self.apply_patch(),
             "tar" | "gtar" | "bsdtar" => self.tar(),
             "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
             "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "lzma" | "compress" => {

@@ -94,6 +94,23 @@ impl Effects<'_> {
         self.patched(strip, dir.as_ref());
     }
 
+    /// The files that a patch in Codex's format names, on standard input or as an argument.
+    pub(crate) fn apply_patch(&mut self) {
+        let texts = self.run.input.iter().chain(self.run.args()).map(Word::raw);
+        let files: Vec<Word> = texts
+            .flat_map(str::lines)
+            .filter_map(|line| {
+                let (verb, path) = line.trim().strip_prefix("*** ")?.split_once(": ")?;
+                let verbs = ["Add File", "Update File", "Delete File", "Move to"];
+                verbs.contains(&verb).then(|| Word::new(path.trim()))
+            })
+            .collect();
+        if files.is_empty() {
+            self.add(Word::new("."), Reach::Perhaps);
+        }
+        self.files(files);
+    }
+
     /// The files that a patch on standard input names.
     pub(crate) fn patched(&mut self, strip: usize, dir: Option<&Word>) {
         let text = self.run.input.as_ref().map(Word::raw).unwrap_or_default();

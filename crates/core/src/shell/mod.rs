@@ -18,6 +18,7 @@ mod expand;
 mod files;
 mod heredoc;
 mod lex;
+mod modes;
 mod nested;
 mod output;
 mod parameter;
@@ -33,6 +34,7 @@ pub mod writes;
 
 use std::path::Path;
 
+pub(crate) use modes::keeps_content;
 pub(crate) use path::join;
 pub use word::{Match, Word};
 pub(crate) use wrap::split_words;

@@ -15,6 +15,7 @@ const TESTS: &str = "test_iteration";
 const MENU: &str = "interactive_elicitation";
 const CONSTITUTION: &str = "constitutional_validation";
 const LOG: &str = "skill_usage_log";
+const MARKER: &str = "pending_delegation";
 const ENFORCEMENT: [&str; 2] = ["iteration_enforcement", "enabled"];
 
 /// The edits that take the claims in `incoming` back to what the last good state says.
@@ -34,7 +35,9 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
     {
         let tests = ["phases", phase, REQUIREMENTS, TESTS];
         hold(&tests, &|was, is| {
-            is_promoted(was, is) || (same_workflow && has_failed(was) && !has_failed(is))
+            is_promoted(was, is)
+                || (opens(is) && !opens(was))
+                || (same_workflow && has_failed(was) && !has_failed(is))
         });
         hold(&["phases", phase, REQUIREMENTS, MENU], &|was, is| {
             is_promoted(was, is)
@@ -50,19 +53,34 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
         let known = list(was);
         list(is).iter().any(|entry| !known.contains(entry))
     });
+    hold(&[MARKER], &|was, is| {
+        let wanted = |marker: Option<&'_ Value>| text(marker, "required_agent").map(str::to_owned);
+        wanted(is).is_some() && wanted(is) != wanted(was)
+    });
     hold(&ENFORCEMENT, &|was, is| {
         is == Some(&Value::Bool(false)) && was != Some(&Value::Bool(false))
     });
+    if same_workflow {
+        // What the gates of the workflow ask for was settled when it started.
+        hold(&["active_workflow", "gate_mode"], &|was, is| {
+            let permits = |mode: Option<&Value>| mode.and_then(Value::as_str) == Some("permissive");
+            permits(is) && !permits(was)
+        });
+        for key in ["type", "started_at"] {
+            hold(&["active_workflow", key], &|was, is| {
+                was.is_some_and(Value::is_string) && was != is
+            });
+        }
+    }
     edits
 }
 
-/// Whether the same workflow runs in both: a new one begins with new records.
+/// Whether the same workflow runs in both: a new one begins with new records. One that ended has
+/// left an entry in the history; a new date of its beginning alone makes no new workflow.
 fn is_same_workflow(good: &Document, incoming: &Document) -> bool {
-    let began = |state: &Document| {
-        let workflow = state.object(&["active_workflow"])?;
-        Some(workflow.get("started_at").cloned())
-    };
-    began(good).is_some_and(|at| Some(at) == began(incoming))
+    let runs = |state: &Document| state.object(&["active_workflow"]).is_some();
+    let ended = |state: &Document| list(state.get(&["workflow_history"])).last().cloned();
+    runs(good) && runs(incoming) && ended(incoming) == ended(good)
 }
 
 fn keys(state: &Document) -> impl Iterator<Item = &str> {
@@ -73,6 +91,13 @@ fn keys(state: &Document) -> impl Iterator<Item = &str> {
 /// Whether a record is completed or approved that was not.
 fn is_promoted(was: Option<&Value>, is: Option<&Value>) -> bool {
     becomes(was, is, "completed") || becomes(was, is, "escalation_approved")
+}
+
+/// Whether a record of tests opens the gate: an escalation does so with a person's approval only.
+fn opens(record: Option<&Value>) -> bool {
+    let holds = |key: &str| record.and_then(|r| r.get(key)) == Some(&Value::Bool(true));
+    let escalated = text(record, "status") == Some("escalated");
+    holds("completed") && (!escalated || holds("escalation_approved"))
 }
 
 fn becomes(was: Option<&Value>, is: Option<&Value>, key: &str) -> bool {
@@ -154,10 +179,42 @@ mod tests {
         let failed = tests(&json!({ "last_test_result": "failed" }));
         let mut fresh = tests(&json!({}));
         fresh["active_workflow"]["started_at"] = json!("2027");
+        fresh["workflow_history"] = json!([{ "status": "cancelled" }]);
         assert_eq!(held(&failed, &fresh), fresh);
+        // A new date alone ends nothing.
+        fresh["workflow_history"] = json!([]);
+        let after = held(&failed, &fresh);
+        assert_eq!(after["phases"], failed["phases"]);
+        assert_eq!(after["active_workflow"], failed["active_workflow"]);
         let mut noted = tests(&passed);
         noted["note"] = json!("mine");
         assert_eq!(held(&tests(&passed), &noted), noted);
+    }
+
+    #[test]
+    fn an_escalation_is_no_pass_until_a_person_says_so_and_gates_stay_as_strict_as_they_were() {
+        let escalated =
+            json!({ "completed": true, "status": "escalated", "last_test_result": "failed" });
+        for status in [json!("success"), json!(null), json!("ESCALATED")] {
+            let mut claim = escalated.clone();
+            claim["status"] = status;
+            assert_eq!(held(&tests(&escalated), &tests(&claim)), tests(&escalated));
+        }
+        let mut good = tests(&json!({}));
+        good["active_workflow"]["type"] = json!("feature");
+        for (key, claim) in [
+            ("gate_mode", json!("permissive")),
+            ("type", json!("fix")),
+            ("started_at", json!("2020")),
+        ] {
+            let mut incoming = good.clone();
+            incoming["active_workflow"][key] = claim;
+            assert_eq!(held(&good, &incoming), good, "{key}");
+        }
+        let mut marked = good.clone();
+        marked[MARKER] = json!({ "required_agent": "software-developer" });
+        assert_eq!(held(&good, &marked), good);
+        assert_eq!(held(&marked, &good), good, "a marker may be taken away");
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
     // Where index and phase contradict each other, a change that makes them agree mends them.
     let mends = || out_of_step(&was) && !out_of_step(&is);
     let moved = || place(&was, &is).or_else(|| index(&was, &is));
-    kind(&was, &is)
-        .or_else(|| moved().filter(|_| !mends()))
+    moved()
+        .filter(|_| !mends())
         .or_else(|| {
             let (was, is) = (was.object("phase_status")?, is.object("phase_status"));
             let field = |phase: &str| format!("active_workflow.phase_status['{phase}']");
@@ -57,16 +57,6 @@ fn out_of_step(workflow: &Object<'_>) -> bool {
     let is_at = |at: usize| listed.get(at).map(|phase| phases::same(phase, &current));
     let ahead = index.checked_sub(1).and_then(is_at) == Some(true);
     is_at(index) == Some(false) && !ahead
-}
-
-/// Another type has other requirements.
-fn kind(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
-    let had = was.str("type")?;
-    let has = is.str("type");
-    (has.as_ref() != Some(&had)).then(|| match has {
-        Some(has) => format!("active_workflow.type went from '{had}' to '{has}'"),
-        None => format!("active_workflow.type, which is '{had}', was taken away"),
-    })
 }
 
 /// The phase that the guards go by.

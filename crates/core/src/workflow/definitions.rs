@@ -144,6 +144,14 @@ impl GateMode {
             Self::Permissive => "permissive",
         }
     }
+
+    /// Whether the gates of a workflow are strict: as it says itself, else as it is defined.
+    pub fn is_strict(said: Option<&str>, definition: Option<&Definition>) -> bool {
+        match definition {
+            Some(definition) if said.is_none() => definition.gate_mode == Self::Strict,
+            Some(_) | None => said != Some(Self::Permissive.as_str()),
+        }
+    }
 }
 
 impl Definition {

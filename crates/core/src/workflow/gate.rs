@@ -61,6 +61,7 @@ pub fn is_attempt(scene: &Scene<'_>) -> bool {
             | ToolCall::Write { .. }
             | ToolCall::Edit { .. }
             | ToolCall::Patch { .. }
+            | ToolCall::Delete { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Other,
         )

@@ -7,6 +7,7 @@ pub mod agents;
 pub mod archive;
 pub mod audit;
 pub mod brief;
+pub mod by_hand;
 pub mod claims;
 pub mod course;
 pub mod definitions;

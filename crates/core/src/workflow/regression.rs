@@ -185,7 +185,8 @@ impl Redo {
         };
         let before = count(&marker).unwrap_or(0);
         let after = is.object("supervised_review").as_ref().and_then(count);
-        let next = after.is_some_and(|after| after == before + 1 && after <= MAX_REDOS);
+        let next =
+            after.is_some_and(|after| before.checked_add(1) == Some(after) && after <= MAX_REDOS);
         let phase = marker.str("phase").map(std::borrow::Cow::into_owned);
         Self {
             phase,

@@ -208,7 +208,10 @@ impl<'a> Standing<'a> {
         let timed = self.field(place.key, &["timing", "started_at"]);
         let started = timed.filter(|value| value.is_string());
         let started = started.or_else(|| self.field(place.key, &["started"]));
-        Some((minutes(started, now)?, 2 * limit.unwrap_or(120)))
+        Some((
+            minutes(started, now)?,
+            limit.unwrap_or(120).saturating_mul(2),
+        ))
     }
 
     /// The escalations that wait for a person.

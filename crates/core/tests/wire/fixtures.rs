@@ -59,6 +59,7 @@ fn summary(event: &Event<'_>) -> String {
             call @ (ToolCall::Shell { .. }
             | ToolCall::Write { .. }
             | ToolCall::Edit { .. }
+            | ToolCall::Delete { .. }
             | ToolCall::Notebook { .. }
             | ToolCall::Delegate { .. }
             | ToolCall::Skill { .. }

@@ -455,7 +455,7 @@ fn turns_and_modes() {
 /// Events in the specifications' own shapes, with and without `--event` and `--wire`.
 #[test]
 fn bare_events() {
-    use EventKind::{Other, PostTool, PreTool, Stop};
+    use EventKind::{Other, PostTool, PreTool, Prompt, Stop};
     for (text, named, wire, expected) in [
         (
             r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#,
@@ -512,6 +512,13 @@ fn bare_events() {
             (Wire::Taskie, Stop),
         ),
         (r#"{"cwd":"/p"}"#, Some("stop"), None, (Wire::Isdlc, Stop)),
+        (r#"{"cwd":"/p"}"#, None, None, (Wire::Taskie, Stop)),
+        (
+            r#"{"cwd":"/p","prompt":"x"}"#,
+            None,
+            None,
+            (Wire::Isdlc, Prompt),
+        ),
         (
             r#"{"cwd":"/p"}"#,
             None,

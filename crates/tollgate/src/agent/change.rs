@@ -431,10 +431,15 @@ fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refu
                 "set HOME, or use another `--scope`",
             );
         }
+        let others = Scope::ALL.into_iter();
+        let others: Vec<String> = others
+            .filter(|scope| agent.settings(*scope, places).is_some())
+            .map(|scope| scope.to_string())
+            .collect();
         Refusal::new(
             &places.root,
             format!("{agent} has no settings for the scope `{scope}`"),
-            "use another `--scope`",
+            format!("use `--scope {}`", others.join(" | ")),
         )
     })
 }

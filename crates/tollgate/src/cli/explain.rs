@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::guard::remedy;
+use tollgate_core::guard::{Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
@@ -59,6 +59,15 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             about_state(&layout, &entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
         }
+        // A guard is asked again; gates, plans, git and trust are not, and nothing is said for them.
+        if entry
+            .guard
+            .as_deref()
+            .is_some_and(|name| Guard::named(name).is_none())
+        {
+            about_others(&entry, arguments.json);
+            return Ok(ExitCode::SUCCESS);
+        }
         if entry.value.get("input").is_none() {
             unkept(&entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
@@ -109,6 +118,28 @@ fn unkept(entry: &Entry, json: bool) {
     if let Some(remedy) = remedy {
         anstream::println!("{HINT}next{HINT:#}: {remedy}");
     }
+}
+
+/// A finding of somebody who is no guard: what was found depends on more than the event.
+fn about_others(entry: &Entry, json: bool) {
+    let next = match entry.guard.as_deref() {
+        Some("gates") => "`tollgate run` runs the gates again and shows what each one says",
+        Some("plan") => {
+            "`tollgate plan next` says what to do, `tollgate plan status` how it stands"
+        }
+        Some("trust") => "`tollgate trust` shows the commands and asks you",
+        Some(_) | None => "do as the reason says",
+    };
+    let remedy = entry.code.as_deref().and_then(remedy).unwrap_or(next);
+    if json {
+        anstream::println!("{:#}", json!({ "entry": entry.value, "remedy": remedy }));
+        return;
+    }
+    heading(entry);
+    anstream::println!(
+        "\n{DIM}No guard said this, so it is not tried again here: it depends on more than the event.{DIM:#}"
+    );
+    anstream::println!("{HINT}next{HINT:#}: {remedy}");
 }
 
 /// A finding about the state file itself: no guard stopped the event, the event only found the

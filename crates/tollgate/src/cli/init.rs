@@ -188,7 +188,7 @@ fn show(survey: &Survey, proposal: &Proposal) {
     }
     anstream::println!(
         "{BOLD}base{BOLD:#}       {} {DIM}({}){DIM:#}",
-        survey.base.name,
+        Plain(&survey.base.name),
         survey.base.why
     );
     for (index, (agent, why)) in survey.agents.iter().enumerate() {
@@ -201,7 +201,7 @@ fn show(survey: &Survey, proposal: &Proposal) {
     for part in &proposal.parts {
         anstream::println!("\n{BOLD}{}{BOLD:#}", part.group.as_str());
         if let Some(there) = &part.as_it_is {
-            anstream::println!("  {DIM}={DIM:#} {there}");
+            anstream::println!("  {DIM}={DIM:#} {}", Plain(there));
         }
         for file in &part.files {
             let (sign, style, word) = match file.action {
@@ -210,11 +210,12 @@ fn show(survey: &Survey, proposal: &Proposal) {
                 Action::Same => ("=", DIM, "  is so already"),
                 Action::Keep => ("=", DIM, "  is there and stays as it is"),
             };
-            anstream::println!("  {style}{sign}{style:#} {}{DIM}{word}{DIM:#}", file.path);
+            let path = Plain(&file.path);
+            anstream::println!("  {style}{sign}{style:#} {path}{DIM}{word}{DIM:#}");
             if file.action.changes() {
                 for line in file.text.lines() {
                     let indent = if line.is_empty() { "" } else { "      " };
-                    anstream::println!("{indent}{DIM}{line}{DIM:#}");
+                    anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
                 }
             }
         }
@@ -249,7 +250,7 @@ fn notes(survey: &Survey) {
 fn note(text: &str) {
     for (index, line) in wrap(text, 76).iter().enumerate() {
         let sign = if index == 0 { "!" } else { " " };
-        anstream::println!("  {WARN}{sign}{WARN:#} {line}");
+        anstream::println!("  {WARN}{sign}{WARN:#} {}", Plain(line));
     }
 }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 
-use super::plain::Plain;
+use super::plain::{Plain, count};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal;
 use crate::replay::{Found, Replay, Total, seen};
@@ -54,9 +54,15 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let file = File::open(path).map_err(|error| Trouble::about(path, &error))?;
         let name = path.display().to_string();
         let input = BufReader::with_capacity(1 << 18, file);
-        replay
+        let before = replay.total.unreadable;
+        let readable = replay
             .transcript(input, |found| tell(&name, found))
             .map_err(|error| Trouble::about(path, &error))?;
+        if readable == 0 && replay.total.unreadable > before {
+            let what = format!("{name}: none of its lines is a JSON object");
+            return Err(Trouble::new(what)
+                .hint("Claude Code keeps the transcripts of this project in ~/.claude/projects"));
+        }
     }
     if arguments.json {
         anstream::println!("{:#}", summary_json(&replay.total, &all));
@@ -109,10 +115,8 @@ fn summary(total: &Total) {
         anstream::println!("{GOOD}no tool was called{GOOD:#}");
     }
     if total.unreadable > 0 {
-        anstream::eprintln!(
-            "{WARN}warning{WARN:#}: {} lines could not be read",
-            total.unreadable
-        );
+        let lines = count(total.unreadable, "line");
+        anstream::eprintln!("{WARN}warning{WARN:#}: {lines} could not be read");
     }
 }
 

@@ -199,7 +199,9 @@ impl Site {
         if crate::person::agent().is_none() {
             return;
         }
-        let found = integrity::reconcile(&self.layout, &self.store(), EventKind::PreTool, self.now);
+        let env = crate::hook::environment();
+        let sources = Sources::new(self.layout.clone(), env, None, self.now);
+        let found = integrity::reconcile(&sources, EventKind::PreTool);
         let mut outcome = Outcome {
             warnings: found.told.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),

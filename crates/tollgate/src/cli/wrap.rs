@@ -1,11 +1,15 @@
 //! Texts in a width.
 
+use std::os::fd::AsFd;
+
+use unicode_width::UnicodeWidthStr as _;
+
 /// Breaks a text between words. A word that is longer than a line has one to itself.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+            Some(line) if line.width() + 1 + word.width() <= width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -15,11 +19,10 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The beginning of a text that is longer than the room for it.
-pub(super) fn shorten(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
+/// The width of a terminal; the usual one of what is none.
+pub(super) fn columns(of: impl AsFd) -> usize {
+    match rustix::termios::tcgetwinsize(of) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        Ok(_) | Err(_) => 80,
     }
-    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
-    format!("{kept}…")
 }

@@ -11,6 +11,7 @@ use super::config::Config;
 use super::git::{Asked, Git, GitError};
 use super::index::{self, Moved};
 use super::tree::Tree;
+use crate::process;
 use tollgate_core::env::Env;
 use tollgate_core::fs;
 use tollgate_core::git::Stands;
@@ -125,7 +126,7 @@ impl Ground {
     }
 
     fn asked(git: &Git, name: &str, here: Stands, there: Stands) -> Self {
-        let common = git.ask(["merge-base", "--end-of-options", name, "HEAD"]);
+        let common = ask_common(git, name, "HEAD");
         let head = match here {
             Stands::For(head) => Ok(head),
             Stands::Nothing | Stands::AskGit => git
@@ -139,7 +140,11 @@ impl Ground {
         let base = match common {
             Ok(common) => Base::Common(common),
             Err(_) => match resolve(git, name) {
-                Ok(commit) => Base::Itself(commit),
+                // The name may be that of a branch which is only there as `origin/…`.
+                Ok(commit) => match common_commit(git, &commit, "HEAD") {
+                    Ok(common) => Base::Common(common),
+                    Err(_) => Base::Itself(commit),
+                },
                 Err(error) => Base::Unknown(error),
             },
         };
@@ -174,10 +179,28 @@ impl Ground {
             (_, Some(commit)) if scope.uncommitted => {
                 (commit.clone(), "the last commit".to_owned())
             }
-            (Base::Common(commit), _) => (commit.clone(), name.to_owned()),
-            (Base::Itself(commit), _) => (commit.clone(), format!("{name} (no common commit)")),
+            (Base::Common(commit), _) => (commit.clone(), common_label(name, true)),
+            (Base::Itself(commit), _) => (commit.clone(), common_label(name, false)),
             (Base::Unknown(error), _) => return Err(GitError::new(error.to_string())),
         })
+    }
+}
+
+/// Asks for the last commit that two have in common.
+fn ask_common(git: &Git, one: &str, other: &str) -> Asked {
+    git.ask(["merge-base", "--end-of-options", one, other])
+}
+
+fn common_commit(git: &Git, one: &str, other: &str) -> Result<String, GitError> {
+    ask_common(git, one, other).line()
+}
+
+/// How a base came about, for people.
+fn common_label(name: &str, is_common: bool) -> String {
+    if is_common {
+        name.to_owned()
+    } else {
+        format!("{name} (no common commit)")
     }
 }
 
@@ -231,9 +254,14 @@ pub(crate) fn committed_pair(
     let Some(head) = tested.and_then(|sha| resolve(git, sha).ok()) else {
         return Ok(None);
     };
-    let (base, label) = Ground::survey(git, name, None).base(git, scope, name)?;
-    let head = Tree::known(head);
-    Ok(Some(Pair { base, head, label }))
+    // The commit that is tested need not be the one that is checked out.
+    let base = resolve(git, name)?;
+    let common = common_commit(git, &base, &head);
+    Ok(Some(Pair {
+        label: common_label(name, common.is_ok()),
+        base: common.unwrap_or(base),
+        head: Tree::known(head),
+    }))
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
@@ -398,9 +426,8 @@ fn sweep(local: &Path) {
         let name = entry.file_name();
         let owner = name
             .to_str()
-            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok())
-            .and_then(rustix::process::Pid::from_raw);
-        if owner.is_some_and(|pid| rustix::process::test_kill_process(pid).is_err()) {
+            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok());
+        if owner.is_some_and(|id| !process::is_alive(id)) {
             let _kept = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -17,9 +17,9 @@ use rustix::process::{
 
 use tollgate_core::git::{Head, Repository, Stands};
 
-/// What git uses to find another repository or index than the one it stands in. A hook of git
-/// has them set; they would lead our questions astray.
-const LEADING_ASTRAY: [&str; 9] = [
+/// What git uses to find another repository or index than the one it stands in, and what makes it
+/// read our questions in another way. A hook of git has them set; they would lead us astray.
+const LEADING_ASTRAY: [&str; 15] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -29,6 +29,12 @@ const LEADING_ASTRAY: [&str; 9] = [
     "GIT_COMMON_DIR",
     "GIT_NAMESPACE",
     "GIT_CEILING_DIRECTORIES",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_ATTR_SOURCE",
+    "GIT_DIFF_OPTS",
 ];
 
 /// What else leads a command astray that changes something: settings that somebody handed to

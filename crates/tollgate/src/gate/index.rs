@@ -107,7 +107,9 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
         let length = begin - at + path.len();
         at += (length / 8 + 1) * 8;
     }
-    Some(entries)
+    // The rest of a split index lies in another file.
+    let is_split = bytes.get(at..at + 4) == Some(b"link");
+    (!is_split).then_some(entries)
 }
 
 #[cfg(test)]

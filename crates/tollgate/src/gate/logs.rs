@@ -175,12 +175,14 @@ impl<'c> Logs<'c> {
             number => self.directory().join(format!("previous.{number}")),
         };
         let keep = self.config.max_previous_logs;
-        remove_directory(&generation(keep.saturating_sub(1)))?;
-        for number in (1..keep).rev() {
-            let from = generation(number - 1);
-            if from.is_dir() {
-                fs::relocate(&from, &generation(number))?;
-            }
+        // Only up to the first gap: nobody has as many generations as may be asked for.
+        let held = (0..keep).take_while(|number| generation(*number).is_dir());
+        let held = held.last().map_or(0, |last| last + 1);
+        if held == keep {
+            remove_directory(&generation(keep.saturating_sub(1)))?;
+        }
+        for number in (1..keep.min(held + 1)).rev() {
+            fs::relocate(&generation(number - 1), &generation(number))?;
         }
         let target = generation(0);
         remove_directory(&target)?;

@@ -112,6 +112,33 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
 
 /// The diff of some paths.
 fn show(git: &Git, pair: &Pair, paths: &[String]) -> Result<String, GitError> {
+    let shown = git_diff(git, pair, &[], paths)?;
+    let text = String::from_utf8_lossy(&shown);
+    if !text.lines().any(|line| line.starts_with("Binary files ")) {
+        return Ok(text.into_owned());
+    }
+    // Attributes may say of any file that it is no text. Whoever reviews sees it if it is.
+    let called_binary = called_binary(git, pair, paths)?;
+    let (texts, _): (Vec<_>, Vec<_>) = called_binary
+        .into_iter()
+        .partition(|file| is_text(git, pair, file));
+    if texts.is_empty() {
+        return Ok(text.into_owned());
+    }
+    let besides = texts.iter().map(|file| format!(":(exclude,literal){file}"));
+    let besides: Vec<String> = paths.iter().cloned().chain(besides).collect();
+    let texts: Vec<String> = texts.iter().map(|file| pathspec(file)).collect();
+    let mut shown = git_diff(git, pair, &[], &besides)?;
+    shown.extend(git_diff(git, pair, &["--text"], &texts)?);
+    Ok(String::from_utf8_lossy(&shown).into_owned())
+}
+
+fn git_diff(
+    git: &Git,
+    pair: &Pair,
+    options: &[&str],
+    paths: &[String],
+) -> Result<Vec<u8>, GitError> {
     let args = [
         "diff",
         "--no-color",
@@ -121,14 +148,41 @@ fn show(git: &Git, pair: &Pair, paths: &[String]) -> Result<String, GitError> {
         "--src-prefix=a/",
         "--dst-prefix=b/",
         "--relative",
-        "--end-of-options",
-        &pair.base,
-        pair.head.name()?,
-        "--",
     ];
-    let args = args.into_iter().chain(paths.iter().map(String::as_str));
-    let bytes = git.ask(args).bytes()?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let pair = ["--end-of-options", &pair.base, pair.head.name()?, "--"];
+    let args = args.into_iter().chain(options.iter().copied()).chain(pair);
+    git.ask(args.chain(paths.iter().map(String::as_str)))
+        .bytes()
+}
+
+/// The files among some paths that git shows no text of.
+fn called_binary(git: &Git, pair: &Pair, paths: &[String]) -> Result<Vec<String>, GitError> {
+    let options = ["--numstat", "-z", "--no-renames"];
+    let counted = git_diff(git, pair, &options, paths)?;
+    let counted = String::from_utf8_lossy(&counted);
+    let files = counted
+        .split('\0')
+        .filter_map(|line| line.strip_prefix("-\t-\t"));
+    Ok(files.map(str::to_owned).collect())
+}
+
+/// Whether a file is text by git's own rule, whatever attributes say: there is no zero in its
+/// beginning.
+fn is_text(git: &Git, pair: &Pair, file: &str) -> bool {
+    /// What is larger nobody reviews.
+    const MOST: u64 = 4 << 20;
+    const BEGINNING: usize = 8000;
+    let Ok(head) = pair.head.name() else {
+        return false;
+    };
+    let of_side = |side: &str| {
+        let name = format!("{side}:./{file}");
+        let size = git.ask(["cat-file", "-s", &name]).line().ok()?;
+        size.parse().ok().filter(|size: &u64| *size <= MOST)?;
+        let bytes = git.ask(["cat-file", "blob", &name]).bytes().ok()?;
+        Some(!bytes.iter().take(BEGINNING).any(|byte| *byte == 0))
+    };
+    of_side(head).or_else(|| of_side(&pair.base)) == Some(true)
 }
 
 /// One file for git. What of its name is no UTF-8 was replaced; there git looks for anything.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 
-use super::home::{Found, Plan};
+use super::home::{Found, LONGEST_NAME, Plan};
 
 /// Changes within this time of each other are one checkout, not two people's work.
 const ONE_CHECKOUT: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ pub(crate) fn all(layout: &Layout, notes: &mut Vec<String>) -> Vec<Plan> {
             Some(plan) => plans.push(plan),
             None if name.as_encoded_bytes().starts_with(b".") => {}
             None => notes.push(format!(
-                "the directory {} is skipped: a plan's name is one line of text",
+                "the directory {} is skipped: a plan's name is one line of at most {LONGEST_NAME} bytes of text",
                 name.to_string_lossy().escape_debug()
             )),
         }

@@ -2,13 +2,14 @@
 //!
 //! Rules 1 to 7 are the specification's, with three decisions: a table of tasks without a task is
 //! an error; names are judged by themselves (a plan called `peer-review` used to switch a rule
-//! off); Windows line ends are accepted with a note. Files that are no Markdown are nobody's
+//! off); Windows line ends and a byte order mark are accepted with a note. Files that are no Markdown are nobody's
 //! business, Tollgate's own leftovers included.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use super::phase::TaskId;
+use super::tasks::FEWEST_ROWS;
 
 /// The names in a plan's directory.
 #[derive(Clone, Debug, Default)]
@@ -141,6 +142,12 @@ fn check_table(text: &str, report: &mut Report) {
     let is_row = |line: &str| line.len() > 1 && line.starts_with('|') && line.ends_with('|');
     let mut rows = 0_usize;
     let mut has_prose = false;
+    let marked = text.strip_prefix('\u{feff}');
+    if marked.is_some() {
+        let note = "tasks.md begins with a byte order mark".to_owned();
+        report.notes.push(note);
+    }
+    let text = marked.unwrap_or(text);
     for line in text.split('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if line.is_empty() {
@@ -158,7 +165,7 @@ fn check_table(text: &str, report: &mut Report) {
         "tasks.md contains non-table content"
     } else if rows == 0 {
         "tasks.md has no table rows"
-    } else if rows < 3 {
+    } else if rows < FEWEST_ROWS {
         "tasks.md has no task rows (header-only table)"
     } else {
         return;

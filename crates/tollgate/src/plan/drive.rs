@@ -294,7 +294,7 @@ impl Case<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
-            Subject::NoTasks => "tasks.md lists no task by a number",
+            Subject::NoTasks => "tasks.md lists no task by a number or by the name of its file",
             Subject::NoCurrentTask => "state.json names no current task",
         };
         self.tell(

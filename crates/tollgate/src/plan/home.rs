@@ -15,6 +15,9 @@ use super::transition::Change;
 /// How long a command waits for another one that is changing the state.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a plan's name may be.
+pub(crate) const LONGEST_NAME: usize = 128;
+
 /// A plan's directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -51,7 +54,7 @@ impl Plan {
     /// visible component of a path without control characters.
     pub(crate) fn named(layout: &Layout, id: &str) -> Option<Self> {
         let ok = !id.is_empty()
-            && id.len() <= 128
+            && id.len() <= LONGEST_NAME
             && !id.starts_with('.')
             && !id.chars().any(|c| c == '/' || c == '\\' || c.is_control());
         ok.then(|| Self {

@@ -7,26 +7,20 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use tollgate_core::fs::{self, Durability};
 
 use super::home::Plan;
-use super::reviewer::{Job, Place};
+use super::reviewer::{DECIDING, Job, Place};
 use super::state::{OPUS, SONNET};
 use crate::process::Children;
 use crate::review::Reviewer;
-use crate::review::cli::objects::{self, Deciding};
+use crate::review::cli::objects;
 use crate::review::cli::{self, Question};
 use crate::trust::Consent;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"review":{"type":"string"}},"required":["verdict","review"],"additionalProperties":false}"#;
-
-const DECIDING: Deciding = Deciding {
-    key: "verdict",
-    words: &["PASS", "FAIL"],
-};
 
 /// Asks, and writes the review. Says how long it took, in milliseconds, or why there is none.
 pub(crate) fn review(
@@ -48,7 +42,7 @@ pub(crate) fn review(
         search,
         timeout: Some(place.timeout),
     };
-    let children = Children::open(consent, Some(Instant::now() + place.timeout))
+    let children = Children::open(consent, Some(place.cut_off()))
         .map_err(|error| error.to_string())?
         .cancel_when_unread();
     children

@@ -20,6 +20,7 @@ use super::home::Plan;
 use super::phase::{Review, TaskId};
 use super::prompts;
 use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output};
+use crate::review::cli::objects::{self, Deciding};
 use crate::trust::Consent;
 
 /// The program.
@@ -27,6 +28,16 @@ pub(crate) const PROGRAM: &str = "claude";
 
 /// What the answer must look like.
 pub(crate) const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
+
+/// What tells the answer from other objects.
+pub(crate) const DECIDING: Deciding = Deciding {
+    key: "verdict",
+    words: &["PASS", "FAIL"],
+};
+
+/// A review's own limit comes before the end of all that it started, so that the person hears
+/// that it ran out of time.
+const AFTER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the list of task files in a prompt grows.
 const LIST_CAP: usize = 48 << 10;
@@ -62,6 +73,14 @@ pub(crate) struct Answer {
 }
 
 impl Verdict {
+    fn of(word: &str) -> Self {
+        match word {
+            "PASS" => Self::Pass,
+            "FAIL" => Self::Fail,
+            _ => Self::Missing,
+        }
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "PASS",
@@ -173,8 +192,7 @@ impl Job {
         command
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
-        let children = Children::open(consent, Some(Instant::now() + place.timeout))?;
-        let children = children.cancel_when_unread();
+        let children = Children::open(consent, Some(place.cut_off()))?.cancel_when_unread();
         // A host that ends us wants the reviewer to end too.
         children.cancel_on_signals()?;
         Ok(children.run(Child {
@@ -197,6 +215,13 @@ pub(crate) struct Place<'a> {
     pub(crate) program: PathBuf,
     pub(crate) prompts: PathBuf,
     pub(crate) timeout: Duration,
+}
+
+impl Place<'_> {
+    /// When everything that a review started ends, whatever it is doing.
+    pub(crate) fn cut_off(&self) -> Instant {
+        Instant::now() + self.timeout + AFTER_TIMEOUT
+    }
 }
 
 /// What the reviewer's end and output mean. An error says why it is no review at all.
@@ -234,27 +259,32 @@ pub(crate) fn answer(stdout: &str) -> Result<Answer, String> {
     })
 }
 
-/// Where versions of the program put the verdict, best first.
+/// Where versions of the program put the verdict, best first. The first place that has one
+/// decides, whatever it says.
 fn verdict(value: &Value) -> Verdict {
-    let word = |value: &Value| match value.get("verdict").and_then(Value::as_str) {
-        Some("PASS") => Some(Verdict::Pass),
-        Some("FAIL") => Some(Verdict::Fail),
-        Some(_) | None => None,
-    };
-    let inside = |value: &Value| {
-        let text = value.as_str()?.trim();
-        let text = text
-            .split_once("```json")
-            .and_then(|(_, rest)| rest.split_once("```"))
-            .map_or(text, |(fenced, _)| fenced);
-        word(&serde_json::from_str::<Value>(text.trim()).ok()?)
+    let word = |value: &Value| {
+        let word = value.get("verdict").filter(|word| !word.is_null())?;
+        Some(word.as_str().map_or(Verdict::Missing, Verdict::of))
     };
     let structured = value.get("structured_output").and_then(word);
     let result = value.get("result");
     structured
         .or_else(|| result.and_then(word))
-        .or_else(|| result.and_then(inside))
+        .or_else(|| result.and_then(Value::as_str).and_then(spoken))
         .unwrap_or(Verdict::Missing)
+}
+
+/// The verdict of a model that was not held to the schema: its text is the object and nothing
+/// else, or has it in a fence and no other one.
+fn spoken(text: &str) -> Option<Verdict> {
+    let sole = objects::only(text, DECIDING).ok()?;
+    let body = text
+        .split_once("```json")
+        .and_then(|(_, rest)| rest.split_once("```"))
+        .map_or(text, |(fenced, _)| fenced);
+    let is_all = serde_json::from_str::<Value>(body.trim()).is_ok();
+    let word = sole.get("verdict").and_then(Value::as_str);
+    word.filter(|_| is_all).map(Verdict::of)
 }
 
 /// The program on `PATH`. Relative entries are skipped: the project is not to choose it.
@@ -313,6 +343,23 @@ mod tests {
                 Pass,
             ),
             (r#"{"result":{"verdict":"FAIL"}}"#, Fail),
+            (
+                r#"{"structured_output":{"verdict":"MAYBE"},"result":{"verdict":"PASS"}}"#,
+                Missing,
+            ),
+            (
+                r#"{"structured_output":{"verdict":null},"result":{"verdict":"PASS"}}"#,
+                Pass,
+            ),
+            (
+                r#"{"result":"As in\n```json\n{\"verdict\":\"PASS\"}\n```\nbut\n```json\n{\"verdict\":\"FAIL\"}\n```"}"#,
+                Missing,
+            ),
+            (r#"{"result":"I say {\"verdict\":\"PASS\"}."}"#, Missing),
+            (
+                r#"{"result":"{\"verdict\":\"FAIL\",\"verdict\":\"PASS\"}"}"#,
+                Missing,
+            ),
             (r#"{"result":"VERDICT: PASS"}"#, Missing),
             (r#"{"result":{"verdict":"pass"}}"#, Missing),
             (

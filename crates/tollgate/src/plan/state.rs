@@ -171,8 +171,11 @@ impl Fields<'_> {
     }
 
     fn number(&mut self, field: &str) -> Option<u64> {
-        self.value(field)?;
-        let number = self.document.u64(&[field]);
+        let value = self.value(field)?;
+        // Beyond what can be counted is the same as the most that can.
+        let is_beyond = |number: f64| number >= 18_446_744_073_709_551_615.0;
+        let most = value.as_f64().filter(|number| is_beyond(*number));
+        let number = self.document.u64(&[field]).or(most.map(|_| u64::MAX));
         if number.is_none() {
             self.wrong(field, "a whole number");
         }

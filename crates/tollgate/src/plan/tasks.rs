@@ -13,9 +13,8 @@ pub(crate) enum Remaining {
 /// One row of `tasks.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
-    /// The first column.
+    /// What its file is named by, whatever is written around it.
     pub(crate) id: String,
-    /// The second column.
     pub(crate) status: String,
 }
 
@@ -23,8 +22,15 @@ pub(crate) struct Task {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tasks(Vec<Task>);
 
+/// Where a table has what is looked for.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    id: usize,
+    status: usize,
+}
+
 /// A task with one of these words is nobody's work any more.
-const CLOSED: [&str; 3] = ["done", "cancelled", "postponed"];
+const CLOSED: [&str; 4] = ["done", "cancelled", "canceled", "postponed"];
 
 /// A subtask with one of these words is not finished.
 const UNFINISHED: [&str; 5] = [
@@ -35,31 +41,49 @@ const UNFINISHED: [&str; 5] = [
     "in progress",
 ];
 
+/// A table of fewer rows has no task, as the rules for it say.
+pub(crate) const FEWEST_ROWS: usize = 3;
+
 impl Tasks {
-    /// Reads the rows after the header and its separator.
+    /// Reads the rows after the header and its separator. Somebody who forgot one of these two
+    /// lines has tasks all the same, and none of them goes without a review.
     pub(crate) fn parse(text: &str) -> Self {
-        let rows = text
-            .lines()
-            .map(str::trim)
+        let text = text.trim_start_matches('\u{feff}');
+        let lines = text.lines().map(str::trim);
+        let rows: Vec<Vec<&str>> = lines
             .filter(|line| line.starts_with('|'))
-            .skip(2);
-        let task = |row: &str| {
-            let mut cells = row.strip_prefix('|').unwrap_or(row).split('|').map(bare);
+            .map(cells)
+            .collect();
+        if rows.len() < FEWEST_ROWS {
+            return Self::default();
+        }
+        let first = rows.first().map(Vec::as_slice).unwrap_or_default();
+        let is_separated = rows.get(1).is_some_and(|row| is_separator(row));
+        let is_task = !is_separated && first.first().is_some_and(|cell| is_number(id(cell)));
+        let columns = if is_task {
+            Columns::USUAL
+        } else {
+            Columns::named(first)
+        };
+        let headers = usize::from(!is_task) + usize::from(is_separated);
+        let task = |row: &Vec<&str>| {
+            let cell = |at: usize| row.get(at).copied().unwrap_or_default();
             Task {
                 // It names files, so its case counts.
-                id: cells.next().unwrap_or_default().to_owned(),
-                status: cells.next().unwrap_or_default().to_lowercase(),
+                id: id(cell(columns.id)).to_owned(),
+                status: status(cell(columns.status)),
             }
         };
-        Self(rows.map(task).collect())
+        Self(rows.iter().skip(headers).map(task).collect())
     }
 
-    /// The files of the tasks with numeric ids, in the table's order, as the specification lists
-    /// them for a reviewer.
-    pub(crate) fn files(&self) -> Vec<String> {
+    /// The files of the tasks for a reviewer, in the table's order: of those with numbers, as
+    /// the specification lists them, and of those with other names that have a file.
+    pub(crate) fn files(&self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
         let ids = self.0.iter().filter_map(|task| TaskId::new(&task.id));
-        ids.filter(|id| id.as_str().bytes().all(|b| b.is_ascii_digit()))
-            .map(|id| id.file())
+        ids.map(|id| (is_number(id.as_str()), id.file()))
+            .filter(|(is_numbered, file)| *is_numbered || is_there(file))
+            .map(|(_, file)| file)
             .collect()
     }
 
@@ -100,6 +124,72 @@ impl Task {
     }
 }
 
+impl Columns {
+    /// Where the specification's table has them.
+    const USUAL: Self = Self { id: 0, status: 1 };
+
+    /// Where a header says they are.
+    fn named(header: &[&str]) -> Self {
+        let at = |name: &str| {
+            let mut cells = header.iter();
+            cells.position(|cell| bare(cell).eq_ignore_ascii_case(name))
+        };
+        Self {
+            id: at("id").unwrap_or(Self::USUAL.id),
+            status: at("status").unwrap_or(Self::USUAL.status),
+        }
+    }
+}
+
+/// The cells of a row. A pipe behind a backslash is part of its cell.
+fn cells(row: &str) -> Vec<&str> {
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let mut was_backslash = false;
+    row.split(move |c| {
+        let ends = c == '|' && !was_backslash;
+        was_backslash = c == '\\' && !was_backslash;
+        ends
+    })
+    .collect()
+}
+
+/// Whether a row only draws the line below a header.
+fn is_separator(row: &[&str]) -> bool {
+    let mut cells = row.iter().map(|cell| cell.trim());
+    cells.all(|cell| cell.chars().all(|c| matches!(c, '-' | ':')))
+}
+
+/// The id in a cell: `1`, and what people write for it, as `**1**`, `#1`, `Task 1` or
+/// `[task-1](task-1.md)`.
+fn id(cell: &str) -> &str {
+    let cell = bare(cell);
+    let link = cell
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]("));
+    let shown = bare(link.map_or(cell, |(shown, _)| shown));
+    let number = shown.strip_suffix(".md").unwrap_or(shown);
+    let number = strip_word(number, "task").unwrap_or(number);
+    let number = number.trim_start_matches(['-', '#', ' ']);
+    let number = number.trim_end_matches(['.', ':']);
+    if is_number(number) { number } else { shown }
+}
+
+/// `text` behind a word at its beginning, in any case.
+fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(word.len())?;
+    start.eq_ignore_ascii_case(word).then_some(rest)
+}
+
+/// The word in a cell of statuses, without what decorates it.
+fn status(cell: &str) -> String {
+    let word = cell.trim_matches(|c: char| !c.is_alphanumeric());
+    word.to_lowercase()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// A cell without blanks and emphasis.
 fn bare(cell: &str) -> &str {
     cell.trim().trim_matches(['*', '_', '`', '~']).trim()
@@ -137,7 +227,8 @@ mod tests {
     #[test]
     fn decision_21_open_is_what_is_not_closed() {
         let tasks = Tasks::parse(TABLE);
-        assert_eq!(tasks.files(), ["task-1.md", "task-2.md", "task-3.md"]);
+        let files = tasks.files(|_| false);
+        assert_eq!(files, ["task-1.md", "task-2.md", "task-3.md"]);
         assert_eq!(tasks.first_open().unwrap().as_str(), "2");
         assert_eq!(tasks.remaining(TaskId::new("1").as_ref()), Remaining::Some);
         assert_eq!(tasks.remaining(TaskId::new("2").as_ref()), Remaining::None);
@@ -153,11 +244,57 @@ mod tests {
             ("| 1 | pending |\n| 2 | pending |", 0),
             ("|\n||\n|||\n", 0),
         ] {
-            assert_eq!(Tasks::parse(text).files().len(), files, "{text:?}");
+            let found = Tasks::parse(text).files(|_| false);
+            assert_eq!(found.len(), files, "{text:?}");
         }
         let many = "| 1 | done | x |\n".repeat(5000);
         let tasks = Tasks::parse(&format!("| Id | Status |\n|---|---|\n{many}"));
         assert_eq!(tasks.progress(), (5000, 5000));
+    }
+
+    #[test]
+    fn an_id_is_known_in_what_people_write_for_it() {
+        for (cell, expected) in [
+            (" 1 ", "1"),
+            ("**1**", "1"),
+            ("`12`", "12"),
+            ("#3", "3"),
+            ("4.", "4"),
+            ("Task 5", "5"),
+            ("task-6", "6"),
+            ("[7](task-7.md)", "7"),
+            ("[`task-8.md`](./task-8.md)", "8"),
+            ("4-5", "4-5"),
+            ("A_b", "A_b"),
+            ("[T1](task-T1.md)", "T1"),
+            ("taskforce", "taskforce"),
+            ("task", "task"),
+            ("", ""),
+            ("[", "["),
+            ("日本", "日本"),
+        ] {
+            assert_eq!(id(cell), expected, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_where_the_header_says() {
+        let found = |text: &str| {
+            let tasks = Tasks::parse(text);
+            (tasks.files(|_| false), tasks.progress())
+        };
+        let both = vec!["task-1.md".to_owned(), "task-2.md".to_owned()];
+        for text in [
+            "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+            "| Status | **ID** |\n|:--|--:|\n| done | 1 |\n| pending | 2 |\n",
+            "| # | Task | Status |\n|---|---|---|\n| 1 | a \\| done | Done ✅ |\n| 2 | done | no |\n",
+            "\u{feff}| Id | Status |\r\n|---|---|\r\n| 1 | done |\r\n| 2 | |\r\n",
+            "| Id | Status |\n| 1 | done |\n| 2 | pending |\n",
+            "| 1 | done |\n| 2 | pending |\n\n|||\n",
+        ] {
+            let (files, (closed, _)) = found(text);
+            assert_eq!((&files, closed), (&both, 1), "{text}");
+        }
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub(crate) enum After {
 pub(crate) struct Known {
     /// The task that was named, or would be next.
     pub(crate) task: Option<TaskId>,
+    /// Whether somebody named it.
+    pub(crate) is_named: bool,
     /// Whether the answer to the current review is on disk.
     pub(crate) answered: bool,
     /// Whether `tasks.md` lists any task, open or not.
@@ -112,7 +114,7 @@ pub(crate) fn unknown(phase: Phase) -> Change {
 
 /// The agent starts with an action.
 pub(crate) fn begin(state: &State, action: Action, known: &Known) -> Result<Change, Refusal> {
-    if let Some(refusal) = in_a_loop(state, action) {
+    if let Some(refusal) = in_a_loop(state, action).or_else(|| over(state, action, known)) {
         return Err(refusal);
     }
     let begun = |phase: Phase| Change::default().phase(phase).next(None);
@@ -342,6 +344,30 @@ fn nothing_left(state: &State, known: &Known) -> Result<Change, Refusal> {
             .next(Some(Phase::Review(Review::AllCode)))
             .fresh_cycle()),
     }
+}
+
+/// The next task is the one that is over: `tasks.md` was not kept true, and the plan would go in
+/// a circle.
+fn over(state: &State, action: Action, known: &Known) -> Option<Refusal> {
+    let takes_next = [
+        Action::CompleteTask,
+        Action::CompleteTaskTdd,
+        Action::NextTask,
+        Action::NextTaskTdd,
+    ]
+    .contains(&action);
+    let is_over = state.phase == Some(Phase::Review(Review::Code))
+        && [false, true]
+            .map(|tdd| Some(Phase::complete_task(tdd)))
+            .contains(&state.next());
+    let task = known.task.as_ref().filter(|_| !known.is_named)?;
+    let is_same = state.current_task.as_ref() == Some(task);
+    (takes_next && is_over && is_same).then(|| Refusal {
+        what: format!("task {task} is over, and tasks.md still has it open"),
+        next: format!(
+            "set its status to done in tasks.md and run this again; `--task {task}` works on it once more"
+        ),
+    })
 }
 
 fn no_task(action: Action, end: End) -> Refusal {

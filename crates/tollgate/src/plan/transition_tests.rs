@@ -38,6 +38,7 @@ fn known(task: &str) -> Known {
         has_tasks: true,
         task: TaskId::new(task),
         answered: true,
+        is_named: false,
     }
 }
 

@@ -54,6 +54,10 @@ impl View {
         self.tasks.get_or_init(parse)
     }
 
+    fn task_files(&self) -> Vec<String> {
+        self.tasks().files(|file| self.listing.has(file))
+    }
+
     pub(crate) fn state(&self) -> Option<&State> {
         match &self.found {
             Found::Read(state) => Some(state),
@@ -76,7 +80,7 @@ impl View {
             .is_some_and(|state| state.current_task.is_some());
         match review {
             Some(Review::Plan) if !self.listing.has("plan.md") => Subject::NoPlan,
-            Some(Review::Tasks | Review::AllCode) if self.tasks().files().is_empty() => {
+            Some(Review::Tasks | Review::AllCode) if self.task_files().is_empty() => {
                 Subject::NoTasks
             }
             Some(Review::Code) if !has_task => Subject::NoCurrentTask,
@@ -90,7 +94,7 @@ impl View {
     pub(crate) fn job(&self, review: Review, iteration: u64) -> Job {
         let state = self.state();
         let task_files = match review {
-            Review::Tasks | Review::AllCode => self.tasks().files(),
+            Review::Tasks | Review::AllCode => self.task_files(),
             Review::Plan | Review::Code => vec![],
         };
         Job {
@@ -125,6 +129,7 @@ impl View {
             answered: self.answered,
             has_tasks: !self.tasks().is_empty(),
             task,
+            is_named: false,
         }
     }
 

@@ -332,6 +332,12 @@ impl Drop for Children {
     }
 }
 
+/// Whether there is a process with this number, be it somebody else's.
+pub(crate) fn is_alive(id: u32) -> bool {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
 /// Marks a command as started by Tollgate: hooks inside it approve without looking, and an agent
 /// inside it does not take itself for a session of the agent around us.
 pub(crate) fn mark_nested(command: &mut Command) {

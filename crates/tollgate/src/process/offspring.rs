@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
@@ -160,11 +161,13 @@ fn open_list() -> Option<File> {
 /// Whether a process has this `NAME=value` in its environment.
 pub(super) fn carries(pid: Pid, mark: &str) -> bool {
     let path = format!("/proc/{}/environ", pid.as_raw_nonzero());
-    std::fs::read(path).is_ok_and(|environ| {
-        environ
+    // Files there tell no size; without room for it all, they are read in a dozen small pieces.
+    let mut environ = Vec::with_capacity(8 << 10);
+    let read = File::open(path).and_then(|mut file| file.read_to_end(&mut environ));
+    read.is_ok()
+        && environ
             .split(|byte| *byte == 0)
             .any(|variable| variable == mark.as_bytes())
-    })
 }
 
 fn reap(pid: Pid) {

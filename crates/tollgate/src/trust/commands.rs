@@ -12,7 +12,7 @@ use tollgate_core::project::{Layout, lexical};
 
 use crate::gate::config::Config;
 use crate::plan;
-use crate::ui::plain::Plain;
+use crate::ui::plain::{Plain, count};
 
 /// What the fingerprint is made over besides the commands, so that another way to write them down
 /// is another fingerprint.
@@ -109,10 +109,7 @@ impl Commands {
 
     /// How many, in words.
     pub(crate) fn count(&self) -> String {
-        match self.len() {
-            1 => "1 command".to_owned(),
-            many => format!("{many} commands"),
-        }
+        count(self.len(), "command")
     }
 
     /// One word for the set.

@@ -43,6 +43,15 @@ pub(crate) fn is_obeyed(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
+/// So many of something.
+pub(crate) fn count<N>(number: N, one: &str) -> String
+where
+    N: fmt::Display + PartialEq + From<u8> + Copy,
+{
+    let plural = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {one}{plural}")
+}
+
 /// A text with at most so many columns; one that is cut says so.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     if text.width() <= columns {

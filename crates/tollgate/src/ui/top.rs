@@ -4,7 +4,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::plain::{Plain, fit};
+use super::plain::{Plain, count, fit};
 use super::snapshot::{Configured, Decided, Running, Snapshot, Workflow};
 
 /// How a piece of a line looks.
@@ -107,10 +107,8 @@ fn workflow(snapshot: &Snapshot, width: usize, lines: &mut Vec<Line>) {
             );
             phases(running, width, lines);
             if running.escalations > 0 {
-                let text = format!(
-                    "          {} escalations wait for a person",
-                    running.escalations
-                );
+                let waiting = count(running.escalations, "escalation");
+                let text = format!("          {waiting} for a person to look at");
                 lines.push(Line::new(Tone::Bad, text));
             }
         }
@@ -182,9 +180,9 @@ fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
                 .and(
                     Tone::Dim,
                     format!(
-                        "  {}, {closed} of {all} tasks closed, {} reviews",
+                        "  {}, {closed} of {all} tasks closed, {}",
                         plan.phase.as_deref().unwrap_or("no state"),
-                        plan.rounds.len()
+                        count(plan.rounds.len(), "review")
                     ),
                 ),
         );
@@ -197,8 +195,13 @@ fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     lines.push(Line::new(Tone::Dim, "journal   ").and(
         Tone::Plain,
         format!(
-            "{} blocks, {} warnings, {} faults; {} checks, {} reviews for ${:.2}",
-            counts.block, counts.warn, counts.fault, counts.gate, counts.review, past.cost.usd
+            "{}, {}, {}; {}, {} for ${:.2}",
+            count(counts.block, "block"),
+            count(counts.warn, "warning"),
+            count(counts.fault, "fault"),
+            count(counts.gate, "check"),
+            count(counts.review, "review"),
+            past.cost.usd
         ),
     ));
     let latency = &past.latency;
@@ -221,11 +224,14 @@ fn decision(decided: &Decided) -> Line {
     };
     let time = decided.at.split_once('T').map_or("", |(_, time)| time);
     let time: String = time.chars().take(8).collect();
-    let who = Plain(decided.guard.as_deref().unwrap_or("-")).to_string();
-    let code = Plain(decided.code.as_deref().unwrap_or("")).to_string();
+    let names = [&decided.guard, &decided.code].into_iter().flatten();
+    let mut who: Vec<String> = names.map(|name| Plain(name).to_string()).collect();
+    if !who.is_empty() {
+        who.push(" ".to_owned());
+    }
     Line::new(Tone::Dim, format!("{time}  "))
         .and(tone, format!("{:<7}", decided.verdict))
-        .and(Tone::Plain, format!("{who} {code}  "))
+        .and(Tone::Plain, who.join(" "))
         .and(
             Tone::Dim,
             Plain(decided.reason.as_deref().unwrap_or("")).to_string(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, TOLLGATE, bash, running, task, with_branch};
+use crate::context::{Project, Run, TOLLGATE, bash, pipe, running, task, with_branch};
 
 /// An event of a real Claude Code: a delegation out of order.
 fn claude(project: &Project) -> Value {
@@ -207,7 +207,7 @@ fn a_state_that_cannot_be_read_is_told() {
             |p| std::fs::create_dir(p.path(".isdlc/state.json")).unwrap(),
             "directory",
         ),
-        ("fifo", |p| mkfifo(p, ".isdlc/state.json"), "named pipe"),
+        ("fifo", |p| pipe(&p.path(".isdlc/state.json")), "named pipe"),
         (
             "zero",
             |p| std::os::unix::fs::symlink("/dev/zero", p.path(".isdlc/state.json")).unwrap(),
@@ -270,11 +270,8 @@ fn a_manifest_that_cannot_be_read_is_told() {
 fn e8_a_monorepo_that_points_nowhere_is_told() {
     for (config, text) in [
         (r#"{"default_project":"ghost"}"#, "ghost"),
-        (r#"{"default_project":5}"#, "`default_project` is a number"),
-        (
-            r#"{"default_project":["a"]}"#,
-            "`default_project` is an array",
-        ),
+        (r#"{"default_project":5}"#, "project '5' has no state file"),
+        (r#"{"default_project":["a"]}"#, "which is no id"),
         (r#"{"default_project":"../../../escape"}"#, "escape"),
         ("{", "monorepo.json"),
     ] {
@@ -312,7 +309,7 @@ fn a_damaged_repository_is_no_branch() {
         .state(&with_branch("active"))
         .on_branch("main");
     std::fs::remove_file(project.path(".git/HEAD")).unwrap();
-    mkfifo(&project, ".git/HEAD");
+    pipe(&project.path(".git/HEAD"));
     project.hook(&bash("git commit -m x")).allows();
 }
 
@@ -406,14 +403,6 @@ fn an_event_may_arrive_byte_by_byte() {
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("OUT-OF-ORDER"));
-}
-
-fn mkfifo(project: &Project, path: &str) {
-    let status = Command::new("mkfifo")
-        .arg(project.path(path))
-        .status()
-        .unwrap();
-    assert!(status.success());
 }
 
 fn large(project: &Project, path: &str) {

@@ -195,6 +195,12 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
     }
 }
 
+/// Makes a named pipe, with the tool that every Unix has.
+pub(crate) fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
 #[expect(clippy::disallowed_methods, reason = "fixtures are not state")]
 pub(crate) fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();

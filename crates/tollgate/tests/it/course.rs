@@ -74,7 +74,7 @@ fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     let workflow = "/active_workflow";
     is_undone(
         |state| state["active_workflow"] = json!({}),
-        "active_workflow.type, which is 'feature', was taken away",
+        "active_workflow.current_phase, which is '06-implementation', was taken away",
     );
     is_undone(
         without(workflow, "current_phase"),
@@ -135,10 +135,6 @@ fn a_workflow_moves_one_completed_phase_at_a_time() {
     is_undone(
         to("16-quality-loop"),
         "but '06-implementation' is in_progress",
-    );
-    is_undone(
-        |state| state["active_workflow"]["type"] = json!("fix"),
-        "active_workflow.type went from 'feature' to 'fix'",
     );
 }
 

@@ -271,6 +271,103 @@ fn e4_what_tollgate_saw_itself_is_evidence() {
 }
 
 #[test]
+fn an_escalation_is_not_turned_into_a_pass_and_gates_do_not_get_softer() {
+    let (project, mut state) = with_failed_tests();
+    *state.pointer_mut(TESTS).unwrap() = json!({
+        "completed": true, "status": "escalated", "current_iteration": 3, "last_test_result": "failed",
+    });
+    // A person's change, between sessions.
+    let project = project.state(&state);
+    project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    for (place, claim) in [
+        (format!("{TESTS}/status"), "success"),
+        ("/active_workflow/gate_mode".to_owned(), "permissive"),
+        ("/active_workflow/type".to_owned(), "fix"),
+        (
+            "/active_workflow/started_at".to_owned(),
+            "2020-01-01T00:00:00.000Z",
+        ),
+    ] {
+        let mut claimed = state.clone();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        claimed.pointer_mut(parent).unwrap()[key] = json!(claim);
+        claimed["notes"] = json!("mine");
+        project.file(".isdlc/state.json", &claimed.to_string());
+        assert!(next(&project).stdout.contains("STATE RESTORED"), "{place}");
+        claims_are_taken_back(&project, &state);
+        let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+        assert_eq!(
+            after["active_workflow"], state["active_workflow"],
+            "{place}"
+        );
+    }
+}
+
+/// The state with its phase ended by hand.
+fn ended(state: &Value) -> Value {
+    let mut ended = state.clone();
+    ended["state_version"] = json!(8);
+    ended["active_workflow"]["current_phase_index"] = json!(2);
+    ended["active_workflow"]["phase_status"]["06-implementation"] = json!("completed");
+    ended["phases"]["06-implementation"]["status"] = json!("completed");
+    ended
+}
+
+#[test]
+fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
+    let (project, state) = with_failed_tests();
+    let mut hidden = ended(&state);
+    hidden["phases"]["06-implementation"]["status"] = json!("in_progress");
+    hidden["active_workflow"]["phase_status"]["06-implementation"] = json!("in_progress");
+    // By its status, with forged evidence besides, and by the index alone.
+    for change in [ended(&state), ended(&forged(&state)), hidden] {
+        project.file(".isdlc/state.json", &change.to_string());
+        let told = next(&project).stdout;
+        assert!(
+            told.contains("its gate is closed (test_iteration)"),
+            "{told}"
+        );
+        let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+        assert_eq!(after, state);
+        next(&project).says_nothing();
+    }
+    // With the tests passed it is a legal step.
+    let tool = json!({
+        "tool_name": "Bash", "tool_use_id": "b", "tool_input": { "command": "cargo test" },
+        "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed; 0 ignored", "stderr": "" },
+    });
+    project.hook(&event(&project, "PostToolUse", &tool));
+    let passed: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    let mut done = ended(&passed);
+    done["state_version"] = json!(9);
+    project.file(".isdlc/state.json", &done.to_string());
+    next(&project).says_nothing();
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(after, done);
+}
+
+#[test]
+fn ir_004_a_permissive_workflow_may_be_ended_by_hand() {
+    let (project, mut state) = with_failed_tests();
+    state["active_workflow"]["gate_mode"] = json!("permissive");
+    let project = project.state(&state);
+    project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    let done = ended(&state);
+    project.file(".isdlc/state.json", &done.to_string());
+    next(&project).says_nothing();
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(after, done);
+}
+
+#[test]
 fn e17_a_workflow_of_the_wrong_type_gives_way_to_the_last_good_version() {
     for wrong in [json!("x"), json!([]), json!(7), json!(true)] {
         for key in ["active_workflow", "phases"] {

@@ -43,6 +43,7 @@ mod page;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod reads;
 #[cfg(test)]
 mod recorders;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::context::{Project, Run, bash, run};
+use crate::terminal::Terminal;
 
 /// What the screen shows, without what differs from machine to machine.
 fn screen(project: &Project) -> String {
@@ -298,4 +299,29 @@ fn between_two_phases_the_one_that_ended_has_its_own_number() {
     must(&project, &["phase", "begin"]);
     let said = line(&project);
     assert!(said.contains("change 06-implementation 2/3"), "{said}");
+}
+
+#[test]
+fn it_fits_a_narrow_terminal() {
+    let project = busy();
+    project
+        .hook(&bash("rm .tollgate/workflow/state.json"))
+        .blocks("");
+    let command = project.command(&["status"]);
+    let (screen, code) = Terminal::start_in(40, &command).ends();
+    assert_eq!(code, 0, "{screen}");
+    let lines: Vec<&str> = screen.lines().skip(1).collect();
+    assert!(lines.len() > 5, "{screen}");
+    for line in lines {
+        let shown = anstream_free(line);
+        assert!(shown.chars().count() <= 40, "{shown:?} in {screen}");
+    }
+}
+
+/// A line without its colours.
+fn anstream_free(line: &str) -> String {
+    let mut parts = line.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('m').map_or("", |(_, text)| text));
+    first + &rest.collect::<String>()
 }

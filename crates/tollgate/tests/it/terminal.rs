@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// The screen and keyboard of a program.
 pub(crate) struct Terminal {
@@ -22,7 +23,19 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts a command on a terminal of its own.
     pub(crate) fn start(command: &Command) -> Self {
+        Self::start_in(0, command)
+    }
+
+    /// The same with so many columns; none is a terminal that does not tell.
+    pub(crate) fn start_in(columns: u16, command: &Command) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&master, size).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();

@@ -1,8 +1,10 @@
 //! Five agents, one rule: each is stopped in its own dialect by the real program.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use crate::context::{Project, with_branch};
+use crate::context::{Project, Run, with_branch};
 
 #[test]
 fn a_commit_to_main_is_stopped_in_every_dialect() {
@@ -115,4 +117,297 @@ fn the_person_reads_what_a_warning_is_about() {
     assert!(told.contains("\n  Phase: 06-implementation\n"), "{told}");
     let issue = "constitutional_validation.completed is true but iterations_used is \"3\"\n";
     assert!(told.contains(issue), "{told}");
+}
+
+/// A project on main with a workflow that has a branch of its own, in its fifth version.
+fn guarded() -> (Project, String) {
+    let mut state = with_branch("active");
+    state["state_version"] = json!(5);
+    let project = Project::new().state(&state).on_branch("main");
+    state["state_version"] = json!(1);
+    (project, state.to_string())
+}
+
+/// The event before a tool in the words of each agent that has such a tool.
+fn before(root: &Path, agent: &str, tool: &str, input: &Value) -> Value {
+    let mut event = match agent {
+        "claude" => json!({
+            "session_id": "s", "transcript_path": "/t", "permission_mode": "default",
+            "hook_event_name": "PreToolUse", "tool_use_id": "t",
+        }),
+        "codex" => json!({
+            "session_id": "s", "turn_id": "t", "model": "m", "transcript_path": null,
+            "hook_event_name": "PreToolUse", "permission_mode": "default", "tool_use_id": "t",
+        }),
+        "gemini" => json!({
+            "session_id": "s", "transcript_path": "/t", "hook_event_name": "BeforeTool",
+            "timestamp": "2026-11-15T00:00:00Z",
+        }),
+        "copilot" => json!({ "sessionId": "s", "timestamp": 1 }),
+        "cursor" => json!({
+            "conversation_id": "c", "generation_id": "g", "model": "m", "cursor_version": "1",
+            "hook_event_name": "preToolUse", "workspace_roots": [root],
+        }),
+        other => panic!("{other}"),
+    };
+    let (name, args) = if agent == "copilot" {
+        ("toolName", "toolArgs")
+    } else {
+        ("tool_name", "tool_input")
+    };
+    event["cwd"] = json!(root);
+    event[name] = json!(tool);
+    event[args] = input.clone();
+    event
+}
+
+/// Why the agent is stopped, wherever it looks for that.
+fn reason(run: &Run) -> String {
+    assert_eq!(run.code, 0, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+    [
+        "/hookSpecificOutput/permissionDecisionReason",
+        "/reason",
+        "/permissionDecisionReason",
+        "/agent_message",
+    ]
+    .iter()
+    .find_map(|pointer| answer.pointer(pointer)?.as_str())
+    .unwrap_or_default()
+    .to_owned()
+}
+
+#[test]
+fn a_commit_is_seen_in_whatever_tool_carries_it() {
+    let (project, _) = guarded();
+    let commit = "git commit -m x";
+    for (agent, tool, input) in [
+        ("claude", "PowerShell", json!({ "command": commit })),
+        (
+            "codex",
+            "shell",
+            json!({ "command": ["bash", "-lc", commit] }),
+        ),
+        ("codex", "exec_command", json!({ "cmd": commit })),
+        (
+            "codex",
+            "write_stdin",
+            json!({ "session_id": 1, "chars": format!("{commit}\n") }),
+        ),
+        ("codex", "Bash", json!(commit)),
+        (
+            "copilot",
+            "bash",
+            json!({ "command": commit }).to_string().into(),
+        ),
+        (
+            "copilot",
+            "write_bash",
+            json!({ "shellId": "1", "input": commit }),
+        ),
+        ("cursor", "MCP:run", json!({ "command": commit })),
+    ] {
+        let run = project.hook(&before(project.root(), agent, tool, &input));
+        let reason = reason(&run);
+        assert!(
+            reason.starts_with("COMMIT TO MAIN BLOCKED"),
+            "{agent} {tool} {run:?}"
+        );
+    }
+    for (agent, tool, input) in [
+        (
+            "codex",
+            "write_stdin",
+            json!({ "session_id": 1, "chars": "y\n" }),
+        ),
+        (
+            "copilot",
+            "write_bash",
+            json!({ "shellId": "1", "input": "{enter}" }),
+        ),
+        ("copilot", "write_bash", json!({ "shellId": "1" })),
+    ] {
+        project
+            .hook(&before(project.root(), agent, tool, &input))
+            .says_nothing();
+    }
+}
+
+#[test]
+fn a_stale_write_of_the_state_is_stopped_in_every_dialect() {
+    let (project, stale) = guarded();
+    let path = ".isdlc/state.json";
+    let (old, new) = ("\"state_version\": 5", "\"state_version\": 1");
+    let patch = |removed: &str| {
+        format!(
+            "*** Begin Patch\n*** Update File: {path}\n@@\n-{removed}\n+  {new}\n*** End Patch\n"
+        )
+    };
+    let exact = patch(&format!("  {old}"));
+    for (agent, tool, input) in [
+        (
+            "claude",
+            "Write",
+            json!({ "file_path": path, "content": stale }),
+        ),
+        (
+            "claude",
+            "mcp__files__edit_file",
+            json!({ "path": path, "edits": [{ "oldText": old, "newText": new }] }),
+        ),
+        ("codex", "apply_patch", json!({ "command": exact })),
+        // Codex is content with lines that differ in blanks.
+        (
+            "codex",
+            "apply_patch",
+            json!({ "command": patch(&format!("{old} ")) }),
+        ),
+        (
+            "codex",
+            "apply_patch",
+            json!({ "command": ["apply_patch", exact] }),
+        ),
+        (
+            "gemini",
+            "replace",
+            json!({ "file_path": path, "old_string": old, "new_string": new }),
+        ),
+        (
+            "copilot",
+            "create",
+            json!({ "path": path, "file_text": stale })
+                .to_string()
+                .into(),
+        ),
+        (
+            "copilot",
+            "edit",
+            json!({ "path": path, "old_str": old, "new_str": new })
+                .to_string()
+                .into(),
+        ),
+        ("copilot", "apply_patch", json!(exact)),
+        ("copilot", "apply_patch", json!(json!(exact).to_string())),
+        (
+            "cursor",
+            "Write",
+            json!({ "path": path, "contents": stale }),
+        ),
+    ] {
+        let run = project.hook(&before(project.root(), agent, tool, &input));
+        let reason = reason(&run);
+        assert!(
+            reason.starts_with("Version mismatch: expected"),
+            "{agent} {tool} {run:?}"
+        );
+    }
+}
+
+#[test]
+fn no_tool_removes_the_state_or_tollgates_own_files() {
+    let (project, _) = guarded();
+    project.file(".tollgate/local/journal.jsonl", "");
+    let patch =
+        |body: &str| json!({ "command": format!("*** Begin Patch\n{body}*** End Patch\n") });
+    let heredoc = "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: .isdlc/state.json\n*** End Patch\nEOF\n";
+    for (agent, tool, input, expected) in [
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Delete File: .isdlc/state.json\n"),
+            "STATE GUARD: The workflow's state",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Update File: .isdlc/state.json\n*** Move to: old.json\n"),
+            "STATE GUARD: The workflow's state",
+        ),
+        (
+            "codex",
+            "Bash",
+            json!({ "command": heredoc }),
+            "BASH STATE GUARD: Direct writes to state.json",
+        ),
+        (
+            "cursor",
+            "Delete",
+            json!({ "path": project.path(".isdlc/state.json") }),
+            "STATE GUARD: The workflow's state",
+        ),
+        (
+            "cursor",
+            "delete_file",
+            json!({ "target_file": ".tollgate/local/journal.jsonl" }),
+            "STATE GUARD: Tollgate's own files",
+        ),
+    ] {
+        let run = project.hook(&before(project.root(), agent, tool, &input));
+        let reason = reason(&run);
+        assert!(reason.starts_with(expected), "{agent} {tool} {run:?}");
+    }
+    // Others of that name are nobody's.
+    project.file("tests/fixture/.isdlc/state.json", "{}");
+    for (agent, tool, input) in [
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Delete File: tests/fixture/.isdlc/state.json\n"),
+        ),
+        ("cursor", "Delete", json!({ "path": "README.md" })),
+        (
+            "codex",
+            "Bash",
+            json!({ "command": heredoc.replace(".isdlc/state.json", "README.md") }),
+        ),
+    ] {
+        project
+            .hook(&before(project.root(), agent, tool, &input))
+            .says_nothing();
+    }
+}
+
+#[test]
+fn copilots_events_without_a_name_are_told_apart() {
+    let (project, stale) = guarded();
+    let event = |more: &Value| {
+        let mut event = json!({ "sessionId": "s", "timestamp": 1, "cwd": project.root() });
+        event
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        project.hook(&event)
+    };
+    // From here on the state is watched.
+    event(&json!({ "source": "new", "initialPrompt": "x" })).says_nothing();
+    let call = json!({ "toolName": "bash", "toolArgs": { "command": "git commit -m x" } });
+    let mut failed = call.clone();
+    failed["error"] = json!("Exit code 1");
+    event(&failed).says_nothing();
+    project.file(".isdlc/state.json", &stale);
+    let mut ran = call;
+    ran["toolResult"] = json!({ "resultType": "success", "textResultForLlm": "" });
+    let run = event(&ran);
+    assert!(
+        run.stdout
+            .starts_with("{\"additionalContext\":\"STATE RESTORED"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn cursor_hears_at_a_prompt_that_the_state_was_put_back() {
+    let (project, stale) = guarded();
+    let prompt = json!({
+        "conversation_id": "c", "generation_id": "g", "model": "m", "cursor_version": "1",
+        "hook_event_name": "beforeSubmitPrompt", "workspace_roots": [project.root()], "prompt": "x",
+    });
+    project.hook(&prompt).says_nothing();
+    project.file(".isdlc/state.json", &stale);
+    let run = project.hook(&prompt);
+    assert!(
+        run.stdout
+            .starts_with("{\"additional_context\":\"STATE RESTORED"),
+        "{run:?}"
+    );
 }

@@ -12,8 +12,8 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use super::{Class, Guard};
-use crate::project::{ProjectId, real};
-use crate::protocol::{EventKind, Tool, ToolCall};
+use crate::project::{Layout, ProjectId, real};
+use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
 use crate::shell::Survey;
 use crate::shell::writes::{Touch, changes_files, touches};
@@ -27,7 +27,10 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::File),
     ],
     codes: &[
-        ("SFG-001", "the command would change a state file"),
+        (
+            "SFG-001",
+            "the command would change a state file, or the call remove it",
+        ),
         ("SFG-002", "the command would change monorepo.json"),
         (
             "SFG-003",
@@ -64,8 +67,7 @@ fn check(scene: &Scene<'_>) -> Option<Finding> {
 /// No command writes the records.
 fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
     let layout = scene.layout();
-    let mut states = layout.project_state_files();
-    states.push(layout.state_file(None));
+    let mut states = states(layout);
     states.extend(named_projects(command).map(|id| layout.state_file(Some(&id))));
     // The slash makes it the whole tree.
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
@@ -119,6 +121,13 @@ fn named_projects(command: &str) -> impl Iterator<Item = ProjectId> {
     })
 }
 
+/// The state files of the project.
+fn states(layout: &Layout) -> Vec<PathBuf> {
+    let mut states = layout.project_state_files();
+    states.push(layout.state_file(None));
+    states
+}
+
 /// What messages call it.
 const OWN: &str = "Tollgate's own files";
 
@@ -127,10 +136,21 @@ fn own(scene: &Scene<'_>) -> impl Iterator<Item = PathBuf> {
     std::iter::once(scene.layout().local()).chain(scene.person())
 }
 
-/// The tools that write files may write the state, which others check, but not these.
+/// The tools that write files may write the state, which others check, but not remove it, and
+/// nothing of these.
 fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
+    let can_remove = matches!(tool.call, ToolCall::Delete { .. } | ToolCall::Patch { .. });
     for path in tool.files() {
         let absolute = scene.absolute(&path);
+        if can_remove && removes_state(scene, tool, &path, &absolute) {
+            let text = format!(
+                "STATE GUARD: The workflow's state is not to be removed by an agent.\n\n\
+                 A workflow ends through its commands: `tollgate workflow finalize`, or \
+                 `tollgate workflow cancel`.\n\nBlocked file: {path}"
+            );
+            let reason = format!("Removal of the state: {path}");
+            return Some(Finding::new("SFG-001", text, reason));
+        }
         let real = real(&absolute);
         // Both places have it in their names, so that most files cost no further look.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
@@ -152,6 +172,19 @@ fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
         }
     }
     None
+}
+
+/// Whether nothing would be left of a state file of this project. Others of its name, such as
+/// those of tests, are nobody's.
+fn removes_state(scene: &Scene<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
+    let layout = scene.layout();
+    layout.is_state_file(absolute)
+        && states(layout)
+            .iter()
+            .any(|state| real(state) == real(absolute))
+        && scene
+            .file_text(absolute)
+            .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)
 }
 
 fn head(text: &str, length: usize) -> String {

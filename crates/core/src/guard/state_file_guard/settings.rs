@@ -11,8 +11,8 @@ use super::head;
 use crate::project::real;
 use crate::protocol::{After, Tool};
 use crate::scene::{Scene, SettingsChange};
-use crate::shell::Survey;
 use crate::shell::writes::{Touch, touches};
+use crate::shell::{Step, Survey, keeps_content};
 use crate::verdict::Finding;
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
@@ -64,10 +64,16 @@ pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -
         return None;
     }
     let root = scene.layout().root();
+    let is_harmless = |step: &Step| matches!(step, Step::Run(run) if keeps_content(run));
+    let steps = survey.steps.iter().filter(|step| !is_harmless(step));
+    let survey = Survey {
+        steps: steps.cloned().collect(),
+        opaque: survey.opaque,
+    };
     let written = scene
         .settings_files()
         .into_iter()
-        .filter(|file| touches(survey, &[file], root) == Touch::Writes);
+        .filter(|file| touches(&survey, &[file], root) == Touch::Writes);
     for file in written {
         let before = scene.file_text(&real(&file));
         let lost = |after| {

@@ -66,6 +66,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
             }
         }
         ToolCall::Shell { .. }
+        | ToolCall::Delete { .. }
         | ToolCall::Notebook { .. }
         | ToolCall::Delegate { .. }
         | ToolCall::Skill { .. }

@@ -4,7 +4,7 @@ use super::runners::{Runner, may_test};
 use super::summary::{Summary, Tally};
 use crate::protocol::{Exit, ToolCall};
 use crate::scene::Scene;
-use crate::shell::{Link, Step, Survey};
+use crate::shell::{Link, Run, Step, Survey};
 use crate::text;
 
 /// A finished test run.
@@ -33,6 +33,8 @@ pub(crate) enum Doubt {
     NoTests,
     Interrupted,
     Contradiction,
+    /// What it printed went through a program that picks lines.
+    Filtered,
 }
 
 impl Doubt {
@@ -41,7 +43,23 @@ impl Doubt {
             Self::Silent => "neither its exit status nor a summary could be read",
             Self::NoTests => "it ran no tests",
             Self::Interrupted => "it was interrupted before it ended",
-            Self::Contradiction => "it exited with 0, but its summary reports failures",
+            Self::Contradiction => "it exited with 0, but what it printed tells of a failure",
+            Self::Filtered => "its output was filtered, so a failure may not be seen",
+        }
+    }
+
+    /// What would tell.
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            Self::Silent | Self::Filtered => {
+                "Run the tests as a command of their own, not in a pipe, so that their result can \
+                 be read."
+            }
+            Self::NoTests => "Run tests that exist, without a filter that leaves none.",
+            Self::Interrupted => "Run them to their end.",
+            Self::Contradiction => {
+                "Look for what failed and for what hides its exit status, and run the tests again."
+            }
         }
     }
 }
@@ -99,7 +117,16 @@ struct Bearing {
     zero: bool,
     /// Another status means that the tests failed.
     other: Proof,
+    /// What the tests print is shown whole, or at least to its end.
+    whole: bool,
 }
+
+/// Programs that show some lines of what they are given: those that tell of a failure may not be
+/// among them. The end of an output has the summary.
+const FILTERS: &[&str] = &[
+    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "awk", "gawk", "mawk", "sed", "head",
+    "cut", "uniq", "jq",
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
@@ -111,9 +138,19 @@ enum Proof {
 
 impl Bearing {
     fn of(survey: &Survey, command: &str) -> Self {
+        let runs: Vec<_> = survey.runs().collect();
+        // All that follows the first of the tests: `npm test; cargo test` ends as the second does.
+        let first = runs.iter().position(|run| Runner::of(run).is_some());
+        let after = first.and_then(|at| runs.get(at + 1..)).unwrap_or_default();
+        let is_filter = |run: &&&Run| {
+            let program = run.program().unwrap_or_default();
+            run.link == Link::Pipe && FILTERS.contains(&program)
+        };
+        let whole = !after.iter().any(|run| is_filter(&run));
         let nothing = Self {
             zero: false,
             other: Proof::None,
+            whole,
         };
         let has_conditions = survey
             .steps
@@ -129,15 +166,15 @@ impl Bearing {
                     .iter()
                     .any(|arg| arg.literal() == Some("pipefail"))
         });
-        let runs: Vec<_> = survey.runs().collect();
-        let last = runs.iter().rposition(|run| Runner::of(run).is_some());
-        let after = last.and_then(|at| runs.get(at + 1..)).unwrap_or_default();
         let mut bearing = Self {
             zero: true,
             other: Proof::Sure,
+            whole,
         };
         for run in after {
             match run.link {
+                // Further tests that fail are tests that fail.
+                Link::And if Runner::of(run).is_some() => {}
                 Link::And => {
                     if bearing.other == Proof::Sure {
                         bearing.other = Proof::Likely;
@@ -172,14 +209,18 @@ fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
         Exit::Interrupted | Exit::Running | Exit::Unknown => None,
     };
     let says_failure = summary.is_some_and(Summary::is_failure);
-    let ran_nothing = matches!(summary, Some(Summary::Counted(t)) if t.passed + t.failed == 0);
+    let ran_nothing =
+        matches!(summary, Some(Summary::Counted(t)) if t.passed == 0 && t.failed == 0);
     match code {
         Some(0) if bearing.zero => {
-            return match says_failure {
-                true => Outcome::Inconclusive(Doubt::Contradiction),
+            return match summary {
+                // Tests that were counted as failed do not pass because a script or a setting
+                // hides the status; a word about a broken build may be somebody else's.
+                Some(Summary::Counted(_)) if says_failure => Outcome::Failed,
+                _ if says_failure => Outcome::Inconclusive(Doubt::Contradiction),
                 // A filter that matches nothing exits with 0 and proves nothing.
-                false if ran_nothing => Outcome::Inconclusive(Doubt::NoTests),
-                false => Outcome::Passed,
+                _ if ran_nothing => Outcome::Inconclusive(Doubt::NoTests),
+                _ => Outcome::Passed,
             };
         }
         Some(code) if ENDED.contains(&code) && !says_failure => {
@@ -193,6 +234,7 @@ fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
         _ if says_failure => Outcome::Failed,
         _ if exit == Exit::Interrupted => Outcome::Inconclusive(Doubt::Interrupted),
         Some(_) if ran_nothing => Outcome::Inconclusive(Doubt::NoTests),
+        Some(_) if !bearing.whole => Outcome::Inconclusive(Doubt::Filtered),
         Some(_) => Outcome::Passed,
         None => Outcome::Inconclusive(Doubt::Silent),
     }
@@ -273,8 +315,12 @@ mod tests {
             doubt(Doubt::NoTests)
         );
         assert_eq!(
-            verdict("npm test", Exit::Code(0), counted(3, 1)),
+            verdict("npm test", Exit::Code(0), Some(Summary::Broken)),
             doubt(Doubt::Contradiction)
+        );
+        assert_eq!(
+            verdict("npm test", Exit::Code(0), counted(3, 1)),
+            Outcome::Failed
         );
         assert_eq!(verdict("npm test", unknown, counted(3, 0)), Outcome::Passed);
         assert_eq!(

@@ -9,6 +9,7 @@
 mod coverage;
 mod fault;
 mod judge;
+mod jvm;
 mod runners;
 mod summary;
 
@@ -28,7 +29,7 @@ use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::evidence::MAX_TEST_RUNS;
 use crate::workflow::requirements::Requirements;
-use judge::Outcome;
+use judge::{Doubt, Outcome};
 
 pub(super) const GUARD: Guard = Guard {
     name: "test-watcher",
@@ -85,6 +86,13 @@ fn check(scene: &Scene<'_>) -> Opinion {
     else {
         return Opinion::allow();
     };
+    // A phase that is completed has passed its gate; what is run before the next one begins
+    // belongs to neither.
+    let state = scene.state();
+    let entry = state.and_then(|state| state.phase(&phase));
+    if entry.is_some_and(|entry| entry.is("status", "completed")) {
+        return Opinion::allow();
+    }
     let Some(run) = test_run(scene) else {
         return Opinion::allow();
     };
@@ -113,7 +121,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             phase,
             command: text::cut(&redact(command), 500).to_owned(),
             limits: Limits::of(scene, wanted),
-            iteration: record.number("current_iteration") + 1,
+            iteration: record.number("current_iteration").saturating_add(1),
             record,
             told: Vec::new(),
             findings: Vec::new(),
@@ -155,7 +163,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         match run.outcome {
             Outcome::Passed => self.passed(run),
             Outcome::Failed => self.failed(error.as_deref().unwrap_or_default(), previous),
-            Outcome::Inconclusive(doubt) => self.unclear(doubt.words()),
+            Outcome::Inconclusive(doubt) => self.unclear(doubt),
         }
         self.close()
     }
@@ -176,6 +184,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.record.set("identical_failure_count", 0);
         self.record.remove("escalation_reason");
         self.record.remove("escalated_at");
+        // An approval was given for that escalation, not for the next one.
+        self.record.remove("escalation_approved");
         let counted = run
             .tally
             .map(|tally| format!("\n{} passed, {} skipped", tally.passed, tally.skipped));
@@ -215,7 +225,10 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.record.add("failures_count", 1);
         let identical = if again {
             self.record.add("identical_failure_count", 1);
-            self.record.number("identical_failure_count").max(1) + 1
+            self.record
+                .number("identical_failure_count")
+                .max(1)
+                .saturating_add(1)
         } else {
             self.record.set("identical_failure_count", 1);
             1
@@ -240,8 +253,13 @@ impl<'s, 'a> Watch<'s, 'a> {
         }
     }
 
-    fn unclear(&mut self, why: &str) {
+    fn unclear(&mut self, doubt: Doubt) {
         let (iteration, most) = (self.iteration, self.limits.iterations);
+        let why = doubt.words();
+        // Failures were counted: whatever the exit status says, an earlier pass no longer holds.
+        if doubt == Doubt::Contradiction {
+            self.reopen();
+        }
         let is_done = self.record.get("completed").is_some_and(Node::is_true);
         if iteration >= most && !is_done {
             self.escalate("max_iterations");
@@ -255,8 +273,8 @@ impl<'s, 'a> Watch<'s, 'a> {
         }
         self.told.push(format!(
             "⚠️ TEST RESULT INCONCLUSIVE (iteration {iteration}/{most})\nThe run proved nothing: \
-             {why}. Run the tests as a command of their own, not in a pipe, so that their result \
-             can be read."
+             {why}. {}",
+            doubt.remedy()
         ));
     }
 

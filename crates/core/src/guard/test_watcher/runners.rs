@@ -4,6 +4,7 @@
 //! by reading the command as a shell would. A runner's name in a file name, in quotes or in a
 //! search pattern is no run, and neither is a runner that only lists its tests.
 
+use super::jvm;
 use super::summary::{self, Summary};
 use crate::shell::{Run, program_name};
 
@@ -113,14 +114,16 @@ pub(crate) const RUNNERS: &[Runner] = &[
             "-Dmaven.test.skip",
             "-Dmaven.test.skip=true",
         ],
-        read: summary::maven,
+        read: jvm::maven,
     },
     Runner {
         name: "gradle",
         runs: |program, args| {
             let is_task = |task: &str| {
                 let task = task.rsplit(':').next().unwrap_or(task);
-                matches!(task, "test" | "check") || task.ends_with("Test")
+                // `check -x test` checks, and tests nothing.
+                let tests = task == "test" || task == "check" && !excludes_tests(args);
+                tests || task.ends_with("Test")
             };
             let mut skipped = false;
             matches!(program, "gradle" | "gradlew" | "gradlew.bat")
@@ -133,7 +136,7 @@ pub(crate) const RUNNERS: &[Runner] = &[
                 })
         },
         idle: &["--dry-run", "-m"],
-        read: summary::gradle,
+        read: jvm::gradle,
     },
     Runner {
         name: "dotnet test",
@@ -155,6 +158,31 @@ pub(crate) const RUNNERS: &[Runner] = &[
         },
         idle: &["--list-tests", "--list-suites"],
         read: summary::pest,
+    },
+    Runner {
+        name: "junit",
+        runs: |program, args| {
+            let launches = |arg: &&str| {
+                arg.contains("junit-platform-console")
+                    || arg.contains("junit.platform.console")
+                    || arg.ends_with("runner.JUnitCore")
+            };
+            program == "java" && args.iter().any(launches)
+        },
+        idle: &["discover", "engines"],
+        read: jvm::junit,
+    },
+    Runner {
+        name: "bun test",
+        runs: |program, args| program == "bun" && verb(args) == "test",
+        idle: &[],
+        read: summary::bun,
+    },
+    Runner {
+        name: "deno test",
+        runs: |program, args| program == "deno" && verb(args) == "test",
+        idle: &["--no-run"],
+        read: summary::deno,
     },
     Runner {
         name: "a script",
@@ -181,6 +209,8 @@ const HINTS: &[&str] = &[
     "tox",
     "nox",
     "e2e",
+    "junit",
+    "JUnit",
     "cargo t",
     "npm t",
     "check",
@@ -224,6 +254,16 @@ fn verb<'a>(args: &[&'a str]) -> &'a str {
     args.next().copied().unwrap_or_default()
 }
 
+/// Whether a gradle command leaves the task `test` out.
+fn excludes_tests(args: &[&str]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [option, task] => {
+            matches!(*option, "-x" | "--exclude-task") && task.rsplit(':').next() == Some("test")
+        }
+        _ => false,
+    })
+}
+
 /// The summary of whichever runner a script started; of several the worst counts.
 fn any(text: &str) -> Option<Summary> {
     // Pest writes what jest writes, and nothing is counted twice.
@@ -234,14 +274,30 @@ fn any(text: &str) -> Option<Summary> {
         .filter_map(|runner| runner.read(text))
         .chain(summary::phpunit(text))
         .reduce(Summary::and)
+        .or_else(|| summary::none(summary::any_line(text, is_idle_make)))
+}
+
+/// `make: Nothing to be done for 'test'.`, `make: 'test' is up to date.`: there is a directory of
+/// that name, and no test was run.
+fn is_idle_make(line: &str) -> bool {
+    let said = line.strip_prefix("make: ");
+    let target = said.and_then(|said| {
+        let said = said
+            .strip_prefix("Nothing to be done for ")
+            .or_else(|| said.strip_suffix(" is up to date."))?;
+        Some(said.trim_matches(['\'', '`', '.']))
+    });
+    target.is_some_and(|target| names_tests(target) || target == "check")
+}
+
+/// Whether a target or a package's script is called after tests.
+fn names_tests(name: &str) -> bool {
+    let first = name.split([':', '-', '_']).next().unwrap_or(name);
+    matches!(first, "test" | "tests" | "e2e") || name.ends_with(":test")
 }
 
 /// A package's or a Makefile's own way to run its tests.
 fn is_script(program: &str, args: &[&str]) -> bool {
-    let names_tests = |name: &str| {
-        let first = name.split([':', '-', '_']).next().unwrap_or(name);
-        matches!(first, "test" | "tests" | "e2e") || name.ends_with(":test")
-    };
     let first = verb(args);
     match program {
         "npm" | "pnpm" | "yarn" | "bun" => {
@@ -255,9 +311,8 @@ fn is_script(program: &str, args: &[&str]) -> bool {
             args.iter().any(|arg| names_tests(arg) || *arg == "check")
         }
         "tox" | "nox" | "ctest" => true,
-        "deno" | "swift" | "mix" | "rails" | "composer" | "zig" | "dart" | "flutter" => {
-            first == "test"
-        }
+        "deno" => first == "task" && args.iter().any(|arg| names_tests(arg)),
+        "swift" | "mix" | "rails" | "composer" | "zig" | "dart" | "flutter" => first == "test",
         _ => false,
     }
 }

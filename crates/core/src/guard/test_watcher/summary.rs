@@ -28,9 +28,9 @@ pub(crate) struct Tally {
 impl Tally {
     fn plus(self, other: Self) -> Self {
         Self {
-            passed: self.passed + other.passed,
-            failed: self.failed + other.failed,
-            skipped: self.skipped + other.skipped,
+            passed: self.passed.saturating_add(other.passed),
+            failed: self.failed.saturating_add(other.failed),
+            skipped: self.skipped.saturating_add(other.skipped),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Summary {
     }
 }
 
-fn tally(passed: u64, failed: u64, skipped: u64) -> Tally {
+pub(super) fn tally(passed: u64, failed: u64, skipped: u64) -> Tally {
     Tally {
         passed,
         failed,
@@ -70,23 +70,34 @@ fn tally(passed: u64, failed: u64, skipped: u64) -> Tally {
     }
 }
 
+/// So many that ran, of which some failed or were skipped after all.
+pub(super) fn ran(run: u64, failed: u64, skipped: u64) -> Tally {
+    let passed = run.saturating_sub(failed).saturating_sub(skipped);
+    tally(passed, failed, skipped)
+}
+
 /// The sum of what the lines give, if any gives something.
-fn sum(text: &str, read: impl Fn(&str) -> Option<Tally>) -> Option<Summary> {
+pub(super) fn sum(text: &str, read: impl Fn(&str) -> Option<Tally>) -> Option<Summary> {
     let lines = text.lines().filter_map(|line| read(line.trim()));
     lines.reduce(Tally::plus).map(Summary::Counted)
 }
 
 /// The last line that gives something.
-fn last(text: &str, read: impl Fn(&str) -> Option<Tally>) -> Option<Summary> {
+pub(super) fn last(text: &str, read: impl Fn(&str) -> Option<Tally>) -> Option<Summary> {
     let mut lines = text.lines().rev().filter_map(|line| read(line.trim()));
     lines.next().map(Summary::Counted)
 }
 
-fn broken(is_broken: bool) -> Option<Summary> {
+/// A run without a single test.
+pub(super) fn none(is_none: bool) -> Option<Summary> {
+    is_none.then(|| Summary::Counted(Tally::default()))
+}
+
+pub(super) fn broken(is_broken: bool) -> Option<Summary> {
     is_broken.then_some(Summary::Broken)
 }
 
-fn any_line(text: &str, is_it: impl Fn(&str) -> bool) -> bool {
+pub(super) fn any_line(text: &str, is_it: impl Fn(&str) -> bool) -> bool {
     text.lines().any(|line| is_it(line.trim()))
 }
 
@@ -116,9 +127,9 @@ pub(super) fn cargo(text: &str) -> Option<Summary> {
 pub(super) fn nextest(text: &str) -> Option<Summary> {
     let counted = last(text, |line| {
         let (_, rest) = line.strip_prefix("Summary")?.split_once(" run:")?;
-        let dead = ["failed", "errored", "exec"];
-        let failed: u64 = dead.iter().filter_map(|word| count(rest, word)).sum();
-        let failed = failed + count(rest, "timed").unwrap_or(0);
+        let dead = ["failed", "errored", "exec", "timed"];
+        let dead = dead.iter().filter_map(|word| count(rest, word));
+        let failed = dead.fold(0, u64::saturating_add);
         let passed = count(rest, "passed").unwrap_or(0);
         Some(tally(passed, failed, count(rest, "skipped").unwrap_or(0)))
     });
@@ -159,15 +170,18 @@ pub(super) fn pytest(text: &str) -> Option<Summary> {
         if !known.iter().any(|label| count(counts, label).is_some()) {
             return None;
         }
-        let passed = number("passed") + number("xfailed") + number("xpassed");
-        let failed = number("failed") + number("error") + number("errors");
-        Some(tally(passed, failed, number("skipped")))
+        let passed = number("passed").saturating_add(number("xpassed"));
+        let failed = ["failed", "error", "errors"].map(number);
+        let failed = failed.into_iter().fold(0, u64::saturating_add);
+        // A test that may fail proves as little as one that does not run.
+        let skipped = number("skipped").saturating_add(number("xfailed"));
+        Some(tally(passed, failed, skipped))
     })
 }
 
 /// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
 pub(super) fn unittest(text: &str) -> Option<Summary> {
-    let ran = text.lines().rev().find_map(|line| {
+    let run = text.lines().rev().find_map(|line| {
         let rest = line.strip_prefix("Ran ")?;
         let (number, rest) = leading_number(rest)?;
         rest.trim_start().starts_with("test").then_some(number)
@@ -179,15 +193,17 @@ pub(super) fn unittest(text: &str) -> Option<Summary> {
             .any(|word| line == *word || line.starts_with(&format!("{word} (")));
         is_it.then_some(line)
     })?;
-    let number = |label: &str| number_after(word, label).unwrap_or(0);
-    let failed = number("failures=") + number("errors=") + number("unexpected successes=");
+    // `failures=` is also the end of `expected failures=`.
+    let parts = || word.split(['(', ')', ',']).map(str::trim);
+    let number = |label: &str| {
+        let mut numbers = parts().filter_map(|part| part.strip_prefix(label)?.parse().ok());
+        numbers.next().unwrap_or(0)
+    };
+    let failed = ["failures=", "errors=", "unexpected successes="].map(number);
+    let failed = failed.into_iter().fold(0, u64::saturating_add);
     let failed = failed.max(u64::from(word.starts_with("FAILED")));
-    let skipped = number("skipped=");
-    Some(Summary::Counted(tally(
-        ran.saturating_sub(failed + skipped),
-        failed,
-        skipped,
-    )))
+    let skipped = number("skipped=").saturating_add(number("expected failures="));
+    Some(Summary::Counted(ran(run, failed, skipped)))
 }
 
 /// `ok  \tpkg\t0.1s`, `FAIL\tpkg\t0.1s`, and with `-v` one `--- PASS: TestX (0.00s)` per test.
@@ -210,13 +226,36 @@ pub(super) fn go(text: &str) -> Option<Summary> {
     // One package in the current directory ends with a lone word as well.
     is_go |= tests != Tally::default() && any_line(text, |line| line == "PASS" || line == "FAIL");
     if !is_go {
-        return None;
+        return gotestsum(text);
     }
+    // With `-v` every test has its line; a package of skipped tests alone is "ok" all the same.
+    let only_skipped = tests.skipped > 0 && tests.passed + tests.failed == 0;
+    let passed = if only_skipped {
+        0
+    } else {
+        tests.passed.max(packages.passed)
+    };
     Some(Summary::Counted(tally(
-        tests.passed.max(packages.passed),
+        passed,
         tests.failed.max(packages.failed),
         tests.skipped,
     )))
+}
+
+/// `DONE 3 tests, 1 skipped, 1 failure in 0.5s`
+fn gotestsum(text: &str) -> Option<Summary> {
+    last(text, |line| {
+        let rest = line.strip_prefix("DONE ")?;
+        let either = |one: &str, many: &str| count(rest, many).or_else(|| count(rest, one));
+        let run = either("test", "tests")?;
+        let bad = [("failure", "failures"), ("error", "errors")];
+        let bad = bad.into_iter().filter_map(|(one, many)| either(one, many));
+        let (failed, skipped) = (
+            bad.fold(0, u64::saturating_add),
+            count(rest, "skipped").unwrap_or(0),
+        );
+        Some(ran(run, failed, skipped))
+    })
 }
 
 /// `# pass 2`, `# fail 1` (TAP) or `ℹ pass 2` (spec).
@@ -232,8 +271,9 @@ pub(super) fn node(text: &str) -> Option<Summary> {
         })
     };
     let (passed, failed) = (number("pass")?, number("fail")?);
-    let failed = failed + number("cancelled").unwrap_or(0);
-    let skipped = number("skipped").unwrap_or(0) + number("todo").unwrap_or(0);
+    let and = |a: u64, label: &str| a.saturating_add(number(label).unwrap_or(0));
+    let failed = and(failed, "cancelled");
+    let skipped = and(and(0, "skipped"), "todo");
     Some(Summary::Counted(tally(passed, failed, skipped)))
 }
 
@@ -247,7 +287,8 @@ pub(super) fn jest(text: &str) -> Option<Summary> {
                 .iter()
                 .any(|label| number(label).is_some());
             let skipped = ["skipped", "todo", "pending"];
-            let skipped = skipped.iter().filter_map(|label| number(label)).sum();
+            let skipped = skipped.iter().filter_map(|label| number(label));
+            let skipped = skipped.fold(0, u64::saturating_add);
             is_it.then(|| {
                 tally(
                     number("passed").unwrap_or(0),
@@ -262,7 +303,10 @@ pub(super) fn jest(text: &str) -> Option<Summary> {
     let suites = line_of("Test Suites:").filter(|suites| suites.is_failure());
     match (tests, suites) {
         (Some(tests), Some(_)) if !tests.is_failure() => Some(Summary::Broken),
-        (tests, suites) => tests.or(suites.map(|_| Summary::Broken)),
+        (tests, suites) => tests.or(suites.map(|_| Summary::Broken)).or_else(|| {
+            // With `--passWithNoTests`, or `-o` where nothing changed.
+            none(any_line(text, |line| line.starts_with("No tests found")))
+        }),
     }
 }
 
@@ -280,7 +324,7 @@ pub(super) fn vitest(text: &str) -> Option<Summary> {
                 tally(
                     number("passed"),
                     number("failed"),
-                    number("skipped") + number("todo"),
+                    number("skipped").saturating_add(number("todo")),
                 )
             })
         })
@@ -291,11 +335,11 @@ pub(super) fn vitest(text: &str) -> Option<Summary> {
         let rest = line.strip_prefix("Errors  ");
         rest.is_some_and(|rest| count(rest, "error").or(count(rest, "errors")) > Some(0))
     });
-    let none = any_line(text, |line| line.starts_with("No test files found"));
+    let is_none = any_line(text, |line| line.starts_with("No test files found"));
     match tests {
         Some(tests) if !tests.is_failure() && (files.is_some() || errors) => Some(Summary::Broken),
         Some(tests) => Some(tests),
-        None if none => Some(Summary::Counted(Tally::default())),
+        None if is_none => none(true),
         None => broken(files.is_some() || errors),
     }
 }
@@ -324,72 +368,29 @@ pub(super) fn playwright(text: &str) -> Option<Summary> {
             (rest.is_empty() || rest.starts_with(" (")).then_some(number)
         })
     };
-    let (passed, failed) = (number("passed"), number("failed"));
-    if passed.is_none() && failed.is_none() {
-        let none = any_line(text, |line| line.starts_with("Error: No tests found"));
-        return none.then_some(Summary::Counted(Tally::default()));
+    let both = |a: &str, b: &str| match (number(a), number(b)) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
+    let passed = both("passed", "flaky");
+    let failed = both("failed", "interrupted");
+    let skipped = both("skipped", "did not run");
+    if passed.or(failed).or(skipped).is_none() {
+        return none(any_line(text, |line| {
+            line.starts_with("Error: No tests found")
+        }));
     }
-    let failed = failed.unwrap_or(0) + number("interrupted").unwrap_or(0);
-    let passed = passed.unwrap_or(0) + number("flaky").unwrap_or(0);
-    let skipped = number("skipped").unwrap_or(0) + number("did not run").unwrap_or(0);
+    let all = [passed, failed, skipped].map(Option::unwrap_or_default);
+    let [passed, failed, skipped] = all;
     Some(Summary::Counted(tally(passed, failed, skipped)))
-}
-
-/// `[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 1`; a class's own line has a time.
-pub(super) fn maven(text: &str) -> Option<Summary> {
-    let counted = sum(text, |line| {
-        let (_, rest) = line.split_once("Tests run:")?;
-        if rest.contains("Time elapsed") {
-            return None;
-        }
-        let (run, _) = leading_number(rest.trim_start())?;
-        let failed = number_after(rest, "Failures:")? + number_after(rest, "Errors:")?;
-        let skipped = number_after(rest, "Skipped:").unwrap_or(0);
-        Some(tally(run.saturating_sub(failed + skipped), failed, skipped))
-    });
-    let built = |word: &str| any_line(text, |line| line.ends_with(word));
-    let is_broken = built("BUILD FAILURE");
-    let ending = if is_broken {
-        Some(Summary::Broken)
-    } else {
-        built("BUILD SUCCESS").then_some(Summary::Succeeded)
-    };
-    match (counted, ending) {
-        (Some(counted), Some(ending)) => Some(counted.and(ending)),
-        (counted, ending) => counted.or(ending),
-    }
-}
-
-/// `5 tests completed, 1 failed, 1 skipped`, only when one failed; `BUILD SUCCESSFUL in 2s`.
-pub(super) fn gradle(text: &str) -> Option<Summary> {
-    let counted = sum(text, |line| {
-        let (run, rest) = leading_number(line)?;
-        let rest = rest.trim_start();
-        let rest = rest
-            .strip_prefix("tests completed")
-            .or_else(|| rest.strip_prefix("test completed"))?;
-        let failed = count(rest, "failed").unwrap_or(0);
-        let skipped = count(rest, "skipped").unwrap_or(0);
-        Some(tally(run.saturating_sub(failed + skipped), failed, skipped))
-    });
-    let ended = |word: &str| any_line(text, |line| line.starts_with(word));
-    let ending = if ended("BUILD FAILED") {
-        Some(Summary::Broken)
-    } else {
-        ended("BUILD SUCCESSFUL").then_some(Summary::Succeeded)
-    };
-    match (counted, ending) {
-        (Some(counted), Some(ending)) => Some(counted.and(ending)),
-        (counted, ending) => counted.or(ending),
-    }
 }
 
 /// `Passed!  - Failed:     0, Passed:     5, Skipped:     0, Total:     5, Duration: 12 ms - …`,
 /// one line per project; older runners and the newest one have a line per number.
 pub(super) fn dotnet(text: &str) -> Option<Summary> {
     let one_line = sum(text, |line| {
-        let is_it = line.starts_with("Passed!") || line.starts_with("Failed!");
-        if !is_it {
+        let words = ["Passed!", "Failed!", "Skipped!"];
+        if !words.iter().any(|word| line.starts_with(word)) {
             return None;
         }
         Some(tally(
@@ -427,6 +428,11 @@ pub(super) fn dotnet(text: &str) -> Option<Summary> {
                 line.starts_with("Build FAILED") || line.contains(": error CS")
             }))
         })
+        .or_else(|| {
+            none(any_line(text, |line| {
+                line.starts_with("No test is available in") || line.starts_with("No test matches")
+            }))
+        })
 }
 
 /// `3 examples, 1 failure, 1 pending`
@@ -442,11 +448,8 @@ pub(super) fn rspec(text: &str) -> Option<Summary> {
             0
         };
         let skipped = count(line, "pending").unwrap_or(0);
-        Some(tally(
-            run.saturating_sub(failed + skipped),
-            failed + outside,
-            skipped,
-        ))
+        let inside = ran(run, failed, skipped);
+        Some(inside.plus(tally(0, outside, 0)))
     })
 }
 
@@ -463,15 +466,43 @@ pub(super) fn phpunit(text: &str) -> Option<Summary> {
         let run = number_after(line.strip_prefix("Tests:").map(|_| line)?, "Tests:")?;
         number_after(line, "Assertions:")?;
         let number = |label: &str| number_after(line, label).unwrap_or(0);
-        let failed = number("Failures:") + number("Errors:");
-        let skipped = number("Skipped:") + number("Incomplete:");
-        Some(tally(run.saturating_sub(failed + skipped), failed, skipped))
+        let failed = number("Failures:").saturating_add(number("Errors:"));
+        let skipped = number("Skipped:").saturating_add(number("Incomplete:"));
+        Some(ran(run, failed, skipped))
     })
 }
 
 /// PHPUnit's summary, or Pest's, which looks like jest's.
 pub(super) fn pest(text: &str) -> Option<Summary> {
     phpunit(text).or_else(|| jest(text))
+}
+
+/// ` 2 pass`, ` 1 fail`, ` 1 skip`, each on a line of its own, then `Ran 4 tests across 2 files.`
+pub(super) fn bun(text: &str) -> Option<Summary> {
+    let is_bun = any_line(text, |line| {
+        line.starts_with("Ran ") && line.contains(" across ") && line.contains(" file")
+    });
+    let number = |label: &str| {
+        text.lines().rev().find_map(|line| {
+            let (number, rest) = leading_number(line.trim())?;
+            (rest.trim() == label).then_some(number)
+        })
+    };
+    let (passed, failed) = (number("pass")?, number("fail")?);
+    let skipped = number("skip").unwrap_or(0);
+    let skipped = skipped.saturating_add(number("todo").unwrap_or(0));
+    is_bun.then(|| Summary::Counted(tally(passed, failed, skipped)))
+}
+
+/// `ok | 2 passed | 0 failed | 1 ignored (12ms)`, or `FAILED | …`
+pub(super) fn deno(text: &str) -> Option<Summary> {
+    last(text, |line| {
+        let is_it = line.starts_with("ok | ") || line.starts_with("FAILED | ");
+        let (passed, failed) = (count(line, "passed")?, count(line, "failed")?);
+        let failed = failed.max(u64::from(line.starts_with("FAILED")));
+        let skipped = count(line, "ignored").unwrap_or(0);
+        is_it.then(|| tally(passed, failed, skipped))
+    })
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub(super) fn apply(
         {
             edits.set(&[top, key, timing, "started_at"], moment(now));
         }
-        edits.set(&[top, key, timing, "retries"], retries + 1);
+        edits.set(&[top, key, timing, "retries"], retries.saturating_add(1));
     } else if standing
         .field(place.key, &["timing"])
         .is_some_and(Value::is_object)

@@ -83,6 +83,7 @@ pub(super) fn apply(
     }
     let definition = rules.definitions.get(standing.workflow);
     let mut notes = gate(completion, document, &standing, place, rules)?;
+    let is_met = notes.is_empty();
 
     let mut edits = Edits::default();
     let filed = standing.filed(place.key);
@@ -91,10 +92,13 @@ pub(super) fn apply(
     edits.set(&[top, key, "status"], "completed");
     edits.set(&[top, key, "summary"], summary.as_str());
     edits.set(&[top, key, "completed"], moment(now));
-    edits.set(&[top, key, "gate_passed"], moment(now));
-    if standing
-        .field(place.key, &["gate_validation", "status"])
-        .is_some()
+    // A permissive workflow goes on without having passed.
+    let passed = if is_met { moment(now) } else { Value::Null };
+    edits.set(&[top, key, "gate_passed"], passed);
+    if is_met
+        && standing
+            .field(place.key, &["gate_validation", "status"])
+            .is_some()
     {
         edits.set(&[top, key, "gate_validation", "status"], "passed");
     }
@@ -163,11 +167,7 @@ fn gate(
         return Ok(Vec::new());
     }
     let mode = document.str(&["active_workflow", "gate_mode"]);
-    let strict = match rules.definitions.get(standing.workflow) {
-        Some(definition) if mode.is_none() => definition.gate_mode == GateMode::Strict,
-        Some(_) | None => mode != Some(GateMode::Permissive.as_str()),
-    };
-    if !strict {
+    if !GateMode::is_strict(mode, rules.definitions.get(standing.workflow)) {
         return Ok(unmet
             .iter()
             .map(|line| format!("not met, but the workflow is permissive: {line}"))
@@ -228,7 +228,7 @@ fn budget(
                 "BUDGET_WARNING: {spent} of {total} minutes are spent"
             )),
         )
-    } else if spent * 10 > total * 8 {
+    } else if spent.saturating_mul(10) > total.saturating_mul(8) {
         (
             "approaching",
             Some(format!(

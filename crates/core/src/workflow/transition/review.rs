@@ -95,6 +95,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     // What is done again has passed no gate. When it first began stays.
     edits.set(&["phases", key, "completed"], Value::Null);
     edits.set(&["phases", key, "gate_passed"], Value::Null);
+    forget_tests(&mut edits, &standing, place);
     let retries = standing.retries(place.key);
     if standing
         .field(place.key, &["timing", "started_at"])
@@ -107,7 +108,10 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
             .unwrap_or_else(|| moment(now));
         edits.set(&["phases", key, "timing", "started_at"], started);
     }
-    edits.set(&["phases", key, "timing", "retries"], retries + 1);
+    edits.set(
+        &["phases", key, "timing", "retries"],
+        retries.saturating_add(1),
+    );
     edits.set(
         &[
             "active_workflow",
@@ -123,6 +127,38 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         super::cut(guidance, 150)
     );
     Ok(change("phase redo", place, told, edits))
+}
+
+/// Tests that passed before the work is done again say nothing about the new work, and the runs
+/// of the first time are not counted against it. Their history stays.
+fn forget_tests(edits: &mut Edits, standing: &Standing<'_>, place: Place<'_>) {
+    let way = ["iteration_requirements", "test_iteration"];
+    let Some(record) = standing.field(place.key, &way).and_then(Value::as_object) else {
+        return;
+    };
+    let [requirements, tests] = way;
+    let key = standing.filed(place.key);
+    for (field, fresh) in [
+        ("completed", Value::Bool(false)),
+        ("current_iteration", 0.into()),
+        ("failures_count", 0.into()),
+        ("identical_failure_count", 0.into()),
+    ] {
+        if record.contains_key(field) {
+            edits.set(&["phases", key, requirements, tests, field], fresh);
+        }
+    }
+    for field in [
+        "status",
+        "completed_at",
+        "escalation_reason",
+        "escalated_at",
+        "escalation_approved",
+    ] {
+        if record.contains_key(field) {
+            edits.remove(&["phases", key, requirements, tests, field]);
+        }
+    }
 }
 
 fn change(step: &'static str, place: Place<'_>, told: String, edits: Edits) -> Change {

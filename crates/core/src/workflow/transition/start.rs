@@ -237,7 +237,10 @@ pub(super) fn apply(
         agent.as_deref().map_or(Value::Null, Value::from),
     );
     if let Some(number) = number {
-        edits.set(&["counters", definition.counter.as_str()], number + 1);
+        edits.set(
+            &["counters", definition.counter.as_str()],
+            number.saturating_add(1),
+        );
     }
     if start.supervised {
         edits.set(

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::Ended;
 use super::stage::{Decided, Said};
-use crate::cli::wrap::{shorten, wrap};
+use crate::cli::wrap::wrap;
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
+use crate::ui::plain::fit;
 
 /// How wide it is, whatever the terminal: it is read top to bottom.
 const WIDTH: usize = 80;
@@ -74,7 +75,7 @@ impl Screen {
         };
         let took = took(decided.took);
         let room = WIDTH - INDENT - TOOL - 2 - took.len();
-        let what = shorten(what, room.saturating_sub(1));
+        let what = fit(what, room.saturating_sub(1));
         self.line(&format!(
             "   {style}{sign}{style:#}  {BOLD}{tool:<TOOL$}{BOLD:#} {what:<room$} {DIM}{took}{DIM:#}"
         ))?;

@@ -17,6 +17,7 @@ use tollgate_core::env::Env;
 use tollgate_core::life;
 use tollgate_core::project::Layout;
 
+use super::plain::{Plain, PlainLines};
 use super::{Answer, BOLD, DIM, ERROR, GOOD};
 use crate::agent::Places;
 use crate::agent::read::{self, Reading};
@@ -144,15 +145,21 @@ fn dead_guards<'p>() -> Vec<Finding<'p>> {
 fn print(findings: &[Finding<'_>], treated: &[Treated]) {
     for Treated { name, what, done } in treated {
         match done {
-            Ok(done) => anstream::println!("{GOOD}mended{GOOD:#}  {BOLD}{name}{BOLD:#}  {done}"),
+            Ok(done) => anstream::println!(
+                "{GOOD}mended{GOOD:#}  {BOLD}{name}{BOLD:#}  {}",
+                Plain(done)
+            ),
             Err(why) => anstream::println!(
-                "{ERROR}not mended{ERROR:#}  {BOLD}{name}{BOLD:#}  {what}\n  {DIM}{why}{DIM:#}"
+                "{ERROR}not mended{ERROR:#}  {BOLD}{name}{BOLD:#}  {}\n  {DIM}{}{DIM:#}",
+                Plain(what),
+                PlainLines(why)
             ),
         }
     }
     for finding in findings {
-        anstream::println!("{ERROR}{}{ERROR:#}  {}", finding.name, finding.what);
-        anstream::println!("  {DIM}{}{DIM:#}", finding.next);
+        let what = PlainLines(&finding.what);
+        anstream::println!("{ERROR}{}{ERROR:#}  {what}", finding.name);
+        anstream::println!("  {DIM}{}{DIM:#}", PlainLines(&finding.next));
     }
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
     anstream::println!(

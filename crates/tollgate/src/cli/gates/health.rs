@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::super::plain::Plain;
 use super::{JsonArguments, Project};
 use crate::gate::config::{ConfigError, Problem};
 use crate::review::Reviewer;
@@ -43,11 +44,11 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     }
     anstream::println!("Config validation:");
     for problem in &problems {
-        anstream::println!("  {problem}");
+        anstream::println!("  {}", Plain(&problem.to_string()));
     }
     match (&told, loaded.is_ok()) {
         (Some(error), _) => {
-            anstream::println!("  {error}");
+            anstream::println!("  {}", Plain(error));
             if let Some(next) = loaded.as_ref().err().and_then(ConfigError::next) {
                 anstream::println!("  {next}");
             }

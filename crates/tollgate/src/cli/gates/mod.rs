@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
+use super::plain::{Plain, PlainLines};
 use super::{Answer, ERROR, HINT, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
@@ -147,7 +148,7 @@ impl Project {
     fn open(as_json: bool) -> Result<Self, ExitCode> {
         let project = Self::load().map_err(|error| unconfigured(&error, as_json))?;
         for problem in &project.config.warnings {
-            anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
+            anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&problem.to_string()));
         }
         Ok(project)
     }
@@ -173,7 +174,8 @@ fn fail(error: &impl std::fmt::Display, as_json: bool) -> ExitCode {
         let error = serde_json::json!({ "status": "error", "error": error.to_string() });
         anstream::println!("{error:#}");
     }
-    anstream::eprintln!("{ERROR}Error:{ERROR:#} {error}");
+    // It quotes what files say, and files may say anything.
+    anstream::eprintln!("{ERROR}Error:{ERROR:#} {}", PlainLines(&error.to_string()));
     ExitCode::FAILURE
 }
 

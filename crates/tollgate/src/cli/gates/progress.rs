@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::{DIM, ERROR, GOOD, WARN};
+use super::super::{DIM, ERROR, GOOD, WARN, wrap};
 use crate::gate::Event;
 use crate::gate::console::plain;
 use crate::gate::jobs::Which;
@@ -217,10 +217,7 @@ fn bar(template: &str) -> ProgressBar {
 
 /// The width of the terminal.
 fn columns() -> usize {
-    match rustix::termios::tcgetwinsize(std::io::stderr()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        Ok(_) | Err(_) => 80,
-    }
+    wrap::columns(std::io::stderr())
 }
 
 /// The word in brackets in its colour.

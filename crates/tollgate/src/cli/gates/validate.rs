@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::super::plain::Plain;
 use super::super::{Answer, ERROR, Trouble, WARN};
 use super::{Project, hint};
 use crate::gate::config::{ConfigError, Problem, Weight};
@@ -31,10 +32,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         anstream::println!("{:#}", json!({ "valid": loaded.is_ok(), "problems": list }));
     } else {
         for problem in &problems {
-            match problem.weight {
-                Weight::Error => anstream::eprintln!("{ERROR}error{ERROR:#}: {problem}"),
-                Weight::Warning => anstream::eprintln!("{WARN}warning{WARN:#}: {problem}"),
-            }
+            let (style, word) = match problem.weight {
+                Weight::Error => (ERROR, "error"),
+                Weight::Warning => (WARN, "warning"),
+            };
+            let problem = problem.to_string();
+            anstream::eprintln!("{style}{word}{style:#}: {}", Plain(&problem));
         }
     }
     let Ok(project) = loaded else {
@@ -68,7 +71,7 @@ fn missing(error: &ConfigError, as_json: bool) -> ExitCode {
             json!({ "valid": false, "problems": [{ "message": error }] })
         );
     }
-    anstream::eprintln!("Validation failed: {error}");
+    anstream::eprintln!("Validation failed: {}", Plain(&error.to_string()));
     hint(error);
     ExitCode::FAILURE
 }

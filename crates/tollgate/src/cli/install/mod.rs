@@ -126,16 +126,48 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if !preview::agree(&plan.changes, &places, arguments.consent)? {
         return Ok(ExitCode::from(1));
     }
+    let mut failed = None;
     if !arguments.consent.dry_run {
-        for change in &plan.changes {
-            change::make(change, &places).map_err(trouble)?;
+        let made = make(plan.changes, &places);
+        if !made.done.is_empty() {
+            tell(&made.done, scope, &places);
         }
-        tell(&plan.changes, scope, &places);
+        failed = made.failed;
     }
     if arguments.git {
-        return git::install(&places, arguments.command.as_deref(), arguments.consent);
+        let guarded = git::install(&places, arguments.command.as_deref(), arguments.consent);
+        return failed.map_or(guarded, Err);
     }
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// What came of several changes.
+struct Made {
+    done: Vec<Change>,
+    /// What went wrong with the others, as one.
+    failed: Option<Trouble>,
+}
+
+/// Makes every change that can be made: the files are independent of each other.
+fn make(changes: Vec<Change>, places: &Places) -> Made {
+    let mut done = Vec::new();
+    let mut failed: Option<Trouble> = None;
+    for change in changes {
+        match change::make(&change, places) {
+            Ok(()) => done.push(change),
+            Err(refusal) => {
+                let next = trouble(refusal);
+                failed = Some(match failed {
+                    Some(first) => Trouble {
+                        what: format!("{}\n{}", first.what, next.what),
+                        ..first
+                    },
+                    None => next,
+                });
+            }
+        }
+    }
+    Made { done, failed }
 }
 
 /// Offers a person at a terminal to register with the agents that are found here.

@@ -7,6 +7,7 @@ use similar::TextDiff;
 use super::{Consent, DIM, Trouble, WARN};
 use crate::agent::Places;
 use crate::agent::change::Change;
+use crate::ui::plain::PlainLines;
 
 /// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
 pub(super) fn agree(
@@ -75,7 +76,9 @@ fn diff(change: &Change, places: &Places) -> String {
     let diff = TextDiff::from_lines(&old, &new);
     let mut unified = diff.unified_diff();
     unified.header(&name(&change.before), &name(&change.after));
-    let mut shown = unified.to_string();
+    // Settings of a project are anybody's; a line's end may be of two characters.
+    let shown = unified.to_string().replace("\r\n", "\n");
+    let mut shown = PlainLines(&shown).to_string();
     if change.target != change.file {
         let target = change.target.display();
         shown = format!("{} leads to {target}\n{shown}", places.shown(&change.file));

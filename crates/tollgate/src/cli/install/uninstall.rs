@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::{
-    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, places, preview, trouble,
+    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, make, places, preview, trouble,
 };
 use crate::agent::backup::Backup;
 use crate::agent::change::{self, Change};
@@ -36,6 +36,12 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     if arguments.git {
         return super::git::uninstall(&places, arguments.consent);
     }
+    if arguments.scope == Some(ScopeName::User) && places.home.is_none() {
+        return Err(
+            Trouble::new("where your own settings are cannot be told: HOME is not set")
+                .hint("set HOME and run it again"),
+        );
+    }
     let changes = plan(arguments, &places)?;
     let all = arguments.agent.is_empty() && arguments.scope.is_none();
     let guarded = all && super::git::is_installed(&places);
@@ -47,9 +53,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     if !preview::agree(&changes, &places, arguments.consent)? {
         return Ok(ExitCode::from(1));
     }
+    let mut failed = None;
     if !arguments.consent.dry_run {
-        for change in &changes {
-            change::make(change, &places).map_err(trouble)?;
+        let made = make(changes, &places);
+        failed = made.failed;
+        for change in &made.done {
             anstream::println!(
                 "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer told {DIM}({}){DIM:#}",
                 change.agent,
@@ -59,9 +67,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     }
     told_of_user(arguments, &places);
     if guarded {
-        return super::git::uninstall(&places, arguments.consent);
+        let taken = super::git::uninstall(&places, arguments.consent);
+        return failed.map_or(taken, Err);
     }
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// Every file that has something of Tollgate in it, or that an install remembers.

@@ -3,7 +3,7 @@
 use super::{Answer, Site, action, refused, task};
 use crate::plan::phase::{Action, TaskId};
 use crate::plan::state::State;
-use crate::plan::transition;
+use crate::plan::transition::{self, Known};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -18,11 +18,15 @@ pub(super) struct Arguments {
 pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
     let (plan, view, state) = site.open()?;
     let Arguments { action, task } = arguments;
+    let is_named = task.is_some();
     let task = task
         .clone()
         .or_else(|| under_way(&state, *action))
         .or_else(|| view.tasks().first_open());
-    let known = view.known(task);
+    let known = Known {
+        is_named,
+        ..view.known(task)
+    };
     let change = match transition::begin(&state, *action, &known) {
         Ok(change) => change,
         Err(refusal) => return Ok(refused(&refusal)),

@@ -6,16 +6,17 @@ use jiff::Timestamp;
 use tollgate_core::state::journal::Decision;
 
 use super::overview::{Gates, Known, Overview, Tally, Workflow};
-use crate::cli::wrap::{shorten, wrap};
+use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::Status;
 use crate::gate::evidence::Pass;
 use crate::plan::rounds::cost;
-use crate::ui::plain::Plain;
+use crate::ui::plain::{Plain, count, fit};
 use crate::ui::snapshot::Plan;
 
-/// How wide it is.
+/// How wide it is at most, and at least.
 const WIDTH: usize = 80;
+const NARROW: usize = 30;
 
 /// What is said of what cannot be read; the reason is among what is wrong.
 const UNREADABLE: &str = "cannot be read, see below";
@@ -62,7 +63,7 @@ pub(super) fn all(overview: &Overview) {
     for (index, wrong) in overview.wrong.iter().enumerate() {
         let label = if index == 0 { "wrong" } else { "" };
         let text = Plain(wrong).to_string();
-        for (index, part) in wrap(&text, WIDTH - LABEL - 2).iter().enumerate() {
+        for (index, part) in wrap(&text, room()).iter().enumerate() {
             match index {
                 0 => line(label, ERROR, "!", part),
                 _ => more(part),
@@ -71,16 +72,21 @@ pub(super) fn all(overview: &Overview) {
     }
 }
 
+/// How much of a line is left for its text.
+fn room() -> usize {
+    columns(std::io::stdout()).clamp(NARROW, WIDTH) - LABEL - 2
+}
+
 /// A line with its label. What is in it is shown, not obeyed, and fits.
 fn line(label: &str, style: Style, sign: &str, text: &str) {
-    let text = shorten(&Plain(text).to_string(), WIDTH - LABEL - 2);
+    let text = fit(&Plain(text).to_string(), room());
     let width = LABEL;
     anstream::println!("{DIM}{label:<width$}{DIM:#}{style}{sign}{style:#} {text}");
 }
 
 /// What belongs to the line before.
 fn more(text: &str) {
-    let text = shorten(&Plain(text).to_string(), WIDTH - LABEL - 2);
+    let text = fit(&Plain(text).to_string(), room());
     let indent = LABEL + 2;
     anstream::println!("{:indent$}{DIM}{text}{DIM:#}", "");
 }
@@ -247,11 +253,6 @@ fn print_tally(tally: &Tally) {
         text = format!("{text}, {}", cost(tally.cost_usd));
     }
     line("24 hours", DIM, "·", &text);
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// How long ago, as people say it.

@@ -1,6 +1,6 @@
 //! The keys of every configuration file.
 
-use super::table::Kind::{Amount, Anything, Bool, Map, Maps, OneOf, Text, Texts, Whole};
+use super::table::Kind::{Amount, Anything, Between, Bool, Map, Maps, OneOf, Text, Texts, Whole};
 use super::table::Need::{Ignored, Optional, Required};
 use super::table::{Kind, Need, Row, Table};
 
@@ -104,7 +104,7 @@ pub(crate) static REVIEW: Table = Table {
     keys: &[
         row("model", Text, Optional, "the reviewer's own", "The model that reviews."),
         row("cli_preference", Texts, Optional, "cli.default_preference", "Reviewers in the order they are asked."),
-        row("num_reviews", Whole(1), Optional, "1", "How many independent reviews are made."),
+        row("num_reviews", Between(1, 32), Optional, "1", "How many independent reviews are made."),
         row("parallel", Bool, Optional, "true", "Whether it may run beside other gates."),
         row("run_in_ci", Bool, Optional, "true", "Whether it runs where CI=true."),
         row("run_locally", Bool, Optional, "true", "Whether it runs elsewhere."),

@@ -272,13 +272,25 @@ impl Check {
     }
 }
 
-/// A gate's own limit: the default if it names none, none if it says 0.
+/// A gate's own limit: the default if it names none, none if it says 0, or so much that it has no
+/// end.
 fn timeout(node: &Node) -> Option<Duration> {
     match node.get("timeout").and_then(Node::number) {
         None => Some(DEFAULT_TIMEOUT),
+        Some(0.0) => None,
+        // However short it is, it is a limit.
         Some(seconds) => Duration::try_from_secs_f64(seconds)
             .ok()
-            .filter(|limit| !limit.is_zero()),
+            .map(|limit| limit.max(Duration::from_nanos(1))),
+    }
+}
+
+/// Minutes as the original reads them: a whole number, also as `1e1` or `0x10`.
+fn minutes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => node::as_whole(text.parse().ok()?),
     }
 }
 
@@ -318,7 +330,7 @@ impl StopHook {
             Some(_) | None => {}
         }
         let minutes = env.stop_hook_interval.as_deref();
-        if let Some(minutes) = minutes.and_then(|v| v.trim().parse::<u64>().ok()) {
+        if let Some(minutes) = minutes.and_then(self::minutes) {
             self.interval = Duration::from_secs(minutes.saturating_mul(60));
         }
     }

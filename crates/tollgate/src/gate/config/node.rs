@@ -130,20 +130,8 @@ impl Node {
     pub(crate) fn whole(&self) -> Option<u64> {
         match self.value {
             Value::Whole(value) => u64::try_from(value).ok(),
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked to be whole and small"
-            )]
-            Value::Number(value) if value.fract() == 0.0 && (0.0..1e15).contains(&value) => {
-                Some(value as u64)
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
+            Value::Number(value) => as_whole(value),
+            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
         }
     }
 
@@ -195,6 +183,16 @@ impl Node {
     }
 }
 
+/// A number without a fraction.
+pub(super) fn as_whole(number: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be whole and small"
+    )]
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
+}
+
 impl Broken {
     /// The library's words, but where they speak of its own settings. The line is told apart.
     fn new(error: &serde_saphyr::Error) -> Self {
@@ -216,6 +214,13 @@ impl Broken {
         if let serde_saphyr::Error::RecursiveReferencesRequireWeakTypes { .. } = error {
             let fix = "write out what `*name` stands for";
             return fixed("an anchor contains itself", fix);
+        }
+        if told.starts_with("multiple YAML documents") {
+            let what = "there are several documents, with `---` between them";
+            return fixed(what, "keep one of them");
+        }
+        if told.starts_with("non-finite float") {
+            return fixed("a number without end", "write a finite number");
         }
         if told.starts_with("tabs ") {
             return fixed(told, "indent with blanks");

@@ -51,7 +51,8 @@ impl Reader<'_> {
         } else {
             (text.as_str(), None)
         };
-        let node = if is_markdown && front.trim().is_empty() {
+        let says_nothing = |line: &str| line.trim().is_empty() || line.trim().starts_with('#');
+        let node = if is_markdown && front.lines().all(says_nothing) {
             None
         } else {
             Some(self.parse(file, front, &keys::REVIEW)?)

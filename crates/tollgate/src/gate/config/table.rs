@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Bool,
     /// A whole number of at least this.
     Whole(u64),
+    /// A whole number from the first to the second.
+    Between(u64, u64),
     /// A number of seconds or megabytes, 0 or more.
     Amount,
     OneOf(&'static [&'static str]),
@@ -198,6 +200,12 @@ impl Examiner<'_> {
                 value.whole().is_some_and(|number| number >= *least),
                 format!("a whole number of at least {least}"),
             ),
+            Kind::Between(least, most) => (
+                value
+                    .whole()
+                    .is_some_and(|number| (*least..=*most).contains(&number)),
+                format!("a whole number from {least} to {most}"),
+            ),
             Kind::Amount => (
                 value.number().is_some_and(|number| number >= 0.0),
                 "a number of at least 0".to_owned(),
@@ -207,9 +215,15 @@ impl Examiner<'_> {
                 format!("one of {}", words.join(", ")),
             ),
             Kind::Texts => {
-                let all = |node: &Node| node.items().iter().all(|item| item.text().is_some());
+                for (index, item) in value.items().iter().enumerate() {
+                    if item.text().is_none() {
+                        let what = format!("expected a text, found {}", item.describe());
+                        let fix = in_quotes(item).or_else(|| Some(row.about.to_owned()));
+                        self.error(item.line, &format!("{path}[{index}]"), what, fix);
+                    }
+                }
                 (
-                    matches!(value.value, Value::List(_)) && all(value),
+                    matches!(value.value, Value::List(_)),
                     "a list of texts".to_owned(),
                 )
             }
@@ -230,10 +244,22 @@ impl Examiner<'_> {
         };
         if !right {
             let what = format!("expected {expected}, found {}", value.describe());
-            let fix = (!row.default.is_empty()).then(|| format!("default: {}", row.default));
+            let quotes = matches!(row.kind, Kind::Text).then(|| in_quotes(value));
+            let fix = quotes
+                .flatten()
+                .or_else(|| (!row.default.is_empty()).then(|| format!("default: {}", row.default)));
             self.error(value.line, path, what, fix);
         }
     }
+}
+
+/// How to say a word or number of YAML's own as a text.
+fn in_quotes(value: &Node) -> Option<String> {
+    let is_plain = matches!(
+        value.value,
+        Value::Bool(_) | Value::Whole(_) | Value::Number(_)
+    );
+    is_plain.then(|| "put it in quotes".to_owned())
 }
 
 fn names(table: &Table) -> String {
@@ -280,6 +306,9 @@ impl Row {
             Kind::Text => json!({ "type": "string", "minLength": 1 }),
             Kind::Bool => json!({ "type": "boolean" }),
             Kind::Whole(least) => json!({ "type": "integer", "minimum": least }),
+            Kind::Between(least, most) => {
+                json!({ "type": "integer", "minimum": least, "maximum": most })
+            }
             Kind::Amount => json!({ "type": "number", "minimum": 0 }),
             Kind::OneOf(words) => json!({ "enum": words }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),

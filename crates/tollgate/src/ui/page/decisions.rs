@@ -1,7 +1,8 @@
 //! The last decisions, newest first.
 
 use super::html::Html;
-use super::{badge, count, duration, moment, nothing};
+use super::{badge, duration, moment, nothing};
+use crate::ui::plain::count;
 use crate::ui::snapshot::{Decided, Snapshot};
 
 /// The columns: their titles are repeated in each cell, for a phone's width.

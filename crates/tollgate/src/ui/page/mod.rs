@@ -128,15 +128,6 @@ fn moment(at: &str) -> String {
     }
 }
 
-/// So many of something.
-fn count(number: u64, one: &str) -> String {
-    if number == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{number} {one}s")
-    }
-}
-
 /// A length of time as people say it.
 fn duration(ms: f64) -> String {
     if ms < 1000.0 {

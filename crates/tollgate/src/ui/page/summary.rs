@@ -1,7 +1,8 @@
 //! The top of the page: the state of things in a few words, and what is wrong.
 
 use super::html::Html;
-use super::{count, duration, moment};
+use super::{duration, moment};
+use crate::ui::plain::count;
 use crate::ui::snapshot::{Configured, Snapshot, Workflow};
 
 pub(super) fn now(snapshot: &Snapshot, html: &mut Html) {

@@ -2,6 +2,7 @@
 
 use super::html::Html;
 use super::{badge, duration, moment, nothing};
+use crate::ui::plain::count;
 use crate::ui::snapshot::{Running, Snapshot, Workflow};
 
 pub(super) fn workflow(snapshot: &Snapshot, html: &mut Html) {
@@ -60,7 +61,7 @@ fn phases(running: &Running, html: &mut Html) {
         }
         if phase.retries > 0 {
             html.raw(" <span class=\"dim\">begun again ")
-                .text(super::count(phase.retries, "time"))
+                .text(count(phase.retries, "time"))
                 .raw("</span>");
         }
         if let Some(summary) = &phase.summary {

@@ -3,18 +3,16 @@
 use std::fmt;
 use std::io;
 
+use crate::random;
+
 /// 128 random bits, written in hexadecimal.
 #[derive(Clone)]
 pub(crate) struct Token(String);
 
 impl Token {
     pub(crate) fn new() -> io::Result<Self> {
-        let mut bytes = [0u8; 16];
-        let mut filled = 0;
-        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-        }
-        Ok(Self(format!("{:032x}", u128::from_ne_bytes(bytes))))
+        let bits = u128::from_ne_bytes(random::bytes()?);
+        Ok(Self(format!("{bits:032x}")))
     }
 
     /// What comes after the token in a path, if it begins with it.

@@ -16,6 +16,7 @@ use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::{self, Gate as Kind, Job, Site, Which};
 use crate::gate::logs::LOCK;
 use crate::gate::record::Record;
+use crate::process;
 use crate::review::finding;
 use crate::review::record as reviews;
 
@@ -292,7 +293,7 @@ fn running(config: &Config) -> (Option<Current>, Option<PathBuf>) {
     };
     let owner = std::fs::read_to_string(config.log_dir.join(LOCK)).ok();
     let process = owner.and_then(|text| text.trim().parse::<u32>().ok());
-    let alive = process.filter(|id| Path::new("/proc").join(id.to_string()).is_dir());
+    let alive = process.filter(|id| process::is_alive(*id));
     let text = std::fs::read(&console).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     if text.lines().any(|line| line.starts_with("Status: ")) {

@@ -201,6 +201,9 @@ fn git_s_own_variables_do_not_lead_astray() {
         .env("GIT_DIR", other.path().join(".git"))
         .env("GIT_INDEX_FILE", other.path().join("index"))
         .env("GIT_WORK_TREE", other.path());
+    for name in ["LITERAL", "GLOB", "ICASE"] {
+        command.env(format!("GIT_{name}_PATHSPECS"), "1");
+    }
     let run = crate::context::run(command, b"");
     let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     assert_eq!(result["changed_files"], json!(1), "{result}");
@@ -213,15 +216,27 @@ fn the_pull_request_of_ci_is_compared_with_its_base() {
         "base_branch: nowhere\nentry_points:\n  - path: src\n    checks: [bad]\n",
     );
     gates.commit("work");
-    gates.git(&["update-ref", "refs/remotes/origin/target", "main"]);
-    let mut command = gates.command(&["detect", "--json"]);
-    command
-        .env("GITHUB_ACTIONS", "true")
-        .env("GITHUB_BASE_REF", "target")
-        .env("GITHUB_SHA", gates.git(&["rev-parse", "HEAD"]));
-    let run = crate::context::run(command, b"");
-    let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
-    assert_eq!(found["changed_files"], json!(["src/b.txt"]));
+    let work = gates.git(&["rev-parse", "HEAD"]);
+    // The base went on, and here it is only known as `origin/target`.
+    gates.git(&["checkout", "-q", "-b", "elsewhere", "main"]);
+    gates.file("src/of-the-base", "1");
+    gates.commit("the base goes on");
+    gates.git(&["update-ref", "refs/remotes/origin/target", "elsewhere"]);
+    gates.git(&["checkout", "-q", "work"]);
+    let found = |variables: &[(&str, &str)]| {
+        let mut command = gates.command(&["detect", "--json"]);
+        command.envs(variables.iter().copied());
+        let run = crate::context::run(command, b"");
+        let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        found["changed_files"].clone()
+    };
+    let ci = [("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "target")];
+    let tested = [ci[0], ci[1], ("GITHUB_SHA", work.trim())];
+    assert_eq!(found(&ci), json!(["src/b.txt"]));
+    assert_eq!(found(&tested), json!(["src/b.txt"]));
+    // The commit that is tested need not be checked out.
+    gates.git(&["checkout", "-q", "elsewhere"]);
+    assert_eq!(found(&tested), json!(["src/b.txt"]));
 }
 
 #[test]

@@ -45,6 +45,20 @@ fn problems_name_file_line_key_and_fix() {
 }
 
 #[test]
+fn words_of_yaml_and_mappings_in_lists_are_named() {
+    let gates = Gates::raw(
+        &[("on", "command: true")],
+        "base_branch: main\nentry_points:\n  - path: src\n    checks:\n      - on\n      - name: on\n    exclude:\n      - 1\n",
+    );
+    insta::assert_snapshot!(problems(&gates).join("\n"), @"
+    .gauntlet/config.yml:5 entry_points[0].checks[0]: expected a text, found true (put it in quotes)
+    .gauntlet/config.yml:6 entry_points[0].checks[1]: expected a text, found a mapping (Names of checks.)
+    .gauntlet/config.yml:8 entry_points[0].exclude[0]: expected a text, found 1 (put it in quotes)
+    .gauntlet/checks/on.yml:1 command: expected a text that is not empty, found true (put it in quotes)
+    ");
+}
+
+#[test]
 fn broken_yaml_is_told_in_words_that_help() {
     let told = |text: &str| {
         let gates = Gates::with_config(&[OK, ("b", text)], "");
@@ -57,6 +71,61 @@ fn broken_yaml_is_told_in_words_that_help() {
     insta::assert_snapshot!(told("command: a\ncommand: b"), @".gauntlet/checks/b.yml:2 : no valid YAML: the key `command` stands twice (remove one of the two)");
     insta::assert_snapshot!(told("a: 1\nb:\n\t- x"), @".gauntlet/checks/b.yml:3 : no valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)");
     insta::assert_snapshot!(told("command: &x [*x]"), @".gauntlet/checks/b.yml:1 : no valid YAML: an anchor contains itself (write out what `*name` stands for)");
+    insta::assert_snapshot!(told("command: a\n---\ncommand: b"), @".gauntlet/checks/b.yml:3 : no valid YAML: there are several documents, with `---` between them (keep one of them)");
+    insta::assert_snapshot!(told("command: a\ntimeout: .inf"), @".gauntlet/checks/b.yml:2 : no valid YAML: a number without end (write a finite number)");
+}
+
+#[test]
+fn however_short_a_limit_is_it_is_one() {
+    let gates = Gates::new(&[("slow", "command: sleep 60\ntimeout: 1e-12")]);
+    gates.tollgate(&["run"]).exits(1).says("Timed out after");
+}
+
+#[test]
+fn a_review_is_not_made_more_often_than_anybody_can_pay_for() {
+    let gates = Gates::raw(
+        &[],
+        "base_branch: main\ncli: { default_preference: [command] }\nentry_points:\n  - path: src\n    reviews: [q]\n",
+    );
+    let review = |count: &str| {
+        gates.file(
+            ".gauntlet/reviews/q.md",
+            &format!("---\nnum_reviews: {count}\n---\nLook.\n"),
+        )
+    };
+    review("1000000000");
+    assert_eq!(
+        problems(&gates),
+        [
+            ".gauntlet/reviews/q.md:2 num_reviews: expected a whole number from 1 to 32, found 1000000000 (default: 1)"
+        ]
+    );
+    review("32");
+    assert_eq!(problems(&gates), [""; 0]);
+}
+
+#[test]
+fn a_comment_is_all_that_front_matter_needs() {
+    let gates = Gates::raw(
+        &[],
+        "base_branch: main\ncli: { default_preference: [command] }\nentry_points:\n  - path: src\n    reviews: [q]\n",
+    );
+    gates.file(
+        ".gauntlet/reviews/q.md",
+        "---\n# num_reviews: 2\n---\nLook.\n",
+    );
+    assert_eq!(problems(&gates), [""; 0]);
+}
+
+#[test]
+fn any_number_of_archives_may_be_kept() {
+    let gates = Gates::with_config(&[OK], "max_previous_logs: 3000000000000");
+    gates.tollgate(&["run"]).exits(0);
+    gates.file("src/c.txt", "c");
+    gates.tollgate(&["run"]).exits(0);
+    assert!(gates.exists("gauntlet_logs/previous/console.1.log"));
+    assert!(gates.exists("gauntlet_logs/previous.1/console.1.log"));
+    assert!(!gates.exists("gauntlet_logs/previous.2"));
 }
 
 #[test]
@@ -160,7 +229,7 @@ fn reviews_in_markdown_and_yaml() {
     gates.file(".gauntlet/reviews/b.yml", "num_reviews: 2\n");
     gates.file(".gauntlet/reviews/c.md", "---\nnum_reviews: 1\n");
     insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
-    .gauntlet/reviews/a.md:2 num_reviews: expected a whole number of at least 1, found 0 (default: 1)
+    .gauntlet/reviews/a.md:2 num_reviews: expected a whole number from 1 to 32, found 0 (default: 1)
     .gauntlet/reviews/b.yml:null prompt: the review does not say what to look for (add `prompt:` or `prompt_file:`)
     .gauntlet/reviews/c.md:1 : the front matter is not closed (end it with a line `---`)
     .gauntlet/reviews/a.md:3 cli_preference: Review "a" uses CLI tool "codex" which is not in the project-level allowed list (cli.default_preference). (-)
@@ -242,6 +311,8 @@ fn the_environment_goes_before_files() {
             "interval_not_elapsed",
         ),
         ("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", " 3 ", "failed"),
+        ("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", "0x3", "failed"),
+        ("GAUNTLET_STOP_HOOK_INTERVAL_MINUTES", "30e-1", "failed"),
     ] {
         let mut command = gates.command(&["stop-hook"]);
         command.env(name, value);

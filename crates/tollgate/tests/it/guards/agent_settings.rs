@@ -333,6 +333,48 @@ fn commands_that_remove_move_or_overwrite_the_file_are_blocked() {
 }
 
 #[test]
+fn modes_and_times_may_change_as_long_as_the_agent_can_read_the_file() {
+    let desk = registered("claude-code", "project");
+    for command in [
+        "chmod 600 .claude/settings.json",
+        "chmod -R go-rwx .claude",
+        "chmod -w .claude/settings.json",
+        "chgrp staff .claude/settings.json",
+        "touch .claude/settings.json",
+    ] {
+        desk.decides(&bash(command)).says_nothing();
+    }
+    for command in [
+        "chmod 000 .claude/settings.json",
+        "chmod -R a-r .claude",
+        "chmod u=,g=r .claude/settings.json",
+        "chmod $MODE .claude/settings.json",
+        "chmod 600 .claude/settings.json > .claude/settings.json",
+    ] {
+        desk.decides(&bash(command)).blocks(BLOCKED);
+    }
+}
+
+#[test]
+fn a_new_file_and_a_removal_are_judged_whatever_tool_makes_them() {
+    let desk = registered("claude-code", "project");
+    let local = ".claude/settings.local.json";
+    desk.edits(local, "", r#"{ "disableAllHooks": true }"#)
+        .blocks(BLOCKED);
+    desk.edits(local, "", r#"{ "permissions": {} }"#)
+        .says_nothing();
+    desk.decides(&json!({ "tool_name": "Delete", "tool_input": { "path": CLAUDE } }))
+        .blocks(BLOCKED);
+    desk.decides(&json!({ "tool_name": "Delete", "tool_input": { "path": local } }))
+        .says_nothing();
+    // The registration is found although the patch has other blanks.
+    desk.patches(&format!(
+        "*** Update File: {CLAUDE}\n@@\n-\"model\": \"opus\",\n+\"disableAllHooks\": true,\n"
+    ))
+    .blocks(BLOCKED);
+}
+
+#[test]
 fn other_files_of_the_same_names_are_nobodys() {
     let desk = registered("claude-code", "project");
     let whole = desk.read(CLAUDE);

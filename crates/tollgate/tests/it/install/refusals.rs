@@ -194,3 +194,20 @@ fn without_a_home_it_says_so() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("HOME is not set"), "{ran:?}");
 }
+
+#[test]
+fn a_file_that_cannot_be_written_hides_nothing_of_the_others() {
+    let desk = Desk::new();
+    // Nothing can be written there, whoever asks.
+    symlink("nowhere/else", desk.project().join(".cursor")).unwrap();
+    let ran = desk.tollgate(&["install", "--agent", "claude-code,gemini,cursor", "--yes"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    for part in ["Claude Code is registered", "Gemini CLI is registered"] {
+        assert!(ran.stdout.contains(part), "{part}: {ran:?}");
+    }
+    assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
+    assert!(ran.stderr.contains(".cursor/hooks.json: "), "{ran:?}");
+    assert!(desk.read(CLAUDE).contains("tollgate"));
+    desk.must(&["uninstall", "--yes"]);
+    assert!(!desk.project().join(CLAUDE).exists());
+}

@@ -132,7 +132,7 @@ fn tables_of_every_wrong_shape() {
         assert_eq!(stop.is_block(), blocks, "{table:.40} {stop:?}");
         if !blocks {
             assert!(
-                stop.approves().contains("lists no task by a number"),
+                stop.approves().contains("lists no task by a number or"),
                 "{stop:?}"
             );
         }
@@ -216,6 +216,44 @@ fn an_answer_without_a_verdict_counts_as_fail_and_is_named() {
             .is_some_and(|r| r.contains("no verdict"))),
         "{reasons:?}"
     );
+}
+
+/// The first place that has a verdict decides; a text with more than one has none (faults d11).
+#[test]
+fn a_doubtful_verdict_is_no_pass() {
+    for (printed, clean) in [
+        (
+            r#"{"structured_output":{"verdict":"MAYBE"},"result":{"verdict":"PASS"}}"#,
+            0,
+        ),
+        (
+            r#"{"structured_output":{"verdict":"FAIL"},"result":{"verdict":"PASS"}}"#,
+            0,
+        ),
+        (
+            r#"{"result":"{\"verdict\":\"FAIL\",\"verdict\":\"PASS\"}"}"#,
+            0,
+        ),
+        (
+            r#"{"result":"Not\n```json\n{\"verdict\":\"PASS\"}\n```\nbut\n```json\n{\"verdict\":\"FAIL\"}\n```"}"#,
+            0,
+        ),
+        (
+            r#"{"structured_output":null,"result":{"verdict":"PASS"}}"#,
+            1,
+        ),
+        (
+            r#"{"result":"Fine.\n```json\n{\"verdict\":\"PASS\"}\n```"}"#,
+            1,
+        ),
+    ] {
+        let fixture = Fixture::at(&json!({}));
+        fixture.project.file("control/printed", printed);
+        fixture.reviewer("after", "cat \"$d/printed\"; exit 0");
+        fixture.stop().blocks();
+        let state = fixture.read_state();
+        assert_eq!(state["consecutive_clean"], clean, "{printed}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Every row about this specification in the list of faults (2.3), as Tollgate meets it.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
+use crate::context::pipe;
 
 fn event(fixture: &Fixture) -> Vec<u8> {
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
@@ -187,11 +188,7 @@ fn c11_odd_names_of_plans_do_not_hold_an_agent() {
 #[test]
 fn c12_a_pipe_in_place_of_the_state_is_skipped() {
     let fixture = Fixture::new();
-    let made = Command::new("mkfifo")
-        .arg(fixture.path("state.json"))
-        .status()
-        .unwrap();
-    assert!(made.success());
+    pipe(&fixture.path("state.json"));
     let begun = Instant::now();
     let told = fixture.stop().validates();
     assert!(begun.elapsed() < Duration::from_secs(3));

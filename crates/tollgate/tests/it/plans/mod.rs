@@ -7,6 +7,7 @@ mod crash;
 mod decisions;
 mod faults;
 mod fixture;
+mod odd_tables;
 mod plugin;
 mod repair;
 mod simulation;

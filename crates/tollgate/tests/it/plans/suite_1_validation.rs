@@ -27,12 +27,17 @@ fn t02_invalid_json_is_told_and_allowed() {
 fn t03_an_invalid_directory_is_told_and_allowed() {
     // Difference: exit 0, not 2, as above.
     let project = Project::empty();
-    let mut command = project.command(&["hook"]);
-    command.current_dir("/");
-    let event = json!({ "cwd": "/nonexistent", "stop_hook_active": false });
-    let run = crate::context::run(command, event.to_string().as_bytes());
-    assert_eq!(run.code, 0);
-    assert!(run.stdout.contains("Cannot change"), "{run:?}");
+    for event in [
+        json!({ "cwd": "/nonexistent" }),
+        json!({ "cwd": "/nonexistent", "stop_hook_active": false }),
+    ] {
+        let mut command = project.command(&["hook"]);
+        command.current_dir("/");
+        let run = crate::context::run(command, event.to_string().as_bytes());
+        assert_eq!(run.code, 0);
+        assert!(run.stdout.contains("Cannot change"), "{run:?}");
+        assert!(run.stderr.contains("Cannot change"), "{run:?}");
+    }
 }
 
 #[test]
@@ -65,6 +70,17 @@ fn t06_valid_structure() {
         stop.0.stdout,
         "{\"systemMessage\": \"Plan 'test-plan' structure validated successfully\", \"suppressOutput\": true}\n"
     );
+    assert_eq!(stop.0.stderr, "");
+}
+
+#[test]
+fn an_event_that_only_says_where_is_a_stop() {
+    let fixture = Fixture::at(&json!({}));
+    let event = json!({ "cwd": fixture.project.root() });
+    assert!(fixture.hook(&event).blocks().contains("task-1-review-1.md"));
+    let project = Project::empty();
+    let run = project.hook(&json!({ "cwd": project.root() }));
+    assert_eq!(run.stdout, "{\"suppressOutput\": true}\n");
 }
 
 #[test]
@@ -147,8 +163,10 @@ fn t14_the_state_is_no_stray_file() {
 fn t15_an_invalid_state_is_a_warning() {
     let fixture = Fixture::new();
     fixture.file("state.json", "not valid json");
-    let told = fixture.stop().validates();
-    assert!(told.contains("state.json contains invalid JSON"), "{told}");
+    let stop = fixture.stop();
+    for told in [&stop.validates(), &stop.0.stderr] {
+        assert!(told.contains("state.json contains invalid JSON"), "{told}");
+    }
 }
 
 #[test]

@@ -22,8 +22,11 @@ fn called_with(fields: &Value, texts: &[&str]) {
 #[track_caller]
 fn no_review(fixture: &Fixture, told: &str) {
     let before = fixture.read("state.json");
-    let said = fixture.stop().validates();
+    let stop = fixture.stop();
+    let said = stop.validates();
     assert!(said.contains(told), "{said}");
+    // The specification's own tests look for the warning there.
+    assert!(stop.0.stderr.contains(told), "{stop:?}");
     assert_eq!(fixture.read("state.json"), before);
 }
 
@@ -151,7 +154,7 @@ fn t13_a_slow_reviewer() {
     let fixture = Fixture::at(&json!({}));
     fixture.config(&json!({ "timeout_seconds": 0.3 }));
     fixture.reviewer("before", "sleep 5");
-    no_review(&fixture, "was not made");
+    no_review(&fixture, "Timed out after 0.3s");
 }
 
 #[test]

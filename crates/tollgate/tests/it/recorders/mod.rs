@@ -10,6 +10,7 @@ mod phase_transition_enforcer;
 mod review_reminder;
 mod skill_delegation_enforcer;
 mod skill_validator;
+mod test_results;
 mod test_watcher;
 mod together;
 mod workflow_completion_enforcer;

@@ -143,6 +143,28 @@ fn what_the_entry_point_excludes_is_not_shown() {
 
 /// What an entry point matches is reviewed, however it says so: nobody passes unasked.
 #[test]
+fn a_reviewer_is_shown_text_whatever_attributes_say() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&json!({ "status": "pass", "violations": [] }));
+    reviews
+        .gates
+        .file(".gitattributes", "*.rs -diff\n*.png binary\n");
+    reviews.gates.file("src/hidden.rs", "fn hidden() {}\n");
+    reviews.gates.file("src/shown.txt", "shown\n");
+    reviews.gates.file("src/picture.png", "\u{0}PNG\u{0}");
+    reviews.review().exits(0);
+    let asked = reviews.heard("claude", "asked");
+    assert!(asked.contains("+fn hidden() {}"), "{asked}");
+    assert!(asked.contains("+shown"), "{asked}");
+    assert!(asked.contains("b/src/picture.png differ"), "{asked}");
+    assert_eq!(
+        asked.matches("src/hidden.rs b/src/hidden.rs").count(),
+        1,
+        "{asked}"
+    );
+}
+
+#[test]
 fn a_reviewer_is_shown_what_the_entry_points_match() {
     let config = |entries: &str| {
         format!(

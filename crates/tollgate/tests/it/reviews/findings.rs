@@ -261,8 +261,7 @@ fn a_review_s_file_that_became_a_pipe_holds_nobody() {
     crate::gates::answers(&gates.stop_in("s", "p", false), "block", "failed");
     let file = gates.path("gauntlet_logs/review_src_q_command@1.1.json");
     std::fs::remove_file(&file).unwrap();
-    let mode = rustix::fs::Mode::from(0o600);
-    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    crate::context::pipe(&file);
     let answer = gates.stop_in("s", "p", true);
     crate::gates::answers(&answer, "block", "failed");
 }

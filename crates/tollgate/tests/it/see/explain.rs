@@ -347,3 +347,33 @@ fn nothing_to_explain_is_said() {
         "{run:?}"
     );
 }
+
+#[test]
+fn what_no_guard_said_is_not_tried_again_in_their_name() {
+    let project = Project::empty();
+    project.file(
+        ".tollgate/config.yml",
+        "base_branch: main\nentry_points:\n  - path: src\n    checks: [test]\n",
+    );
+    project.file(".tollgate/checks/test.yml", "command: exit 3\n");
+    let project = project.on_branch("work");
+    project.file("src/a.txt", "a\n");
+    let stop = json!({
+        "hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
+        "stop_hook_active": false, "last_assistant_message": "Done.",
+    });
+    let run = project.hook(&stop);
+    assert!(run.stdout.contains("\"decision\":\"block\""), "{run:?}");
+    let run = project.run(&["explain"], b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("code    GATE-FAILED"), "{run:?}");
+    assert!(run.stdout.contains("next: `tollgate run`"), "{run:?}");
+    assert!(!run.stdout.contains("passes"), "{run:?}");
+    let run = project.run(&["explain", "--json"], b"");
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["entry"]["code"], "GATE-FAILED", "{told}");
+    // A stop is counted as what it is.
+    let run = project.run(&["replay", "--journal", "--json"], b"");
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["counts"][0]["tool"], "Stop", "{told}");
+}

@@ -115,6 +115,48 @@ fn gates_are_listed_as_text_whatever_they_are_called() {
     }
 }
 
+#[test]
+fn errors_quote_files_as_text() {
+    let project = crate::context::Project::empty();
+    project.git(&["init", "-q"]);
+    project.file(
+        ".tollgate/checks/a\u{1b}]0;owned\u{7}.yml",
+        "command: 1\n\"\\e[2J\": 1\n",
+    );
+    project.file(
+        ".tollgate/config.yml",
+        "base_branch: main\nentry_points:\n  - path: \"x\\e]0;owned\\a\"\n    checks: [\"\\e[2J\"]\n",
+    );
+    project.file(
+        ".claude/settings.json",
+        "{ // \u{1b}]0;owned\u{7}\r\n  \"a\": 1\r\n}\r\n",
+    );
+    for args in [
+        &["validate"][..],
+        &["list"],
+        &["detect"],
+        &["run"],
+        &["health"],
+        &["doctor"],
+        &["status"],
+        &["init", "--dry-run"],
+        &["install", "--agent", "claude-code", "--dry-run"],
+        &["install", "--agent", "claude-code"],
+    ] {
+        let mut coloured = project.command(args);
+        coloured.env("CLICOLOR_FORCE", "1");
+        let run = crate::context::run(coloured, b"");
+        for out in [&run.stdout, &run.stderr] {
+            let out = colourless(out);
+            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(obeyed, None, "{args:?}: {out:?}");
+        }
+        let all = format!("{}{}", run.stdout, run.stderr);
+        let shown = all.contains("\\u{1b}") || args == ["init", "--dry-run"];
+        assert!(shown, "{args:?} does not show it: {all}");
+    }
+}
+
 /// A text without the colours that a command gives it. The hostile name has more than those.
 fn colourless(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");

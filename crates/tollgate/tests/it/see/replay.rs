@@ -136,6 +136,7 @@ fn what_no_hook_saw_is_said_per_tool_and_agent() {
     let run = project.run(&["replay", "--journal", "--json"], b"");
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told["findings"][0]["code"], "BG-001", "{told}");
+    assert_eq!(told["unreadable"], 0, "{told}");
     assert_eq!(project.run(&["replay", "nowhere.jsonl"], b"").code, 2);
     assert_eq!(project.run(&["replay"], b"").code, 2);
 }
@@ -164,4 +165,29 @@ fn events_are_simulated_from_flags_and_templates() {
         assert_eq!(project.run(args, b"").code, 2, "{args:?}");
     }
     assert_eq!(project.journal().len(), 0, "nothing is touched");
+}
+
+#[test]
+fn lines_that_are_no_json_are_counted_whatever_they_name() {
+    let project = project();
+    let good = recorded(1, None, "Bash", &json!({ "command": "ls" }), false);
+    let summary = "{\"type\":\"summary\"}\n";
+    let told = replay(
+        &project,
+        &format!("{summary}\n{good}garbage\n{{\"type\":\"user\",\"cut\n"),
+        &[],
+    );
+    assert_eq!(told["unreadable"], 2, "{told}");
+    assert_eq!(told["counts"][0]["calls"], 1, "{told}");
+
+    project.file("t/notes.md", "# Notes\n\nNo transcript at all.\n");
+    let run = project.run(&["replay", "t/notes.md"], b"");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(
+        run.stderr
+            .contains("t/notes.md: none of its lines is a JSON object"),
+        "{run:?}"
+    );
+    project.file("t/empty.jsonl", "");
+    assert_eq!(project.run(&["replay", "t/empty.jsonl"], b"").code, 0);
 }

@@ -187,3 +187,17 @@ fn after_the_fact_nothing_is_ever_printed_on_stdout() {
     );
     run.warns(TITLE);
 }
+
+#[test]
+fn a_second_name_of_the_same_file_hides_nothing() {
+    let project = Project::new().state(
+        &json!({ "phases": { "p": { "constitutional_validation": { "completed": true } } } }),
+    );
+    std::fs::hard_link(project.path(".isdlc/state.json"), project.path("notes.txt")).unwrap();
+    project.guard(NAME, &write_event("notes.txt")).warns(TITLE);
+    project.file("other.txt", "{}");
+    std::fs::hard_link(project.path("other.txt"), project.path("others.txt")).unwrap();
+    project
+        .guard(NAME, &write_event("others.txt"))
+        .says_nothing();
+}

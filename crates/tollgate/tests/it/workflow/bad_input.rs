@@ -98,7 +98,7 @@ fn a_git_that_never_answers_is_not_waited_for() {
     let bench = Bench::fresh();
     let config = bench.project.path(".git/config");
     std::fs::remove_file(&config).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, &config, rustix::fs::Mode::RWXU).unwrap();
+    crate::context::pipe(&config);
     let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
     assert!(
         said.contains("git rev-parse --is-inside-work-tree: no answer within 5 seconds")

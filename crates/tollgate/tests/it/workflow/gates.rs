@@ -187,6 +187,12 @@ fn a_permissive_workflow_tells_and_goes_on() {
     let run = bench.run(&["phase", "complete", "--summary", "x"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("the workflow is permissive"), "{run:?}");
+    // It went on, and passed no gate.
+    let state = bench.state();
+    let phase = &state["phases"]["R1-behavior-extraction"];
+    assert_eq!(phase["status"], "completed");
+    assert_eq!(phase["gate_passed"], json!(null));
+    bench.clean();
 }
 
 #[test]

@@ -5,6 +5,41 @@ use serde_json::json;
 use super::bench::Bench;
 
 #[test]
+fn tests_that_passed_before_a_redo_prove_nothing_about_it() {
+    let bench = Bench::with_phases(&["06-implementation"]);
+    bench.project.file(
+        ".isdlc/config/iteration-requirements.json",
+        r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":2}}}}"#,
+    );
+    bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
+    let test = || {
+        let event = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
+            "tool_input": { "command": "cargo test" },
+            "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed; 0 ignored", "stderr": "" },
+        });
+        bench.project.hook(&event);
+    };
+    bench.refused(1, &["phase", "complete", "--summary", "untested"]);
+    test();
+    bench.complete();
+    bench.ok(&["phase", "redo", "--guidance", "shorter"]);
+    bench.clean();
+    assert!(
+        bench
+            .refused(1, &["phase", "complete", "--summary", "as before"])
+            .contains("Test iteration not completed")
+    );
+    test();
+    bench.complete();
+    let state = bench.state();
+    let record = &state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
+    assert_eq!(record["current_iteration"], 1, "{record:#}");
+    assert_eq!(record["history"].as_array().unwrap().len(), 2);
+    bench.clean();
+}
+
+#[test]
 fn ts_014_a_supervised_boundary_waits_for_a_person() {
     let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
     bench.ok(&["workflow", "start", "t", "x", "--supervised"]);

@@ -36,13 +36,15 @@ pub fn check(minutes: u64, intensity: Option<&str>, before: &[Value]) -> Option<
     if times.len() < LEAST {
         return None;
     }
-    let average = times.iter().sum::<u64>() / u64::try_from(times.len()).ok()?;
-    if minutes * 100 <= average * (100 + TOLERANCE) {
+    let average =
+        times.iter().copied().fold(0, u64::saturating_add) / u64::try_from(times.len()).ok()?;
+    let hundredfold = minutes.saturating_mul(100);
+    if hundredfold <= average.saturating_mul(100 + TOLERANCE) {
         return None;
     }
-    let percent = (minutes * 100)
+    let percent = hundredfold
         .checked_div(average)
-        .map(|share| share - 100);
+        .map(|share| share.saturating_sub(100));
     Some(Regression {
         record: json!({
             "regressed": true, "average_minutes": average, "actual_minutes": minutes,

@@ -20,7 +20,9 @@ use tollgate_core::verdict::{Finding, Verdict};
 
 use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
-use crate::explain::{Case, Change, Goal, Judged, Unasked, Way, looks_at, obstacle, way_out};
+use crate::explain::{
+    Case, Change, Goal, Judged, UNASKED, Unasked, Way, looks_at, obstacle, way_out,
+};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Args)]
@@ -356,8 +358,15 @@ fn print(explained: &Explained) {
         let next = remedy(finding.code).unwrap_or("do as the message says");
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
+    } else if !judged.faults.is_empty() {
+        anstream::println!("\n{WARN}Nothing stops it{WARN:#}, but not everything could be told.");
+    } else if judged.is_stop {
+        anstream::println!("\nNo guard stops it.");
     } else {
         anstream::println!("\n{GOOD}It passes.{GOOD:#}");
+    }
+    if judged.is_stop {
+        anstream::println!("{HINT}note{HINT:#}: {UNASKED}");
     }
 }
 

@@ -129,14 +129,23 @@ fn show_past(
     arguments: &Arguments,
 ) -> io::Result<()> {
     let mut kept: VecDeque<Entry> = VecDeque::new();
-    for entry in past.filter(|entry| wanted(entry, arguments)) {
+    let mut has_any = false;
+    for entry in past.inspect(|_| has_any = true) {
+        if !wanted(&entry, arguments) {
+            continue;
+        }
         if arguments.lines > 0 && kept.len() == arguments.lines {
             kept.pop_front();
         }
         kept.push_back(entry);
     }
     if kept.is_empty() && !arguments.follow {
-        anstream::eprintln!("{DIM}nothing in the journal matches{DIM:#}");
+        let what = if has_any {
+            "nothing in the journal matches"
+        } else {
+            "the journal is empty: nothing was blocked, warned about or changed yet"
+        };
+        anstream::eprintln!("{DIM}{what}{DIM:#}");
     }
     for entry in &kept {
         print(out, entry, arguments.json)?;

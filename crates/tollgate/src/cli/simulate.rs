@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, Hints, Wire};
+use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Wire};
 use tollgate_core::scene::Sources;
 use tollgate_core::verdict::{Fault, Finding, Verdict};
 
 use super::made::Made;
 use super::plain::Plain;
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN, read_text};
-use crate::explain::Judged;
+use crate::explain::{Judged, UNASKED};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -61,7 +61,11 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         gemini_env: env.gemini,
     };
     let event = protocol::parse(&text, &hints).map_err(|error| {
-        Trouble::new(format!("{source}: {error}"))
+        let what = match error {
+            NotAnEvent::Empty => "it is empty".to_owned(),
+            NotAnEvent::Json(_) | NotAnEvent::NotAnObject(_) => error.to_string(),
+        };
+        Trouble::new(format!("{source}: {what}"))
             .hint("an event is one JSON object, as an agent writes it to a hook's standard input")
     })?;
     let cwd = event.cwd.as_deref().map(Path::new);
@@ -75,16 +79,20 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
         .asking_settings(crate::agent::loss::ASK);
+    let judged = Judged::of(&event, &sources);
     let Judged {
         answers, faults, ..
-    } = Judged::of(&event, &sources);
+    } = &judged;
     let blocked = answers
         .iter()
         .any(|(_, verdict)| matches!(verdict, Verdict::Block(_)));
     if arguments.json {
-        print_json(&event, &answers, &faults, blocked);
+        print_json(&event, answers, faults, blocked);
     } else {
-        print(&event, sources.layout(), &answers, &faults);
+        print(&event, sources.layout(), answers, faults);
+        if judged.is_stop {
+            anstream::println!("  {DIM}{UNASKED}{DIM:#}");
+        }
     }
     Ok(ExitCode::from(u8::from(blocked && arguments.exit_code)))
 }

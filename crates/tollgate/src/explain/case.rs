@@ -8,7 +8,7 @@ use serde_json::Value;
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, Hints, Wire};
+use tollgate_core::protocol::{self, Event, EventKind, Hints, Wire};
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::verdict::{Fault, Finding, Verdict};
@@ -46,7 +46,12 @@ pub(crate) struct Judged {
     pub(crate) event: String,
     /// The tool it is about.
     pub(crate) tool: Option<String>,
+    /// Whether gates and plans would be asked, too.
+    pub(crate) is_stop: bool,
 }
+
+/// What is said of a stop: nothing here runs a gate.
+pub(crate) const UNASKED: &str = "gates and plans are not asked here: `tollgate run` and `tollgate plan next` say what they want";
 
 /// Why the guards cannot be asked. That is no answer of theirs.
 #[derive(Debug)]
@@ -75,9 +80,12 @@ impl Judged {
         let answers = watching
             .map(|guard| (guard.name, guard.check(&scene).verdict))
             .collect();
+        let mut faults = scene.into_faults();
+        faults.extend(event.faults());
         Self {
             answers,
-            faults: scene.into_faults(),
+            faults,
+            is_stop: event.kind == EventKind::Stop,
             event: event.name.to_string(),
             tool: event.tool.as_ref().map(|tool| tool.name.to_string()),
         }

@@ -10,7 +10,7 @@ mod fixes;
 mod sandbox;
 mod sight;
 
-pub(crate) use case::{Case, Judged, Unasked};
+pub(crate) use case::{Case, Judged, UNASKED, Unasked};
 pub(crate) use change::Change;
 pub(crate) use sight::looks_at;
 

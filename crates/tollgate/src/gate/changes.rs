@@ -1,23 +1,19 @@
 //! What changed: one pair of trees, and the paths that differ between them.
 //!
-//! The newer tree is the work tree as it is, with staged, unstaged and untracked files. It is
-//! written with an index of its own, so the person's index, stash and files are never touched.
-//! Its name also is the evidence that a pass is bound to.
+//! The newer tree is the work tree as it is, with staged, unstaged and untracked files
+//! (`snapshot`). Its name also is the evidence that a pass is bound to.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
-use super::index::{self, Moved};
+use super::index;
+use super::nested;
+use super::snapshot::{Snapshot, diff_index};
 use super::tree::Tree;
-use crate::process;
 use tollgate_core::env::Env;
-use tollgate_core::fs;
 use tollgate_core::git::Stands;
-
-/// What the directories of temporary indexes begin with; the process follows.
-const INDEX: &str = "index-";
 
 /// What the work is compared with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -264,200 +260,27 @@ pub(crate) fn committed_pair(
     }))
 }
 
-/// Writes the work tree as it is into git's objects and says its name.
-pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
-    let taken = Snapshot::begin(git, config)?.taken(git)?;
-    let tree = taken.tree(git);
-    tree.name().map(str::to_owned)
+/// The paths, relative to the project's root and sorted, that differ between two trees.
+pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
+    let raw = diff_tree(git, &pair.base, pair.head.name()?).bytes()?;
+    let mut paths = nested::paths(git, &raw)?;
+    tidy(&mut paths, config);
+    Ok(paths)
 }
 
-/// The work tree on its way into an index of its own.
-#[derive(Debug)]
-pub(crate) struct Snapshot {
-    directory: tempfile::TempDir,
-    adding: Asked,
-}
-
-/// The work tree in an index of its own.
-#[derive(Debug)]
-pub(crate) struct Taken {
-    directory: tempfile::TempDir,
-    /// What differs from the person's index, relative to the root; none if that cannot be told.
-    touched: Option<Vec<String>>,
-}
-
-impl Snapshot {
-    /// Begins; git works on it while other things are asked.
-    pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        let trouble = |error: std::io::Error| {
-            GitError::new(format!("a temporary index cannot be written: {error}"))
-        };
-        fs::private_directory(&config.local).map_err(trouble)?;
-        sweep(&config.local);
-        let directory = tempfile::Builder::new()
-            .prefix(&format!("{INDEX}{}-", std::process::id()))
-            .tempdir_in(&config.local)
-            .map_err(trouble)?;
-        let index = index_in(&directory);
-        // What the person's index knows about unchanged files need not be found out again. A
-        // copy keeps the time of writing, which git compares with the files' times.
-        if let Ok(mut from) = std::fs::File::open(git.index()) {
-            let mut to = std::fs::File::create(&index).map_err(trouble)?;
-            std::io::copy(&mut from, &mut to).map_err(trouble)?;
-            if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
-                let _best_effort = to.set_modified(modified);
-            }
-            drop(to);
-            // git replaces the index; under this name it stays as it was.
-            std::fs::hard_link(&index, before_in(&directory)).map_err(trouble)?;
-        }
-        let mut args = vec![
-            "add".to_owned(),
-            "--all".to_owned(),
-            "--verbose".to_owned(),
-            "--ignore-errors".to_owned(),
-        ];
-        if let Ok(logs) = config.log_dir.strip_prefix(git.top()) {
-            args.extend([
-                "--".to_owned(),
-                ":/".to_owned(),
-                format!(":(top,exclude,literal){}", logs.display()),
-            ]);
-        }
-        Ok(Self {
-            adding: git.ask_with_index(&index, &args),
-            directory,
-        })
-    }
-
-    /// Waits. A file that cannot be read is not part of the tree; the others are.
-    pub(crate) fn taken(self, git: &Git) -> Result<Taken, GitError> {
-        let printed = self.adding.mostly()?;
-        let touched = index::is_plain(&before_in(&self.directory))
-            .then(|| touched(&printed, git))
-            .flatten();
-        Ok(Taken {
-            directory: self.directory,
-            touched,
-        })
-    }
-
-    /// Asks for the paths that differ between a tree or commit and the person's index, which can
-    /// be known before the work tree is looked through.
-    pub(crate) fn staged_since(&self, git: &Git, base: &str) -> Asked {
-        diff_index(git, &before_in(&self.directory), base)
-    }
-}
-
-/// The paths in what `git add --verbose` printed, relative to the root. None where a line is
-/// another one, as with a name of two lines.
-fn touched(printed: &[u8], git: &Git) -> Option<Vec<String>> {
-    let below = git.root().strip_prefix(git.top()).ok()?;
-    let text = std::str::from_utf8(printed).ok()?;
-    let mut paths = Vec::new();
-    for line in text.lines() {
-        let path = line
-            .strip_prefix("add '")
-            .or_else(|| line.strip_prefix("remove '"))?
-            .strip_suffix('\'')?;
-        if let Ok(path) = Path::new(path).strip_prefix(below) {
-            paths.push(path.to_str()?.to_owned());
-        }
-    }
-    Some(paths)
-}
-
-fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
-    let args = [
-        "diff-index",
-        "--cached",
+/// Asks for what differs between two trees or commits, with what their entries are.
+pub(super) fn diff_tree(git: &Git, base: &str, head: &str) -> Asked {
+    git.ask([
+        "diff-tree",
+        "-r",
         "-z",
-        "--name-only",
+        "--raw",
         "--no-renames",
         "--relative",
         "--end-of-options",
         base,
-    ];
-    git.ask_with_index(index, args)
-}
-
-impl Taken {
-    /// Asks for the tree's name.
-    pub(crate) fn tree(&self, git: &Git) -> Tree {
-        let asked = git.ask_with_index(&index_in(&self.directory), ["write-tree"]);
-        Tree::written_by(asked)
-    }
-
-    /// The paths that differ from a tree or commit, of which `staged` says what differs in the
-    /// person's index.
-    ///
-    /// What is staged and not touched since differs, and so does what was touched and is not
-    /// staged. Only where both is the case, or one of the two is not known for certain, git has to
-    /// look again.
-    pub(crate) fn since_staged(
-        &self,
-        git: &Git,
-        base: &str,
-        staged: Vec<String>,
-    ) -> Result<Vec<String>, GitError> {
-        let known: HashSet<&String> = staged.iter().collect();
-        if let Some(touched) = &self.touched
-            && !touched.iter().any(|path| known.contains(path))
-        {
-            return Ok(staged.into_iter().chain(touched.iter().cloned()).collect());
-        }
-        self.since(git, base).paths()
-    }
-
-    /// Asks for the paths that differ from a tree or commit.
-    pub(crate) fn since(&self, git: &Git, base: &str) -> Asked {
-        diff_index(git, &index_in(&self.directory), base)
-    }
-
-    /// Whether the files are still the ones that were taken.
-    pub(crate) fn moved(&self, git: &Git) -> Moved {
-        index::compare(git, &index_in(&self.directory))
-    }
-}
-
-/// Removes what killed processes left.
-fn sweep(local: &Path) {
-    for entry in std::fs::read_dir(local).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let owner = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok());
-        if owner.is_some_and(|id| !process::is_alive(id)) {
-            let _kept = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-fn index_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
-    directory.path().join("index")
-}
-
-/// The person's index as it was.
-fn before_in(directory: &tempfile::TempDir) -> std::path::PathBuf {
-    directory.path().join("before")
-}
-
-/// The paths, relative to the project's root and sorted, that differ between two trees.
-pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
-    let asked = git.ask([
-        "diff-tree",
-        "-r",
-        "-z",
-        "--name-only",
-        "--no-renames",
-        "--relative",
-        "--end-of-options",
-        &pair.base,
-        pair.head.name()?,
-    ]);
-    let mut paths = asked.paths()?;
-    tidy(&mut paths, config);
-    Ok(paths)
+        head,
+    ])
 }
 
 /// What changed, for a question that nothing depends on: git compares base, index and work tree in
@@ -475,9 +298,18 @@ pub(crate) fn glance(
     let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
     let edited = git.ask(DIFF);
     let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
-    let staged = diff_index(git, &git.index(), &from);
+    let special = index::special(git, &git.index());
     let mut paths = others.paths()?;
     let edited: HashSet<String> = edited.paths()?.into_iter().collect();
+    // What git was told not to look at, and what lies in other repositories, is only seen when it
+    // is put together.
+    if !special.is_empty() || paths.iter().any(|path| path.ends_with('/')) {
+        let taken = Snapshot::begin(git, config)?.taken(git)?;
+        let mut paths = taken.since(git, &from)?;
+        tidy(&mut paths, config);
+        return Ok(paths);
+    }
+    let staged = diff_index(git, &git.index(), "--name-only", &from);
     let staged: HashSet<String> = staged.paths()?.into_iter().collect();
     // What is staged and edited again may be as it was in the base.
     let both: Vec<String> = staged.intersection(&edited).cloned().collect();
@@ -528,7 +360,7 @@ pub(crate) fn tidy(paths: &mut Vec<String>, config: &Config) {
 }
 
 /// git's name of the tree with nothing in it, which depends on the repository's hash.
-fn empty_tree(git: &Git) -> Result<String, GitError> {
+pub(super) fn empty_tree(git: &Git) -> Result<String, GitError> {
     git.ask(["hash-object", "-t", "tree", "--stdin"]).line()
 }
 

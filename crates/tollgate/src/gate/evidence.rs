@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Scope, Snapshot};
+use super::changes::{self, Scope};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::git::{Git, GitError};
 use super::jobs;
 use super::record::{Last, Record};
+use super::snapshot::Snapshot;
 
 /// What is known about the gates of a project.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ pub(super) fn changed_since(
     tree: &str,
 ) -> Result<Vec<String>, GitError> {
     let taken = Snapshot::begin(git, config)?.taken(git)?;
-    let mut paths = taken.since(git, tree).paths()?;
+    let mut paths = taken.since(git, tree)?;
     changes::tidy(&mut paths, config);
     Ok(paths)
 }

@@ -116,6 +116,13 @@ enum Group {
     Own,
 }
 
+/// What git printed, and whether it got to everything.
+#[derive(Debug)]
+pub(crate) struct Mostly {
+    pub(crate) printed: Vec<u8>,
+    pub(crate) is_all: bool,
+}
+
 /// What git had to say.
 struct Answer {
     code: Option<i32>,
@@ -164,6 +171,19 @@ impl Git {
     /// Whether history is cut off somewhere, so that what two commits have in common may change.
     pub(crate) fn is_shallow(&self) -> bool {
         self.repository.common_dir.join("shallow").exists()
+    }
+
+    /// Whether only a part of the files is to be checked out.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.repository
+            .git_dir
+            .join("info/sparse-checkout")
+            .exists()
+    }
+
+    /// Whether the other one is a work tree of the same repository.
+    pub(crate) fn is_same_repository(&self, other: &Self) -> bool {
+        self.repository.common_dir == other.repository.common_dir
     }
 
     /// The project's root.
@@ -245,9 +265,11 @@ impl Git {
             command.env_remove(name);
         }
         // No lock on the person's index for a mere refresh, no pager, no question at the
-        // terminal, and messages that can be told apart.
+        // terminal, messages that can be told apart, and objects as they are (`git replace` shows
+        // others in their place).
         command
             .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
@@ -283,10 +305,13 @@ impl Asked {
 
     /// All that git printed; that it did not get to everything (it says 1 then, and 128 if to
     /// nothing) is no error.
-    pub(crate) fn mostly(self) -> Result<Vec<u8>, GitError> {
+    pub(crate) fn mostly(self) -> Result<Mostly, GitError> {
         let answer = self.finish()?;
         match answer.code {
-            Some(0 | 1) => Ok(answer.stdout),
+            Some(code @ (0 | 1)) => Ok(Mostly {
+                printed: answer.stdout,
+                is_all: code == 0,
+            }),
             Some(_) | None => Err(answer.error()),
         }
     }

@@ -4,8 +4,10 @@
 //! Two versions of the format are read, those that git writes unless told otherwise; about others
 //! git is asked.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::git::Git;
 
@@ -22,9 +24,81 @@ struct Entry<'i> {
     nanoseconds: u32,
     mode: u32,
     size: u32,
-    /// The person said that it is not to be looked at, or it is not checked out.
-    is_left_alone: bool,
+    /// The person said that it is not to be looked at.
+    is_assumed: bool,
+    /// It is not to be checked out.
+    is_skipped: bool,
     path: &'i [u8],
+}
+
+/// What an index has beside files that git looks at. All paths are relative to the top.
+#[derive(Debug, Default)]
+pub(crate) struct Special {
+    /// Files that git was told not to look at.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Where other repositories lie, or should.
+    pub(crate) repositories: Vec<PathBuf>,
+}
+
+/// What kind of thing a mode says an entry is.
+const KIND: u32 = 0o170_000;
+const REPOSITORY: u32 = 0o160_000;
+const DIRECTORY: u32 = 0o040_000;
+
+impl Special {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hidden.is_empty() && self.repositories.is_empty()
+    }
+
+    fn put(&mut self, git: &Git, mode: u32, marks: (bool, bool), path: &[u8]) {
+        let path = Path::new(OsStr::from_bytes(path));
+        let (is_assumed, is_skipped) = marks;
+        match mode & KIND {
+            REPOSITORY => self.repositories.push(path.to_owned()),
+            DIRECTORY => {}
+            // What is not checked out on purpose is not missing.
+            _ if is_assumed
+                || (is_skipped
+                    && (!git.is_sparse() || git.top().join(path).symlink_metadata().is_ok())) =>
+            {
+                self.hidden.push(path.to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is special in an index.
+pub(crate) fn special(git: &Git, index: &Path) -> Special {
+    let mut special = Special::default();
+    let Ok(bytes) = std::fs::read(index) else {
+        return special;
+    };
+    if let Some(entries) = entries(&bytes) {
+        for entry in entries {
+            let marks = (entry.is_assumed, entry.is_skipped);
+            special.put(git, entry.mode, marks, entry.path);
+        }
+        return special;
+    }
+    let args = ["ls-files", "-z", "-v", "--stage"].map(OsStr::new);
+    let args = [OsStr::new("-C"), git.top().as_os_str()]
+        .into_iter()
+        .chain(args);
+    let listed = git.ask_with_index(index, args).bytes().unwrap_or_default();
+    for line in listed.split(|byte| *byte == 0) {
+        // `h 100644 <id> 0<tab><path>`: a small letter for what is assumed, S for what is skipped.
+        let at = line.iter().position(|byte| *byte == b'\t');
+        let (Some(tag), Some(mode), Some(at)) = (line.first(), line.get(2..8), at) else {
+            continue;
+        };
+        let mode = std::str::from_utf8(mode).ok();
+        let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok());
+        let marks = (tag.is_ascii_lowercase(), tag.eq_ignore_ascii_case(&b'S'));
+        let path = line.get(at + 1..).unwrap_or_default();
+        special.put(git, mode.unwrap_or_default(), marks, path);
+    }
+    special
 }
 
 /// Compares the files below `top` with what the index of that tree says about them. New files that
@@ -51,12 +125,11 @@ pub(crate) fn is_plain(index: &Path) -> bool {
 }
 
 fn is_as_it_was(top: &Path, entry: &Entry<'_>) -> bool {
-    const KIND: u32 = 0o170_000;
-    let (submodule, directory) = (0o160_000, 0o040_000);
-    if entry.is_left_alone || [submodule, directory].contains(&(entry.mode & KIND)) {
+    let is_file = ![REPOSITORY, DIRECTORY].contains(&(entry.mode & KIND));
+    if entry.is_assumed || entry.is_skipped || !is_file {
         return true;
     }
-    let path = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(entry.path);
+    let path = OsStr::from_bytes(entry.path);
     let Ok(now) = top.join(path).symlink_metadata() else {
         return false;
     };
@@ -101,7 +174,8 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
             nanoseconds: number(at + 12)?,
             mode: number(at + 24)?,
             size: number(at + 36)?,
-            is_left_alone: flags & 0x8000 != 0 || more & 0x4000 != 0,
+            is_assumed: flags & 0x8000 != 0,
+            is_skipped: more & 0x4000 != 0,
             path,
         });
         let length = begin - at + path.len();

@@ -9,6 +9,7 @@ use super::changes::{self, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::git::{Git, GitError};
 use super::jobs::{self, Job};
+use super::nested::{self, Link};
 use super::result::{Findings, GateFile, GateResult, Outcome, Slot};
 use super::runner::Crew;
 use crate::review::gate::{Pace, Request, Verdict};
@@ -96,13 +97,23 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
     // files that they match.
     let mut changed = changes::between(git, pair, config)?;
     changed.retain(|file| entries.iter().any(|entry| jobs::leads(entry, path, file)));
+    let count = changed.len();
     let mut text = String::new();
+    for link in links(git, sides(pair)?, &[])? {
+        let inside =
+            |file: &String| Some(file.strip_prefix(&link.path)?.strip_prefix('/')?.to_owned());
+        let files: Vec<String> = changed.iter().filter_map(inside).collect();
+        changed.retain(|file| inside(file).is_none());
+        for some in files.chunks(AT_ONCE) {
+            let paths: Vec<String> = some.iter().map(|file| pathspec(file)).collect();
+            text.push_str(&show_inner(git, &link, "", &paths)?);
+        }
+    }
     for some in changed.chunks(AT_ONCE) {
         let paths: Vec<String> = some.iter().map(|file| pathspec(file)).collect();
         text.push_str(&show(git, pair, &paths)?);
     }
-    if text.is_empty() && !changed.is_empty() {
-        let count = changed.len();
+    if text.is_empty() && count > 0 {
         return Err(GitError::new(format!(
             "git shows nothing of {count} changed file(s)"
         )));
@@ -110,55 +121,108 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
     Ok(text)
 }
 
+/// The older and the newer side of a diff.
+type Sides<'s> = (&'s str, &'s str);
+
+fn sides(pair: &Pair) -> Result<Sides<'_>, GitError> {
+    Ok((&pair.base, pair.head.name()?))
+}
+
 /// The diff of some paths.
 fn show(git: &Git, pair: &Pair, paths: &[String]) -> Result<String, GitError> {
-    let shown = git_diff(git, pair, &[], paths)?;
-    let text = String::from_utf8_lossy(&shown);
-    if !text.lines().any(|line| line.starts_with("Binary files ")) {
-        return Ok(text.into_owned());
+    show_in(git, sides(pair)?, "", paths)
+}
+
+/// The diff of some paths of a repository whose files' names begin with `prefix`; of all if none
+/// is named.
+fn show_in(
+    git: &Git,
+    sides: Sides<'_>,
+    prefix: &str,
+    paths: &[String],
+) -> Result<String, GitError> {
+    let mut shown = git_diff(git, sides, prefix, &[], paths)?;
+    let has = |shown: &[u8], begins: &[&[u8]]| {
+        let mut lines = shown.split(|byte| *byte == b'\n');
+        lines.any(|line| begins.iter().any(|begin| line.starts_with(begin)))
+    };
+    if has(&shown, &[b"Binary files "]) {
+        // Attributes may say of any file that it is no text. Whoever reviews sees it if it is.
+        let mut texts = called_binary(git, sides, paths)?;
+        texts.retain(|file| is_text(git, sides, file));
+        if !texts.is_empty() {
+            let besides = texts.iter().map(|file| format!(":(exclude,literal){file}"));
+            let besides: Vec<String> = paths.iter().cloned().chain(besides).collect();
+            let texts: Vec<String> = texts.iter().map(|file| pathspec(file)).collect();
+            shown = git_diff(git, sides, prefix, &[], &besides)?;
+            shown.extend(git_diff(git, sides, prefix, &["--text"], &texts)?);
+        }
     }
-    // Attributes may say of any file that it is no text. Whoever reviews sees it if it is.
-    let called_binary = called_binary(git, pair, paths)?;
-    let (texts, _): (Vec<_>, Vec<_>) = called_binary
-        .into_iter()
-        .partition(|file| is_text(git, pair, file));
-    if texts.is_empty() {
-        return Ok(text.into_owned());
+    let mut text = String::from_utf8_lossy(&shown).into_owned();
+    if has(&shown, &[b"+Subproject commit ", b"-Subproject commit "]) {
+        for link in links(git, sides, paths)? {
+            text.push_str(&show_inner(git, &link, prefix, &[])?);
+        }
     }
-    let besides = texts.iter().map(|file| format!(":(exclude,literal){file}"));
-    let besides: Vec<String> = paths.iter().cloned().chain(besides).collect();
-    let texts: Vec<String> = texts.iter().map(|file| pathspec(file)).collect();
-    let mut shown = git_diff(git, pair, &[], &besides)?;
-    shown.extend(git_diff(git, pair, &["--text"], &texts)?);
-    Ok(String::from_utf8_lossy(&shown).into_owned())
+    Ok(text)
+}
+
+/// What changed in an inner repository. Where it cannot be told since when, all of it is shown.
+fn show_inner(git: &Git, link: &Link, prefix: &str, paths: &[String]) -> Result<String, GitError> {
+    let inner = nested::at(git, &git.root().join(&link.path));
+    let (Some(inner), Some(new)) = (inner, &link.new) else {
+        return Ok(String::new());
+    };
+    let prefix = format!("{prefix}{}/", link.path);
+    if let Some(old) = &link.old
+        && let Ok(text) = show_in(&inner, (old, new), &prefix, paths)
+    {
+        return Ok(text);
+    }
+    let nothing = changes::empty_tree(&inner)?;
+    show_in(&inner, (&nothing, new), &prefix, paths)
+}
+
+/// The inner repositories among some paths in which something changed.
+fn links(git: &Git, sides: Sides<'_>, paths: &[String]) -> Result<Vec<Link>, GitError> {
+    let options = ["--raw", "-z", "--no-abbrev", "--no-renames"];
+    let raw = git_diff(git, sides, "", &options, paths)?;
+    Ok(nested::read(&raw).1)
 }
 
 fn git_diff(
     git: &Git,
-    pair: &Pair,
+    (old, new): Sides<'_>,
+    prefix: &str,
     options: &[&str],
     paths: &[String],
 ) -> Result<Vec<u8>, GitError> {
+    let prefixes = [
+        format!("--src-prefix=a/{prefix}"),
+        format!("--dst-prefix=b/{prefix}"),
+    ];
     let args = [
         "diff",
         "--no-color",
         "--no-ext-diff",
         "--no-textconv",
         "--ignore-submodules=none",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
+        "--submodule=short",
         "--relative",
     ];
-    let pair = ["--end-of-options", &pair.base, pair.head.name()?, "--"];
-    let args = args.into_iter().chain(options.iter().copied()).chain(pair);
-    git.ask(args.chain(paths.iter().map(String::as_str)))
-        .bytes()
+    let args = args
+        .into_iter()
+        .chain(prefixes.iter().map(String::as_str))
+        .chain(options.iter().copied())
+        .chain(["--end-of-options", old, new, "--"])
+        .chain(paths.iter().map(String::as_str));
+    git.ask(args).bytes()
 }
 
 /// The files among some paths that git shows no text of.
-fn called_binary(git: &Git, pair: &Pair, paths: &[String]) -> Result<Vec<String>, GitError> {
+fn called_binary(git: &Git, sides: Sides<'_>, paths: &[String]) -> Result<Vec<String>, GitError> {
     let options = ["--numstat", "-z", "--no-renames"];
-    let counted = git_diff(git, pair, &options, paths)?;
+    let counted = git_diff(git, sides, "", &options, paths)?;
     let counted = String::from_utf8_lossy(&counted);
     let files = counted
         .split('\0')
@@ -168,13 +232,10 @@ fn called_binary(git: &Git, pair: &Pair, paths: &[String]) -> Result<Vec<String>
 
 /// Whether a file is text by git's own rule, whatever attributes say: there is no zero in its
 /// beginning.
-fn is_text(git: &Git, pair: &Pair, file: &str) -> bool {
+fn is_text(git: &Git, (old, new): Sides<'_>, file: &str) -> bool {
     /// What is larger nobody reviews.
     const MOST: u64 = 4 << 20;
     const BEGINNING: usize = 8000;
-    let Ok(head) = pair.head.name() else {
-        return false;
-    };
     let of_side = |side: &str| {
         let name = format!("{side}:./{file}");
         let size = git.ask(["cat-file", "-s", &name]).line().ok()?;
@@ -182,7 +243,7 @@ fn is_text(git: &Git, pair: &Pair, file: &str) -> bool {
         let bytes = git.ask(["cat-file", "blob", &name]).bytes().ok()?;
         Some(!bytes.iter().take(BEGINNING).any(|byte| *byte == 0))
     };
-    of_side(head).or_else(|| of_side(&pair.base)) == Some(true)
+    of_side(new).or_else(|| of_side(old)) == Some(true)
 }
 
 /// One file for git. What of its name is no UTF-8 was replaced; there git looks for anything.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Ground, Pair, Snapshot};
+use super::changes::{self, Ground, Pair};
 use super::config::Config;
 use super::console::Console;
 use super::definitions::Definitions;
@@ -23,6 +23,7 @@ use super::record::{Failure, Last, Record, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
+use super::snapshot::Snapshot;
 use super::status::Status;
 use super::summary::{self, fixed, judge, verdict};
 use super::work::{Evidence, Work};
@@ -258,7 +259,7 @@ impl Run<'_> {
         let head = taken.tree(git);
         // git removes a tree that nothing points to after some weeks; then the base it is.
         let since = verified.and_then(|verified| {
-            let paths = taken.since(git, &verified.tree).paths().ok()?;
+            let paths = taken.since(git, &verified.tree).ok()?;
             let label = format!("the tree verified at {}", verified.at);
             Some((verified.tree.clone(), label, paths))
         });
@@ -271,7 +272,7 @@ impl Run<'_> {
             }
             (None, None) => {
                 let (older, label) = ground.base(git, scope, base)?;
-                let changed = taken.since(git, &older).paths()?;
+                let changed = taken.since(git, &older)?;
                 (older, label, changed)
             }
         };

@@ -20,6 +20,7 @@ use super::logs::Logs;
 use super::reason;
 use super::record::{Failure, Record};
 use super::run::{self, Asker, Purpose, Request, RunResult};
+use super::snapshot;
 use super::status::Status;
 use super::{Observer, Scope};
 use crate::ledger::{Ledger, Turn};
@@ -397,7 +398,7 @@ impl Case<'_> {
         let mark = || {
             let failed = record.last.as_ref().map(|last| last.failed.as_slice());
             let git = Git::at(&self.config.root);
-            let tree = git.and_then(|git| changes::snapshot(&git, self.config));
+            let tree = git.and_then(|git| snapshot::snapshot(&git, self.config));
             mark(tree.ok().as_deref(), failed.unwrap_or_default())
         };
         match passage(turn, mark) {

@@ -85,13 +85,11 @@ pub(crate) fn step(plan: &Plan, now: Timestamp, state: &str) -> io::Result<()> {
 fn append(plan: &Plan, line: &Value) -> io::Result<()> {
     let line = line.to_string();
     let [log, old] = paths(plan);
-    let size = match fs::append_line(&log, &line) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::private_directory(plan.local())?;
-            fs::append_line(&log, &line)?
-        }
-        result => result?,
-    };
+    // The directory may be there without hiding itself: a lock below it came first.
+    if !log.exists() {
+        fs::private_directory(plan.local())?;
+    }
+    let size = fs::append_line(&log, &line)?;
     // Whoever else just put it away left a short one behind.
     if size > LIMIT && log.metadata().is_ok_and(|meta| meta.len() > LIMIT) {
         fs::relocate(&log, &old)?;

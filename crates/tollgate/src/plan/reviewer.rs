@@ -20,6 +20,7 @@ use super::home::Plan;
 use super::phase::{Review, TaskId};
 use super::prompts;
 use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output};
+use crate::review::cli::claude;
 use crate::review::cli::objects::{self, Deciding};
 use crate::trust::Consent;
 
@@ -242,7 +243,7 @@ pub(crate) fn answer(stdout: &str) -> Result<Answer, String> {
         verdict: Verdict::Missing,
         cost_usd: None,
     };
-    let Ok(value) = serde_json::from_str::<Value>(stdout.trim()) else {
+    let Some(value) = claude::envelope(stdout) else {
         return Ok(none);
     };
     if value.get("is_error").and_then(Value::as_bool) == Some(true) {
@@ -343,6 +344,15 @@ mod tests {
                 Pass,
             ),
             (r#"{"result":{"verdict":"FAIL"}}"#, Fail),
+            (
+                r#"[{"type":"system"},{"type":"result","structured_output":{"verdict":"PASS"}}]"#,
+                Pass,
+            ),
+            (
+                r#"[{"type":"result","structured_output":{"verdict":"PASS"}},{"type":"result"}]"#,
+                Missing,
+            ),
+            (r#"[{"structured_output":{"verdict":"PASS"}}]"#, Missing),
             (
                 r#"{"structured_output":{"verdict":"MAYBE"},"result":{"verdict":"PASS"}}"#,
                 Missing,

@@ -91,7 +91,7 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
         }
         Phase::PostReview(review) => to(
             To::Action(Action::PostReview(review)),
-            format!("a {review} is on disk and waits for its answer"),
+            format!("the {review} is on disk and waits for its answer"),
         ),
         Phase::Review(review) => due(state, review, found),
         Phase::CompleteTask | Phase::CompleteTaskTdd if found.remaining == Remaining::None => {

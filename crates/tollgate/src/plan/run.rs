@@ -18,6 +18,7 @@ use tollgate_core::state::lock::{self, Acquired, Guard};
 use super::findings::digest;
 use super::home::Plan;
 use super::reviewer::{self, Answer, Job};
+use crate::review::cli::claude;
 
 /// Somebody who only looks is done in less; somebody who reviews is not.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
     pub(crate) fn left_behind(&self, job: &Job) -> Option<(String, Answer)> {
         let file = self.written(job)?;
         let printed = self.printed();
-        serde_json::from_str::<Value>(printed.trim()).ok()?;
+        claude::envelope(&printed)?;
         let answer = reviewer::answer(&printed).ok()?;
         Some((file, answer))
     }

@@ -32,7 +32,7 @@ struct Columns {
 /// A task with one of these words is nobody's work any more.
 const CLOSED: [&str; 4] = ["done", "cancelled", "canceled", "postponed"];
 
-/// A subtask with one of these words is not finished.
+/// A subtask with one of these words is not finished, whatever the column is called.
 const UNFINISHED: [&str; 5] = [
     "pending",
     "awaiting-review",
@@ -40,6 +40,9 @@ const UNFINISHED: [&str; 5] = [
     "in-progress",
     "in progress",
 ];
+
+/// The words of a subtask that is finished, besides those of a task that is closed.
+const OVER: [&str; 2] = ["completed", "complete"];
 
 /// A table of fewer rows has no task, as the rules for it say.
 pub(crate) const FEWEST_ROWS: usize = 3;
@@ -198,24 +201,45 @@ fn bare(cell: &str) -> &str {
 /// Whether a task's file says that all its subtasks are finished. A file without any status says
 /// nothing against it.
 pub(crate) fn is_finished(text: &str) -> bool {
-    let mut lines = text.lines().map(str::to_lowercase);
-    !lines.any(|line| {
-        let line = line.trim();
-        if line.starts_with("- [ ]") || line.starts_with("* [ ]") {
-            return true;
+    let mut column = None;
+    !text.lines().map(str::trim).any(|line| {
+        if !line.starts_with('|') {
+            column = None;
+            return is_unchecked(line) || line_status(line).is_some_and(|word| !is_over(word));
         }
-        let names_status = line.contains("status") && !line.starts_with('|');
-        let cells = line.starts_with('|').then(|| line.split('|').map(bare));
-        let in_table = cells
-            .into_iter()
-            .flatten()
-            .any(|cell| UNFINISHED.contains(&cell));
-        let in_line = names_status
-            && line
-                .split_once(':')
-                .is_some_and(|(_, value)| UNFINISHED.contains(&bare(value)));
-        in_table || in_line
+        let row = cells(line);
+        let word = column.and_then(|at: usize| row.get(at).copied());
+        let named = row.iter().position(|cell| is_status(cell));
+        column = named.or(column);
+        let is_said = word.filter(|cell| !bare(cell).is_empty() && !is_separator(&[cell]));
+        named.is_none() && is_said.is_some_and(|word| !is_over(word))
+            || row
+                .iter()
+                .any(|cell| UNFINISHED.contains(&status(cell).as_str()))
     })
+}
+
+fn is_unchecked(line: &str) -> bool {
+    ["- [ ]", "* [ ]"].iter().any(|mark| line.starts_with(mark))
+}
+
+/// What a line like `- **Status**: pending` says.
+fn line_status(line: &str) -> Option<&str> {
+    let (name, word) = line.split_once(':')?;
+    let name = name.trim_start_matches(['-', '*', '+', '#', ' ']);
+    (is_status(name) && !bare(word).is_empty()).then_some(word)
+}
+
+fn is_status(name: &str) -> bool {
+    bare(name).eq_ignore_ascii_case("status")
+}
+
+/// Whether a subtask with this status is nobody's work any more. What is said behind the word
+/// does not matter.
+fn is_over(said: &str) -> bool {
+    let word = status(said.split(['(', ',', ';', '–', '—']).next().unwrap_or(said));
+    let word = word.split(" - ").next().unwrap_or_default().trim_end();
+    OVER.contains(&word) || CLOSED.contains(&word)
 }
 
 #[cfg(test)]
@@ -305,6 +329,12 @@ mod tests {
             "**Status**: completed",
             "| 1.1 | completed | x |",
             "- [x] a",
+            "- **Status:** Completed ✅",
+            "Status: done (2026-01-02)",
+            "Status: completed - see the commit",
+            "The status: nothing is pending.",
+            "**Status**:",
+            "| Id | Status |\n|---|---|\n| 1.1 | completed |\n| 1.2 | postponed |\n\n| a | b |\n|---|---|\n| 1 | todo |",
         ] {
             assert!(is_finished(yes), "{yes}");
         }
@@ -313,6 +343,10 @@ mod tests {
             "Status: `awaiting-review`",
             "| 1.1 | pending |",
             "- [ ] a",
+            "### Status: todo",
+            "* **Status**: not started",
+            "Status: not completed",
+            "| Id | Status |\n|---|---|\n| 1.1 | completed |\n| 1.2 | blocked |",
         ] {
             assert!(!is_finished(no), "{no}");
         }

@@ -12,41 +12,57 @@ use crate::workflow::transition::{MAX_REDOS, slug};
 /// The largest queue of escalations.
 const MAX_ESCALATIONS: usize = 20;
 
+/// Lists that a step appends to, whether a workflow runs or not.
+const LISTS: &[(&str, &[&str])] = &[
+    ("AC-010f", &["workflow_history"]),
+    ("AC-010f", &["history"]),
+    ("AC-010f", &["skill_usage_log"]),
+    ("AC-010f", &["pending_escalations"]),
+    ("AC-010f", &["blockers"]),
+    ("TS-014", &["active_workflow", "review_history"]),
+    ("AC-009a", &["active_workflow", "removed_phases"]),
+    (
+        "TS-014",
+        &[
+            "active_workflow",
+            "supervised_review",
+            "redo_guidance_history",
+        ],
+    ),
+];
+
 /// Lists and objects that are something else.
 pub(super) fn kinds(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    for key in [
-        "workflow_history",
-        "history",
-        "skill_usage_log",
-        "pending_escalations",
-        "blockers",
-    ] {
+    for (id, path) in LISTS {
         if let Some(odd) = scan
-            .get(&[key])
+            .get(path)
             .filter(|value| !value.is_array() && !value.is_null())
         {
-            let what = format!("{key} is {}, not a list", show(Some(odd)));
+            let name = path.last().copied().unwrap_or_default();
+            let what = format!("{name} is {}, not a list", show(Some(odd)));
             findings.push(found(
-                "AC-010f",
-                &[key],
+                id,
+                path,
                 what,
                 "set it aside and start an empty list",
-                scan.put_instead(&[key], json!([])),
+                scan.put_instead(path, json!([])),
             ));
         }
     }
-    if let Some(odd) = scan
-        .get(&["phases"])
-        .filter(|value| !value.is_object() && !value.is_null())
-    {
-        let what = format!("phases is {}, not an object", show(Some(odd)));
-        findings.push(found(
-            "AC-008d",
-            &["phases"],
-            what,
-            "set it aside and start an empty object",
-            scan.put_instead(&["phases"], json!({})),
-        ));
+    for (id, key) in [("AC-008d", "phases"), ("AC-007b", "counters")] {
+        if let Some(odd) = scan
+            .get(&[key])
+            .filter(|value| !value.is_object() && !value.is_null())
+        {
+            let what = format!("{key} is {}, not an object", show(Some(odd)));
+            findings.push(found(
+                id,
+                &[key],
+                what,
+                "set it aside and start an empty object",
+                scan.put_instead(&[key], json!({})),
+            ));
+        }
     }
     if let Some(odd) = scan.get(&["active_workflow"]) {
         let none = odd.is_null() || odd == &json!(false) || odd == &json!("") || odd == &json!(0);
@@ -259,6 +275,7 @@ pub(super) fn folder(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
     let used = scan.document().u64(&["active_workflow", "counter_used"]);
     if let (Some(used), Some(next)) = (used, scan.document().u64(&counter))
         && next <= used
+        && used < u64::MAX
     {
         let what = format!("the next folder would get number {next}, but {used} is taken");
         findings.push(found(

@@ -163,8 +163,14 @@ pub(super) fn versions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
 /// Steps that follow each other directly are in an order that commands make.
 pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
     let all = lines(scan);
+    // The last step that moved the workflow: taking a later phase out does not.
+    let mut moved = all.first();
     for (before, after) in all.iter().zip(all.iter().skip(1)) {
         let place = format!("journal, version {}", after.version);
+        let last = moved.unwrap_or(before);
+        if after.step != "phase skip" || after.index != before.index {
+            moved = Some(after);
+        }
         if after.version == before.version {
             let what = format!(
                 "'{}' and '{}' were both written with version {}: the state was set back between them",
@@ -174,27 +180,32 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         // Between versions that are not neighbours something was written that is not a step.
-        if after.version != before.version + 1 {
+        if Some(after.version) != before.version.checked_add(1) {
+            moved = Some(after);
             continue;
         }
         if after.index < before.index
             && after.index.is_some()
             && !matches!(after.step, "workflow start" | MENDED)
         {
+            let index = |line: &Line<'_>| line.index.unwrap_or_default();
             let what = format!(
-                "'{}' took the index from {:?} back to {:?}",
-                after.step, before.index, after.index
+                "'{}' took the index from {} back to {}",
+                after.step,
+                index(before),
+                index(after)
             );
             findings.push(seen("AC-012a", &place, what));
         }
-        let twice = after.step == "phase complete"
-            && matches!(before.step, "phase complete" | "phase skip");
+        let twice =
+            after.step == "phase complete" && matches!(last.step, "phase complete" | "phase skip");
         let ended = matches!(before.step, "workflow finalize" | "workflow cancel")
             && !matches!(after.step, "workflow start" | MENDED);
         if twice || ended {
             let what = format!(
                 "'{}' came directly after '{}', which no command does",
-                after.step, before.step
+                after.step,
+                if twice { last.step } else { before.step }
             );
             findings.push(seen("AC-002a", &place, what));
         }

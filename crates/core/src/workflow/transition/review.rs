@@ -193,8 +193,9 @@ fn reviewed<'a>(standing: &Standing<'a>) -> Result<Place<'a>, Refusal> {
         }
     };
     match standing.review() {
-        Some("gate_presented" | "reviewing") => Ok(place),
-        Some(_) | None => Err(Refusal::misplaced(
+        // Whatever it says, it keeps the next phase from beginning: `rejected` is done again.
+        Some(_) => Ok(place),
+        None => Err(Refusal::misplaced(
             format!("no review of phase '{}' is open", place.key),
             "reviews are asked for with `tollgate workflow start --supervised`; otherwise go on with `tollgate phase begin`",
         )),

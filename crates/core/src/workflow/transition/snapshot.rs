@@ -145,7 +145,7 @@ fn metrics(snapshots: &[Value], total: usize, spent: Option<u64>) -> Value {
         "total_phases": total,
         "phases_completed": completed,
         "total_duration_minutes": spent,
-        "test_iterations_total": snapshots.iter().map(iterations).sum::<u64>(),
+        "test_iterations_total": snapshots.iter().map(iterations).fold(0, u64::saturating_add),
         "gates_passed_first_try": gates - again,
         "gates_required_iteration": again,
     })

@@ -200,12 +200,16 @@ impl Examiner<'_> {
                 value.whole().is_some_and(|number| number >= *least),
                 format!("a whole number of at least {least}"),
             ),
-            Kind::Between(least, most) => (
-                value
-                    .whole()
-                    .is_some_and(|number| (*least..=*most).contains(&number)),
-                format!("a whole number from {least} to {most}"),
-            ),
+            Kind::Between(least, most) => {
+                let number = value.whole();
+                let expected = if number.is_some_and(|number| number > *most) {
+                    format!("a whole number of at most {most}")
+                } else {
+                    format!("a whole number of at least {least}")
+                };
+                let is_in = |number| (*least..=*most).contains(&number);
+                (number.is_some_and(is_in), expected)
+            }
             Kind::Amount => (
                 value.number().is_some_and(|number| number >= 0.0),
                 "a number of at least 0".to_owned(),

@@ -38,8 +38,20 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     invocation.input = Some(question.prompt.to_owned());
 }
 
+/// The object that an answer comes in. For a person who has set Claude Code to be verbose it is
+/// the last word of a list with all that was said before.
+pub(crate) fn envelope(stdout: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(stdout.trim()).ok()?;
+    let Value::Array(said) = value else {
+        return Some(value);
+    };
+    let is_result = |value: &Value| value.get("type").is_some_and(|kind| kind == "result");
+    let mut results = said.into_iter().filter(is_result);
+    results.next().filter(|_| results.next().is_none())
+}
+
 pub(super) fn hear(printed: &Printed) -> Heard {
-    let Ok(Value::Object(envelope)) = serde_json::from_str(&printed.stdout) else {
+    let Some(Value::Object(envelope)) = envelope(&printed.stdout) else {
         return Heard::plainly(printed);
     };
     if envelope.get("type").and_then(Value::as_str) != Some("result") {

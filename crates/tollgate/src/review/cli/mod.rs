@@ -11,7 +11,7 @@
 //! answer means: gates and plans have their own questions and read the answer with
 //! [`objects::sole`].
 
-mod claude;
+pub(crate) mod claude;
 mod codex;
 mod command;
 mod copilot;

@@ -97,7 +97,7 @@ fn a_review_is_not_made_more_often_than_anybody_can_pay_for() {
     assert_eq!(
         problems(&gates),
         [
-            ".gauntlet/reviews/q.md:2 num_reviews: expected a whole number from 1 to 32, found 1000000000 (default: 1)"
+            ".gauntlet/reviews/q.md:2 num_reviews: expected a whole number of at most 32, found 1000000000 (default: 1)"
         ]
     );
     review("32");
@@ -229,7 +229,7 @@ fn reviews_in_markdown_and_yaml() {
     gates.file(".gauntlet/reviews/b.yml", "num_reviews: 2\n");
     gates.file(".gauntlet/reviews/c.md", "---\nnum_reviews: 1\n");
     insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
-    .gauntlet/reviews/a.md:2 num_reviews: expected a whole number from 1 to 32, found 0 (default: 1)
+    .gauntlet/reviews/a.md:2 num_reviews: expected a whole number of at least 1, found 0 (default: 1)
     .gauntlet/reviews/b.yml:null prompt: the review does not say what to look for (add `prompt:` or `prompt_file:`)
     .gauntlet/reviews/c.md:1 : the front matter is not closed (end it with a line `---`)
     .gauntlet/reviews/a.md:3 cli_preference: Review "a" uses CLI tool "codex" which is not in the project-level allowed list (cli.default_preference). (-)

@@ -7,6 +7,7 @@ mod defects_of_commands;
 mod evidence;
 mod faults;
 mod full_disk;
+mod hidden;
 mod killing;
 mod sessions;
 mod spec_003;

@@ -242,6 +242,11 @@ fn a_doubtful_verdict_is_no_pass() {
             r#"{"structured_output":null,"result":{"verdict":"PASS"}}"#,
             1,
         ),
+        // A person who likes Claude Code verbose gets a list.
+        (
+            r#"[{"type":"system","cwd":"/p"},{"type":"result","is_error":false,"structured_output":{"verdict":"PASS"}}]"#,
+            1,
+        ),
         (
             r#"{"result":"Fine.\n```json\n{\"verdict\":\"PASS\"}\n```"}"#,
             1,

@@ -27,6 +27,12 @@ fn new_in_a_bare_directory_makes_it_a_project() {
     let run = crate::context::run(project.command(&["plan", "new", "first"]), b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(project.path(".tollgate/plans/first/state.json").is_file());
+    // Of what Tollgate keeps for itself git sees nothing, from the first command on.
+    project.git(&["init", "-q"]);
+    let seen = project.git(&["status", "--short", "-uall"]);
+    assert_eq!(seen, "?? .tollgate/plans/first/state.json");
+    let run = crate::context::run(project.command(&["log"]), b"");
+    assert!(run.stderr.starts_with("the journal is empty"), "{run:?}");
 }
 
 #[test]

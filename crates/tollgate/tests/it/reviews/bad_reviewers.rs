@@ -59,6 +59,17 @@ fn no_answer_is_neither_pass_nor_fail() {
     }
 }
 
+/// A person may have set Claude Code to be verbose; then its answer is the last of a list.
+#[test]
+fn a_verbose_reviewer_is_heard() {
+    for (object, result) in [(pass(), "pass"), (fail("bug"), "fail")] {
+        let said = serde_json::json!([{ "type": "system", "cwd": "/p" }, claude(&object)]);
+        let reviews = Reviews::by("claude", "timeout: 60");
+        reviews.install("claude", &format!("cat <<'END'\n{said}\nEND"));
+        assert_eq!(reviews.gate()["result"], result);
+    }
+}
+
 /// The original took the last object, or the first one in a fence, for the verdict.
 #[test]
 fn d11_a_fail_beside_a_quoted_pass_never_passes() {

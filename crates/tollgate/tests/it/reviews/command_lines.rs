@@ -165,6 +165,50 @@ fn a_reviewer_is_shown_text_whatever_attributes_say() {
 }
 
 #[test]
+fn a_reviewer_is_shown_what_git_would_show_something_else_for() {
+    let reviews = Reviews::by("claude", "");
+    reviews.claude(&json!({ "status": "pass", "violations": [] }));
+    let gates = &reviews.gates;
+    let before = gates.git(&["rev-parse", "HEAD:src/a.txt"]);
+    gates.file("src/a.txt", "worse\n");
+    let after = gates.git(&["hash-object", "-w", "src/a.txt"]);
+    gates.git(&["replace", after.trim(), before.trim()]);
+    reviews.review().exits(0);
+    let asked = reviews.heard("claude", "asked");
+    assert!(asked.contains("+worse"), "{asked}");
+}
+
+#[test]
+fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
+    let reviews = Reviews::by("claude", "");
+    let gates = &reviews.gates;
+    let plain = gates
+        .read(".gauntlet/config.yml")
+        .replace("    exclude: [src/generated]\n", "");
+    reviews.claude(&json!({ "status": "pass", "violations": [] }));
+    let inner = gates.path("src/sub");
+    std::fs::create_dir(&inner).unwrap();
+    crate::context::git(&inner, &["init", "-q", "-b", "main"]);
+    gates.file("src/sub/a", "as it was\n");
+    crate::context::git(&inner, &["add", "-A"]);
+    crate::context::git(&inner, &["commit", "-q", "-m", "one"]);
+    gates.commit("with a repository inside");
+    gates.git(&["branch", "-q", "-f", "main", "work"]);
+    // With something excluded the files are named one by one.
+    for (text, is_plain) in [("edited", false), ("edited again", true)] {
+        if is_plain {
+            gates.file(".gauntlet/config.yml", &plain);
+        }
+        gates.file("src/sub/a", &format!("{text}\n"));
+        reviews.review().exits(0);
+        let asked = reviews.heard("claude", "asked");
+        assert!(asked.contains("+++ b/src/sub/a\n"), "{asked}");
+        assert!(asked.contains("\n-as it was\n"), "{asked}");
+        assert!(asked.contains(&format!("\n+{text}\n")), "{asked}");
+    }
+}
+
+#[test]
 fn a_reviewer_is_shown_what_the_entry_points_match() {
     let config = |entries: &str| {
         format!(

@@ -377,3 +377,38 @@ fn what_no_guard_said_is_not_tried_again_in_their_name() {
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told["counts"][0]["tool"], "Stop", "{told}");
 }
+
+#[test]
+fn what_could_not_be_told_is_not_called_a_pass() {
+    let project = Project::new().state(&with_branch("active"));
+    let event = json!({ "tool_name": "Bash", "tool_input": { "command": 7 } });
+    project.file("odd.json", &event.to_string());
+    let stop = json!({ "hook_event_name": "Stop", "session_id": "s" });
+    project.file("stop.json", &stop.to_string());
+    project.file("empty.json", "");
+    let said = |args: &[&str]| {
+        let run = project.run(args, b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("It passes"), "{run:?}");
+        run.stdout
+    };
+    let odd =
+        "could not tell  in the agent's event, `tool_input.command` is a number, not a string";
+    assert!(said(&["explain", "--file", "odd.json"]).contains(odd));
+    assert!(said(&["simulate", "odd.json"]).contains(odd));
+    for args in [
+        &["explain", "--file", "stop.json"][..],
+        &["simulate", "stop.json"],
+    ] {
+        let said = said(args);
+        assert!(
+            said.contains("gates and plans are not asked here"),
+            "{said}"
+        );
+    }
+    let run = project.run(&["simulate", "empty.json"], b"");
+    assert!(
+        run.code == 2 && run.stderr.contains("empty.json: it is empty"),
+        "{run:?}"
+    );
+}

@@ -256,6 +256,15 @@ const PLANTS: &[Plant] = &[
     ("AC-010f", "the history is no list", |s| {
         s["workflow_history"] = json!({"theirs": 1});
     }),
+    ("AC-007b", "the counters are a list", |s| {
+        s["counters"] = json!(["theirs"]);
+    }),
+    ("TS-014", "the reviews are no list", |s| {
+        s["active_workflow"]["review_history"] = json!("theirs");
+    }),
+    ("AC-009a", "the removed phases are no list", |s| {
+        s["active_workflow"]["removed_phases"] = json!({"theirs": 1});
+    }),
     ("AC-011a", "the version is a text", |s| {
         s["state_version"] = json!("7");
     }),
@@ -320,6 +329,37 @@ fn assert_nothing_lost(before: &Value, after: &Value, what: &str) {
             });
         assert!(in_place || aside, "{what}: {path} was lost\n{after:#}");
     }
+}
+
+#[test]
+fn a_later_phase_may_be_taken_out_before_the_current_one_ends() {
+    let bench = Bench::started(&PHASES);
+    bench.begin();
+    bench.ok(&["phase", "skip", D, "--reason", "small"]);
+    bench.complete();
+    bench.clean();
+    // The one whose turn it is counts as done: to complete it besides is no step.
+    bench.ok(&["phase", "skip", "--reason", "known"]);
+    bench.clean();
+}
+
+#[test]
+fn counts_beyond_all_measure_are_audited_and_archived() {
+    let bench = bench();
+    bench.edit(|state| {
+        state["active_workflow"]["counter_used"] = json!(u64::MAX);
+        for key in [R, A] {
+            state["phases"][key]["iteration_requirements"]["test_iteration"] =
+                json!({"completed": true, "current_iteration": u64::MAX});
+        }
+        state["phases"][I]["timing"]["retries"] = json!(u64::MAX);
+    });
+    assert!(bench.run(&["workflow", "audit"]).code < 2);
+    bench.begin();
+    bench.ok(&["workflow", "cancel", "--reason", "x"]);
+    let state = bench.state();
+    let metrics = &state["workflow_history"][0]["metrics"];
+    assert_eq!(metrics["test_iterations_total"], u64::MAX, "{metrics}");
 }
 
 #[test]

@@ -112,6 +112,40 @@ fn ts_014_a_supervised_boundary_waits_for_a_person() {
     assert_eq!(bench.state()["supervised_mode"]["enabled"], false);
 }
 
+#[test]
+fn a_review_has_a_way_out_whatever_it_says() {
+    let waiting = |status: &str| {
+        let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
+        bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
+        bench.complete();
+        bench.edit(|state| {
+            state["active_workflow"]["supervised_review"]["status"] = json!(status);
+        });
+        bench.refused(1, &["phase", "begin"]);
+        bench
+    };
+    for status in ["rejected", "completed", "redo_pending", "theirs"] {
+        let bench = waiting(status);
+        bench.ok(&["phase", "redo", "--guidance", "as the person said"]);
+        bench.complete();
+        bench.ok(&["phase", "review", "--continue"]);
+        bench.begin();
+        let bench = waiting(status);
+        bench.ok(&["phase", "review", "--continue"]);
+        bench.begin();
+        bench.clean();
+    }
+    // What cannot be appended to is explained and mended, and the review goes on.
+    let bench = waiting("gate_presented");
+    bench.edit(|state| state["active_workflow"]["review_history"] = json!("theirs"));
+    let said = bench.refused(2, &["phase", "review", "--continue"]);
+    assert!(said.contains("workflow audit"), "{said}");
+    assert_eq!(bench.audit(), ["TS-014"]);
+    bench.ok(&["workflow", "audit", "--repair"]);
+    bench.ok(&["phase", "review", "--continue"]);
+    bench.begin();
+}
+
 fn escalated() -> Bench {
     let bench = Bench::started(&["01-requirements", "06-implementation", "08-code-review"]);
     bench.complete();

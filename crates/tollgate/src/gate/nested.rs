@@ -1,0 +1,186 @@
+//! Repositories inside of the work tree: submodules, and others that somebody put there.
+//!
+//! git notes of them which commit is checked out, and nothing of what lies in their work trees.
+//! Gates see all of it, so a tree that is evidence has it, too: in place of the commit, the inner
+//! work tree's own tree.
+
+use std::path::{Path, PathBuf};
+
+use super::changes;
+use super::git::{Git, GitError};
+use super::index;
+use super::snapshot::Snapshot;
+
+/// Repositories in repositories: more than a few is a circle.
+const DEPTH: u32 = 5;
+
+/// The mode of an entry that stands for a repository.
+const LINK: &str = "160000";
+
+/// A change of what is noted of an inner repository.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// Relative to the outer root.
+    pub(super) path: String,
+    /// A commit or a tree; none if there was no repository.
+    pub(super) old: Option<String>,
+    /// None if there is none any more.
+    pub(super) new: Option<String>,
+}
+
+/// The work tree of the repository at `path`, if it is checked out and another one than the outer.
+pub(super) fn at(outer: &Git, path: &Path) -> Option<Git> {
+    let inner = Git::at(path).ok()?;
+    // Another work tree of the same repository is other work.
+    (inner.top() == path && !inner.is_same_repository(outer)).then_some(inner)
+}
+
+/// Notes what lies in the work trees at `paths`, which are relative to the top, in an index. Says
+/// whether that is more than what git notes.
+pub(super) fn note(
+    git: &Git,
+    index: &Path,
+    paths: &[PathBuf],
+    place: &Path,
+    depth: u32,
+) -> Result<bool, GitError> {
+    let mut noted = false;
+    for path in paths {
+        let Some(inner) = at(git, &git.top().join(path)) else {
+            continue;
+        };
+        if depth >= DEPTH || is_as_committed(&inner)? {
+            continue;
+        }
+        let taken = Snapshot::begin_in(&inner, place, None)?.taken_at(&inner, depth + 1)?;
+        let tree = taken.tree(&inner).name()?.to_owned();
+        let mut entry = std::ffi::OsString::from(format!("{LINK},{tree},"));
+        entry.push(path);
+        let args = ["-C".as_ref(), git.top().as_os_str()];
+        let args = args.into_iter().chain(
+            ["update-index", "--add", "--cacheinfo"]
+                .map(AsRef::as_ref)
+                .into_iter()
+                .chain([entry.as_os_str()]),
+        );
+        git.ask_with_index(index, args).bytes()?;
+        noted = true;
+    }
+    Ok(noted)
+}
+
+/// Whether a work tree is its last commit, so that the commit says it all.
+fn is_as_committed(git: &Git) -> Result<bool, GitError> {
+    let asked = git.ask([
+        "status",
+        "--porcelain",
+        "-z",
+        "--untracked-files=normal",
+        "--ignore-submodules=none",
+    ]);
+    let hides_nothing = index::special(git, &git.index()).hidden.is_empty();
+    Ok(asked.bytes()?.is_empty() && hides_nothing)
+}
+
+/// The paths in what git printed with `--raw -z`; of inner repositories, those that changed in
+/// them.
+pub(super) fn paths(git: &Git, raw: &[u8]) -> Result<Vec<String>, GitError> {
+    let (mut paths, links) = read(raw);
+    for link in links {
+        match inside(git, &link)? {
+            Inside::Paths(inside) => {
+                paths.extend(inside.iter().map(|path| format!("{}/{path}", link.path)));
+            }
+            Inside::Same => {}
+            Inside::Unknown => paths.push(link.path),
+        }
+    }
+    Ok(paths)
+}
+
+/// What changed in an inner repository.
+enum Inside {
+    Paths(Vec<String>),
+    /// Nothing: what lay there was committed since, or the other way round.
+    Same,
+    /// That cannot be told, or is nothing that a path could tell.
+    Unknown,
+}
+
+fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
+    let inner = at(git, &git.root().join(&link.path));
+    let (Some(inner), Some(new)) = (inner, &link.new) else {
+        return Ok(Inside::Unknown);
+    };
+    let differing = link.old.as_deref();
+    let differing = differing.and_then(|old| changes::diff_tree(&inner, old, new).bytes().ok());
+    let found = if let Some(raw) = differing {
+        paths(&inner, &raw)?
+    } else {
+        let all = [
+            "ls-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--end-of-options",
+            new,
+        ];
+        inner.ask(all).paths().unwrap_or_default()
+    };
+    if !found.is_empty() {
+        return Ok(Inside::Paths(found));
+    }
+    let is_tree =
+        |id: &String| inner.ask(["cat-file", "-t", id]).line().ok().as_deref() == Some("tree");
+    let has_tree = is_tree(new) || link.old.as_ref().is_some_and(is_tree);
+    Ok(if has_tree {
+        Inside::Same
+    } else {
+        Inside::Unknown
+    })
+}
+
+/// What git printed with `--raw -z`: the paths of files, and the links.
+pub(super) fn read(raw: &[u8]) -> (Vec<String>, Vec<Link>) {
+    let mut words = raw.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let mut paths = Vec::new();
+    let mut links = Vec::new();
+    while let (Some(about), Some(path)) = (words.next(), words.next()) {
+        // `:100644 160000 <old> <new> T`
+        let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+        let [old_mode, new_mode, old, new, _] = about.as_slice() else {
+            continue;
+        };
+        let id = |mode: &str, id: &str| (mode == LINK).then(|| id.to_owned());
+        let link = Link {
+            path: path.clone().into_owned(),
+            old: id(old_mode, old),
+            new: id(new_mode, new),
+        };
+        if link.old.is_some() || link.new.is_some() {
+            links.push(link);
+        } else {
+            paths.push(path.into_owned());
+        }
+    }
+    (paths, links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_told_from_files() {
+        let raw =
+            b":100644 100644 1 2 M\0a b\0:160000 160000 3 4 M\0sub\0:000000 160000 0 5 A\0new\0";
+        let (paths, links) = read(raw);
+        assert_eq!(paths, ["a b"]);
+        let link = |path: &str, old: Option<&str>, new: &str| Link {
+            path: path.to_owned(),
+            old: old.map(str::to_owned),
+            new: Some(new.to_owned()),
+        };
+        assert_eq!(links, [link("sub", Some("3"), "4"), link("new", None, "5")]);
+    }
+}

@@ -472,7 +472,7 @@ pub(super) fn phpunit(text: &str) -> Option<Summary> {
     })
 }
 
-/// PHPUnit's summary, or Pest's, which looks like jest's.
+/// `PHPUnit`'s summary, or Pest's, which looks like jest's.
 pub(super) fn pest(text: &str) -> Option<Summary> {
     phpunit(text).or_else(|| jest(text))
 }

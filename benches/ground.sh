@@ -27,6 +27,13 @@ project() {
     git -C "$1" init -q -b "$3"
 }
 
+# Begins a session with the program $1 in the project $2, as every agent does before anything else:
+# from then on it is known which file the state is, and how it is printed.
+begin() {
+    printf '{"session_id":"s","cwd":"%s","hook_event_name":"SessionStart","source":"startup"}\n' "$2" |
+        env -i PATH=/usr/bin:/bin CLAUDE_PROJECT_DIR="$2" "$1" hook >/dev/null 2>&1 || true
+}
+
 # An event of Claude Code: $1 event, $2 tool, $3 tool_input, $4 further fields.
 event() {
     printf '{"session_id":"s","transcript_path":"/t.jsonl","cwd":"%s","prompt_id":"p","permission_mode":"default","hook_event_name":"%s","tool_name":"%s","tool_input":%s,"tool_use_id":"t"%s}\n' \

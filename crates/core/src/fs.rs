@@ -22,7 +22,7 @@ pub use directory::{private_directory, relocate};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use pieces::Pieces;
-pub(crate) use read::holds;
 pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
+pub(crate) use read::{holds, open};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
-pub(crate) use replace::{Mould, Staged, move_aside};
+pub(crate) use replace::{Mould, Staged, link_aside, move_aside};

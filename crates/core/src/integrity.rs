@@ -5,8 +5,12 @@
 //! good version is put back, and the agent is told what was wrong and how to do it properly. A
 //! change between sessions is a person's: it is adopted, with a notice.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use jiff::Timestamp;
 
+use crate::fs::Identity;
 use crate::json::{Kind, Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
@@ -20,7 +24,7 @@ use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::version::version_in;
 use crate::state::view::State;
-use crate::state::watch::{Changed, Look, Now, Watch};
+use crate::state::watch::{Changed, Look, Now, REJECTED, Wanted, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
 use crate::workflow::{by_hand, claims, course, regression};
 
@@ -55,6 +59,18 @@ pub struct Reconciled {
     pub fault: Option<Fault>,
     /// Whether files were put back, so that the project must be looked at again.
     pub restored: bool,
+    /// The state file, if its lines are known to tell its members.
+    pub by_lines: Option<Identity>,
+}
+
+impl Reconciled {
+    fn fault(path: &Path, why: &dyn Display) -> Self {
+        let text = format!("{} cannot be guarded: {why}", path.display());
+        Self {
+            fault: Some(Fault::new("state-watch", text)),
+            ..Self::default()
+        }
+    }
 }
 
 /// Looks at the state file of an event's sources and deals with a foreign change.
@@ -62,37 +78,60 @@ pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
-    if !matches!(watch.look(), Look::Changed(_)) {
-        return Reconciled::default();
+    let (look, by_lines) = watch.look();
+    if !matches!(look, Look::Changed(_)) {
+        return Reconciled {
+            by_lines,
+            ..Reconciled::default()
+        };
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
-    let Ok(Acquired::Held(guard)) = held else {
-        // Whoever holds the lock is writing; the next event looks again.
+    // Somebody else may have dealt with it meanwhile.
+    let Look::Changed(changed) = watch.look().0 else {
         return Reconciled::default();
     };
-    // Somebody else may have dealt with it meanwhile.
-    let Look::Changed(changed) = watch.look() else {
-        return Reconciled::default();
+    let guard = match held {
+        Ok(Acquired::Held(guard)) => guard,
+        // A writer is done in a moment; this one was stopped, or another program has the lock. The
+        // next event looks again.
+        Ok(Acquired::Busy) => {
+            let why = "it was changed, and another process holds its lock; whether the change is \
+                       legal is found out when that lets go";
+            return Reconciled::fault(&changed.path, &why);
+        }
+        Err(error) => {
+            let lock = store.home().join("lock");
+            return Reconciled::fault(&changed.path, &format!("{}: {error}", lock.display()));
+        }
     };
     let values = Kept::values(&layout.local());
     let gate = |state: &State<'_>, phase: &str| by_hand::closed(sources, state, phase);
-    let done = deal(&watch, &guard, &changed, &values, (kind, &gate), now);
-    done.unwrap_or_else(|error| Reconciled {
-        fault: Some(Fault::new(
-            "state-watch",
-            format!("{} cannot be guarded: {error}", changed.path.display()),
-        )),
-        ..Reconciled::default()
-    })
+    let case = Case {
+        watch: &watch,
+        guard: &guard,
+        changed: &changed,
+        values: &values,
+        gate: &gate,
+        now,
+    };
+    case.deal(kind)
+        .unwrap_or_else(|error| Reconciled::fault(&changed.path, &error))
 }
 
 /// Remembers a state file that nothing is remembered about yet, from now on.
-pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
+pub fn remember(layout: &Layout, store: &Store, kind: EventKind) -> Option<Fault> {
     let watch = Watch::new(layout.root(), store.home().to_owned());
-    if watch.has_baseline() || !store.path().is_file() {
+    let wanted = if kind == EventKind::SessionStart {
+        Wanted::Everything
+    } else {
+        Wanted::Something
+    };
+    if watch.has_baseline(wanted) || !store.path().is_file() {
         return None;
     }
     let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
+        // Of what is remembered, nothing is forgotten: only the file that was looked at is taken.
+        Ok(Acquired::Held(_)) if matches!(watch.look().0, Look::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
         // Whoever holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),
@@ -106,53 +145,196 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
     Some(Fault::new("state-watch", text))
 }
 
-fn deal(
-    watch: &Watch,
-    guard: &Guard,
-    changed: &Changed,
-    values: &Kept,
-    (kind, gate): (EventKind, Gate<'_>),
+/// A change that must be dealt with, and what that takes.
+struct Case<'a> {
+    watch: &'a Watch,
+    guard: &'a Guard,
+    changed: &'a Changed,
+    values: &'a Kept,
+    gate: Gate<'a>,
     now: Timestamp,
-) -> std::io::Result<Reconciled> {
-    let text = match &changed.now {
-        Now::Same => {
-            watch.restore_mode(changed)?;
-            watch.remember(guard, &changed.path)?;
-            return Ok(Reconciled::default());
-        }
-        Now::Text(text) => Ok(text),
-        Now::Gone => Err("the file was removed".to_owned()),
-        Now::Unreadable(why) => Err(why.clone()),
-    };
-    let flaw = match text {
-        Ok(text) => illegal(&changed.good, text),
-        Err(ref why) => Some(why.clone()),
-    };
-    match flaw {
-        None => {
-            if kind != EventKind::SessionStart
-                && let Ok(text) = text
-            {
-                let claims = Claims::in_change(&changed.good, text);
-                // Claims open no gate.
-                let left = claims.as_ref().map_or(text, |claims| &claims.held);
-                if let Some(why) = through_a_closed_gate(&changed.good, left, gate) {
-                    return restored(watch, guard, changed, values, &why, now);
-                }
-                if let Some(claims) = claims {
-                    return claims.taken_back(watch, guard, changed, values, now);
-                }
+}
+
+impl Case<'_> {
+    fn deal(&self, kind: EventKind) -> std::io::Result<Reconciled> {
+        let changed = self.changed;
+        let text = match &changed.now {
+            Now::Same => {
+                self.watch.restore_mode(changed)?;
+                self.watch.adopt(self.guard, changed)?;
+                return Ok(Reconciled::default());
             }
-            watch.remember(guard, &changed.path)?;
-            Ok(adopted(changed, values, kind))
+            Now::Text(text) => Ok(text),
+            Now::Gone => Err("the file was removed".to_owned()),
+            Now::Unreadable(why) => Err(why.clone()),
+        };
+        let Some(good) = &changed.good else {
+            return self.unjudged(text.err().as_deref());
+        };
+        let good = String::from_utf8_lossy(good);
+        let flaw = match text {
+            Ok(text) => illegal(&good, text),
+            Err(ref why) => Some(why.clone()),
+        };
+        match flaw {
+            None => {
+                if kind != EventKind::SessionStart
+                    && let Ok(text) = text
+                {
+                    let claims = Claims::in_change(&good, text);
+                    // Claims open no gate.
+                    let left = claims.as_ref().map_or(text, |claims| &claims.held);
+                    if let Some(why) = through_a_closed_gate(&good, left, self.gate) {
+                        return self.restored(&good, &why);
+                    }
+                    if let Some(claims) = claims {
+                        return self.taken_back(&claims, &good);
+                    }
+                }
+                self.watch.adopt(self.guard, changed)?;
+                Ok(self.adopted(&good, kind))
+            }
+            // A person who edits the file between sessions knows what they do, as long as what
+            // they leave behind can be read.
+            Some(_) if kind == EventKind::SessionStart && readable(changed) => {
+                self.watch.adopt(self.guard, changed)?;
+                Ok(self.adopted(&good, kind))
+            }
+            Some(why) => self.restored(&good, &why),
         }
-        // A person who edits or removes the file between sessions knows what they do, as long
-        // as what they leave behind can be read.
-        Some(_) if kind == EventKind::SessionStart && readable(changed) => {
-            watch.remember(guard, &changed.path)?;
-            Ok(adopted(changed, values, kind))
+    }
+
+    /// A change that nobody can judge, because the copy of the last good version is gone.
+    fn unjudged(&self, unreadable: Option<&str>) -> std::io::Result<Reconciled> {
+        let changed = self.changed;
+        let why = match unreadable {
+            None => {
+                self.watch.adopt(self.guard, changed)?;
+                "it was changed, and the copy of its last good version is gone or damaged, so \
+                 nobody can tell whether the change is legal; it is taken as it is. `tollgate \
+                 state` and `git diff` show what it says now"
+                    .to_owned()
+            }
+            Some(why) => format!(
+                "{why}, and the copy of its last good version is gone or damaged: restore it from \
+                 version control, or start the workflow anew"
+            ),
+        };
+        Ok(Reconciled::fault(&changed.path, &why))
+    }
+
+    fn adopted(&self, good: &str, kind: EventKind) -> Reconciled {
+        let path = self.changed.path.display();
+        let state = match &self.changed.now {
+            Now::Text(text) => self.told(good, text),
+            Now::Gone | Now::Unreadable(_) | Now::Same => self.told(good, ""),
+        };
+        if kind == EventKind::SessionStart {
+            let text = format!(
+                "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
+            );
+            let reason = "State changed between sessions, adopted";
+            let finding = Finding::new("SW-003", text, reason).with_state(state);
+            return Reconciled {
+                told: Some(Report {
+                    guard: NAME,
+                    finding,
+                }),
+                ..Reconciled::default()
+            };
         }
-        Some(why) => restored(watch, guard, changed, values, &why, now),
+        let reason = "State changed by the agent, adopted";
+        let finding = Finding::new("SW-002", format!("{path}: {reason}"), reason);
+        Reconciled {
+            adopted: Some(finding.with_state(state)),
+            ..Reconciled::default()
+        }
+    }
+
+    fn restored(&self, good: &str, why: &str) -> std::io::Result<Reconciled> {
+        let content = self.changed.good.as_deref().unwrap_or(good.as_bytes());
+        let aside = self.put_back(content)?;
+        let path = self.changed.path.display();
+        let text = format!(
+            "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
+             last good version was put back.\n\n\
+             What was wrong: {why}\n{aside}\n\
+             To move the workflow use its commands: `tollgate phase begin`, `tollgate phase \
+             complete`, `tollgate workflow status`. To change other fields, re-read the file and \
+             write it as a whole with its state_version."
+        );
+        let reason = format!(
+            "Illegal change of the state undone: {}",
+            first_sentence(why)
+        );
+        let finding = Finding::new("SW-001", text, reason).with_state(self.told(good, good));
+        Ok(Self::undone(finding))
+    }
+
+    /// Keeps the change but for its claims.
+    fn taken_back(&self, claims: &Claims, good: &str) -> std::io::Result<Reconciled> {
+        let aside = self.put_back(claims.held.as_bytes())?;
+        let fields: Vec<String> = claims
+            .edits
+            .iter()
+            .map(|edit| edit.path.join("."))
+            .collect();
+        let text = format!(
+            "STATE RESTORED: {} was changed to claim what Tollgate did not see. That part was put \
+             back; the rest of the change was kept.\n\n\
+             Put back: {}\n{aside}\n\
+             Evidence is only what was observed: run the tests (their result is recorded), present \
+             the menu to the person, delegate to the agent. An escalation is approved, and \
+             enforcement switched off, by a person between sessions.",
+            self.changed.path.display(),
+            fields.join(", "),
+        );
+        let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
+        let state = self.told(good, &claims.held);
+        Ok(Self::undone(
+            Finding::new("SW-004", text, reason).with_state(state),
+        ))
+    }
+
+    fn undone(finding: Finding) -> Reconciled {
+        Reconciled {
+            told: Some(Report {
+                guard: NAME,
+                finding,
+            }),
+            restored: true,
+            ..Reconciled::default()
+        }
+    }
+
+    /// Puts a content in the place of what was found, and says where that is now.
+    fn put_back(&self, content: &[u8]) -> std::io::Result<String> {
+        let name = format!("{REJECTED}{}.json", iso(self.now).replace([':', '.'], "-"));
+        let kept = (self.watch).restore(self.guard, self.changed, content, &name)?;
+        Ok(kept.map_or_else(String::new, |kept| {
+            format!("The rejected version is kept at {}.\n", kept.display())
+        }))
+    }
+
+    /// What a change did to the state: what stays of it, and what was undone. `left` is the text
+    /// that is there now.
+    fn told(&self, good: &str, left: &str) -> StateChange {
+        let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
+        let compared =
+            |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), self.values);
+        let undone = match &self.changed.now {
+            Now::Text(text) if text == left => None,
+            Now::Text(text) if Object::parse(text).is_ok() => Some(compared(left, text)),
+            // Nothing that has fields: the finding says what it was, and it is kept aside.
+            Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => {
+                Some(serde_json::json!([]))
+            }
+        };
+        StateChange {
+            version: version_in(left),
+            patch: Some(compared(good, left)).filter(something),
+            undone,
+        }
     }
 }
 
@@ -191,91 +373,6 @@ fn through_a_closed_gate(good: &str, text: &str, gate: Gate<'_>) -> Option<Strin
     ended.iter().find_map(|phase| gate(&now, phase))
 }
 
-/// What a change did to the state: what stays of it, and what was undone. `left` is the text that
-/// is there now.
-fn told(changed: &Changed, left: &str, values: &Kept) -> StateChange {
-    let good = changed.good.as_bytes();
-    let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
-    let undone = match &changed.now {
-        Now::Text(text) if text == left => None,
-        Now::Text(text) if Object::parse(text).is_ok() => {
-            Some(compared(left.as_bytes(), text.as_bytes(), values))
-        }
-        // Nothing that has fields: the finding says what it was, and it is kept aside.
-        Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => Some(serde_json::json!([])),
-    };
-    StateChange {
-        version: version_in(left),
-        patch: Some(compared(good, left.as_bytes(), values)).filter(something),
-        undone,
-    }
-}
-
-fn adopted(changed: &Changed, values: &Kept, kind: EventKind) -> Reconciled {
-    let path = changed.path.display();
-    let state = match &changed.now {
-        Now::Text(text) => told(changed, text, values),
-        Now::Gone | Now::Unreadable(_) | Now::Same => told(changed, "", values),
-    };
-    if kind == EventKind::SessionStart {
-        let text = format!(
-            "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
-        );
-        let reason = "State changed between sessions, adopted";
-        let finding = Finding::new("SW-003", text, reason).with_state(state);
-        return Reconciled {
-            told: Some(Report {
-                guard: NAME,
-                finding,
-            }),
-            ..Reconciled::default()
-        };
-    }
-    let reason = "State changed by the agent, adopted";
-    let finding = Finding::new("SW-002", format!("{path}: {reason}"), reason);
-    Reconciled {
-        adopted: Some(finding.with_state(state)),
-        ..Reconciled::default()
-    }
-}
-
-fn restored(
-    watch: &Watch,
-    guard: &Guard,
-    changed: &Changed,
-    values: &Kept,
-    why: &str,
-    now: Timestamp,
-) -> std::io::Result<Reconciled> {
-    let kept = watch.restore(guard, changed, &changed.good, &rejected(now))?;
-    let path = changed.path.display();
-    let aside = kept_at(kept);
-    let text = format!(
-        "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
-         last good version was put back.\n\n\
-         What was wrong: {why}\n{aside}\n\
-         To move the workflow use its commands: `tollgate phase begin`, `tollgate phase \
-         complete`, `tollgate workflow status`. To change other fields, re-read the file and \
-         write it as a whole with its state_version."
-    );
-    let reason = format!(
-        "Illegal change of the state undone: {}",
-        first_sentence(why)
-    );
-    Ok(Reconciled {
-        told: Some(Report {
-            guard: NAME,
-            finding: Finding::new("SW-001", text, reason).with_state(told(
-                changed,
-                &changed.good,
-                values,
-            )),
-        }),
-        restored: true,
-        ..Reconciled::default()
-    })
-}
-
 /// The edits that take back what a change claims.
 struct Claims {
     edits: Vec<Edit>,
@@ -288,56 +385,13 @@ impl Claims {
         let good = Document::parse(good.as_bytes()).ok()?;
         let mut held = Document::parse(text.as_bytes()).ok()?;
         let edits = claims::put_back(&good, &held);
+        if edits.is_empty() {
+            return None;
+        }
         edit::apply(&edits, &mut held).ok()?;
-        (!edits.is_empty()).then(|| Self {
-            edits,
-            held: held.to_text(),
-        })
+        let held = held.to_text();
+        Some(Self { edits, held })
     }
-
-    /// Keeps the change but for its claims.
-    fn taken_back(
-        &self,
-        watch: &Watch,
-        guard: &Guard,
-        changed: &Changed,
-        values: &Kept,
-        now: Timestamp,
-    ) -> std::io::Result<Reconciled> {
-        let kept = watch.restore(guard, changed, &self.held, &rejected(now))?;
-        let fields: Vec<String> = self.edits.iter().map(|edit| edit.path.join(".")).collect();
-        let text = format!(
-            "STATE RESTORED: {} was changed to claim what Tollgate did not see. That part was put \
-             back; the rest of the change was kept.\n\n\
-             Put back: {}\n{}\n\
-             Evidence is only what was observed: run the tests (their result is recorded), present \
-             the menu to the person, delegate to the agent. An escalation is approved, and \
-             enforcement switched off, by a person between sessions.",
-            changed.path.display(),
-            fields.join(", "),
-            kept_at(kept)
-        );
-        let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
-        Ok(Reconciled {
-            told: Some(Report {
-                guard: NAME,
-                finding: Finding::new("SW-004", text, reason)
-                    .with_state(told(changed, &self.held, values)),
-            }),
-            restored: true,
-            ..Reconciled::default()
-        })
-    }
-}
-
-fn rejected(now: Timestamp) -> String {
-    format!("rejected-{}.json", iso(now).replace([':', '.'], "-"))
-}
-
-fn kept_at(kept: Option<std::path::PathBuf>) -> String {
-    kept.map_or_else(String::new, |kept| {
-        format!("The rejected version is kept at {}.\n", kept.display())
-    })
 }
 
 fn first_sentence(text: &str) -> &str {

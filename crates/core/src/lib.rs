@@ -19,5 +19,6 @@ pub mod scene;
 pub mod shell;
 pub mod state;
 pub mod text;
+mod text_file;
 pub mod verdict;
 pub mod workflow;

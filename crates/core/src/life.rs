@@ -7,6 +7,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -341,20 +342,49 @@ pub fn count() -> usize {
 
 /// Shows every guard its known-bad event, in projects made inside `directory`. What is returned
 /// names each guard that let it pass.
+///
+/// Sessions begin side by side, so each process has projects of its own there: in shared ones, one
+/// would take away what another is looking at, and healthy guards would be called dead.
 pub fn prove(directory: &Path) -> Vec<Fault> {
-    let faults = LIVES.iter().filter_map(|life| {
-        let problem = match life.show(&directory.join(life.guard)) {
-            Ok(true) => return None,
-            Ok(false) => "let a known-bad event pass: it protects nothing".to_owned(),
-            Err(error) => format!("could not be tried: {error}"),
-        };
-        let text = format!("the guard {} {problem}", life.guard);
-        Some(Fault::new("guard-dead", text))
-    });
-    let faults = faults.collect();
-    // What is left behind is made anew the next time.
-    let _left = std::fs::remove_dir_all(directory);
+    let own = directory.join(std::process::id().to_string());
+    let mut faults = Vec::new();
+    for life in LIVES {
+        match life.show(&own.join(life.guard)) {
+            Ok(true) => {}
+            Ok(false) => {
+                let problem = "let a known-bad event pass: it protects nothing";
+                let text = format!("the guard {} {problem}", life.guard);
+                faults.push(Fault::new("guard-dead", text));
+            }
+            // What hinders one hinders all: a full disk is one message, not thirty.
+            Err(error) => {
+                let text = format!(
+                    "the guards could not be tried, from {} on: {}: {error}",
+                    life.guard,
+                    own.display()
+                );
+                faults.push(Fault::new("guards-untried", text));
+                break;
+            }
+        }
+    }
+    let _left = std::fs::remove_dir_all(&own);
+    if std::fs::remove_dir(directory).is_err() {
+        forget(directory);
+    }
     faults
+}
+
+/// Removes what killed processes left behind long ago.
+fn forget(directory: &Path) {
+    const LONG: Duration = Duration::from_mins(10);
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let begun = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = begun.ok().and_then(|begun| begun.elapsed().ok());
+        if age.is_some_and(|age| age > LONG) {
+            let _left = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 impl Life {

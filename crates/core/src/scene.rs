@@ -12,13 +12,14 @@ use jiff::Timestamp;
 
 use crate::configs::Configs;
 use crate::env::Env;
-use crate::fs::{self, Contents, Identity, Mark};
+use crate::fs::Identity;
 use crate::json::{Node, Object};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
 use crate::state::store::{Known, Store};
 use crate::state::view::{State, Workflow};
+use crate::text_file::{TextFile, read, read_file};
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
@@ -38,17 +39,10 @@ pub struct Sources {
     state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: Configs,
     now: Timestamp,
+    by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
     ask_settings: Option<AskSettings>,
-}
-
-/// A file that was read.
-#[derive(Debug)]
-struct TextFile {
-    text: String,
-    /// Which file has this very text, and what tells whether it still has.
-    exact: Option<(Identity, Option<Mark>)>,
 }
 
 /// The branch checked out in a directory, from git itself. Deciding starts no process, so
@@ -109,6 +103,7 @@ impl Sources {
             state: OnceCell::new(),
             configs: Configs::default(),
             now,
+            by_lines: None,
             ask_git: None,
             ask_changes: None,
             ask_settings: None,
@@ -138,6 +133,15 @@ impl Sources {
     pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
         Self {
             ask_settings: Some(ask_settings),
+            ..self
+        }
+    }
+
+    /// The same, knowing that the lines of the state in this file tell its members.
+    #[must_use]
+    pub fn trusting_lines_of(self, file: Option<Identity>) -> Self {
+        Self {
+            by_lines: file,
             ..self
         }
     }
@@ -203,6 +207,18 @@ impl Sources {
     /// The state's text, as the guards saw it.
     pub fn state_text(&self) -> Option<&str> {
         self.state().ok().flatten()
+    }
+
+    /// Whether the lines of the state's text, which was read, tell its members.
+    fn trusts_lines(&self) -> bool {
+        let file = self
+            .state
+            .get()
+            .and_then(|file| file.as_ref().ok()?.as_ref());
+        let identity = file
+            .and_then(|file| file.exact)
+            .map(|(identity, _)| identity);
+        identity.is_some() && identity == self.by_lines
     }
 
     /// The state as the guards saw it and cut it, for whoever changes it now.
@@ -295,7 +311,12 @@ impl<'a> Scene<'a> {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
-            match State::parse(text) {
+            let parsed = if self.sources.trusts_lines() {
+                State::parse_by_lines(text)
+            } else {
+                State::parse(text)
+            };
+            match parsed {
                 Ok(state) => Some(state),
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
@@ -542,38 +563,5 @@ impl<'a> Scene<'a> {
             faults.push(fault);
         }
         None
-    }
-}
-
-/// The text of a file, if it exists; what else it may be is a fault of this kind.
-fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
-    Ok(read_file(path, kind)?.map(|file| file.text))
-}
-
-fn read_file(path: &Path, kind: &'static str) -> Result<Option<TextFile>, Fault> {
-    match fs::read_regular(path, MAX_FILE) {
-        Ok(None) => Ok(None),
-        Ok(Some(Contents {
-            bytes,
-            identity,
-            mark,
-        })) => Ok(Some(match String::from_utf8(bytes) {
-            Ok(text) => TextFile {
-                text,
-                exact: Some((identity, mark)),
-            },
-            // Not the very bytes, so nobody may write them back.
-            Err(error) => TextFile {
-                text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
-                exact: None,
-            },
-        })),
-        Err(error) => {
-            let text = format!(
-                "{}: {error}. Guards that need it are off until it is mended",
-                path.display()
-            );
-            Err(Fault::new(kind, text))
-        }
     }
 }

@@ -119,6 +119,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(&sources, event.kind);
+    sources = sources.trusting_lines_of(reconciled.by_lines);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {
@@ -148,9 +149,11 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .extend(life::prove(&sources.layout().local().join("life")));
     }
     if begins_watch(event, &sources) {
-        outcome
-            .faults
-            .extend(integrity::remember(sources.layout(), &sources.store()));
+        outcome.faults.extend(integrity::remember(
+            sources.layout(),
+            &sources.store(),
+            event.kind,
+        ));
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
@@ -192,24 +195,32 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
 
 /// Makes changes that wait because the lock was busy when they came, so that none outlasts its
 /// turn: of tools that an agent runs at once, the last has nobody after it.
-fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Option<Fault> {
+fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
         EventKind::Stop | EventKind::SessionStart | EventKind::SessionEnd | EventKind::Prompt
     );
     let store = sources.store();
     if !is_rest || store.waiting() == 0 {
-        return None;
+        return Vec::new();
     }
     match store.settle(now) {
-        Ok(updated) => history(sources, now)
-            .write(&updated, Own::Nothing, &Entry::new(now, Decision::Record))
-            .err()
-            .map(|error| Fault::new("journal-unwritable", error.to_string())),
+        Ok(updated) => {
+            let entry = Entry::new(now, Decision::Record);
+            let written = history(sources, now).write(&updated, Own::Nothing, &entry);
+            let mut faults = store.refusals(&updated);
+            faults.extend(written.err().map(unwritable));
+            faults
+        }
         // Still busy: it goes on waiting, and is not lost.
-        Err(StoreError::Busy { .. }) => None,
-        Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
+        Err(StoreError::Busy { .. }) => Vec::new(),
+        Err(error) => vec![Fault::new("state-unwritten", error.to_string())],
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map` hands on")]
+fn unwritable(error: std::io::Error) -> Fault {
+    Fault::new("journal-unwritable", error.to_string())
 }
 
 fn project_id(sources: &Sources) -> Option<&str> {
@@ -290,6 +301,7 @@ fn apply(
     let known = sources.known_state(root);
     let fault = match store.submit_knowing(now, Durability::Lazy, &edits, known) {
         Ok(Submitted::Applied(updated)) => {
+            outcome.faults.extend(store.refusals(&updated));
             let entry = Entry {
                 session: event.session.as_deref(),
                 call,
@@ -298,8 +310,7 @@ fn apply(
                 ..Entry::new(now, Decision::Record)
             };
             let written = history(sources, now).write(&updated, Own::Edits(&edits, root), &entry);
-            let failed = written.err();
-            failed.map(|error| Fault::new("journal-unwritable", error.to_string()))
+            written.err().map(unwritable)
         }
         Ok(Submitted::Spooled(_)) => None,
         Err(error) => Some(Fault::new("state-unwritten", error.to_string())),

@@ -1,6 +1,6 @@
 //! Reading the event: file descriptor 0 to its end, within bounds.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -9,6 +9,10 @@ use tollgate_core::verdict::Fault;
 /// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
 /// hangs in the middle of an event, is not waited for longer than this.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Nor is one that keeps writing and never ends: an agent would give us up then, and take that for
+/// what it likes. We answer before it does.
+const WHOLE: Duration = Duration::from_secs(8);
 
 /// The largest event that is read. A 6 MB write was seen as 12 MB.
 const MAX_EVENT: usize = 64 * 1024 * 1024;
@@ -25,14 +29,22 @@ pub(crate) fn read() -> Result<String, Fault> {
 /// The same, but not beyond the end of the first JSON value: some callers of a stop hook keep
 /// standard input open.
 pub(crate) fn read_value() -> Result<String, Fault> {
-    read_until(|bytes| serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok())
+    read_until(|bytes| {
+        bytes.trim_ascii_end().ends_with(b"}")
+            && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+    })
 }
 
 fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
     let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
+    let mut begun = None;
     loop {
         wait(stdin)?;
+        // Most events come at once; only of the others the time is taken.
+        if !bytes.is_empty() && begun.get_or_insert_with(Instant::now).elapsed() > WHOLE {
+            return Err(late("the event did not end", WHOLE));
+        }
         if bytes.len() == bytes.capacity() {
             // A large event.
             ask_for_large_pieces(stdin);
@@ -106,14 +118,16 @@ fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
     let timeout = Timespec::try_from(PATIENCE).ok();
     let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
     match poll(&mut fds, timeout.as_ref()) {
-        Ok(0) => Err(Fault::new(
-            "event-late",
-            format!(
-                "no event arrived on standard input within {} seconds; `tollgate hook` is run by an agent, which writes one JSON event to it (try `tollgate simulate` by hand)",
-                PATIENCE.as_secs()
-            ),
-        )),
+        Ok(0) => Err(late("no event arrived", PATIENCE)),
         // Whatever else poll has to say, the read will say better.
         Ok(_) | Err(_) => Ok(()),
     }
+}
+
+fn late(what: &str, patience: Duration) -> Fault {
+    let text = format!(
+        "{what} on standard input within {} seconds; `tollgate hook` is run by an agent, which writes one JSON event to it (try `tollgate simulate` by hand)",
+        patience.as_secs()
+    );
+    Fault::new("event-late", text)
 }

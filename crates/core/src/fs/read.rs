@@ -104,8 +104,7 @@ impl Mark {
     /// Whether the file at `path` is the one that was read, and as it was then. It is opened for
     /// that, because a file system of another machine answers a bare `stat` from its memory.
     pub(crate) fn is_on(self, path: &Path) -> bool {
-        let file = open(path, OFlags::NOFOLLOW).map(File::from);
-        let metadata = file.ok().and_then(|file| file.metadata().ok());
+        let metadata = open(path).ok().and_then(|file| file.metadata().ok());
         metadata.is_some_and(|metadata| Self::at(&metadata) == self)
     }
 }
@@ -231,7 +230,7 @@ pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
 
 fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
     let moment = SystemTime::now();
-    let file = match open(path, links) {
+    let file = match open_through(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno, links),
     };
@@ -267,7 +266,7 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
 /// the stack is four page faults.
 #[inline(never)]
 pub(crate) fn holds(path: &Path, inode: u64, bytes: &[u8]) -> bool {
-    let Ok(file) = open(path, OFlags::NOFOLLOW).map(File::from) else {
+    let Ok(file) = open(path) else {
         return false;
     };
     let is_it = |metadata: Metadata| {
@@ -295,7 +294,12 @@ fn equal(one: &[u8], other: &[u8]) -> bool {
         && rest == other_rest
 }
 
-fn open(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
+/// Opens a file of our own to read from it, without waiting for anybody and through no link.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    Ok(File::from(open_through(path, OFlags::NOFOLLOW)?))
+}
+
+fn open_through(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | links;
     rustix::fs::open(path, flags, Mode::empty())
 }

@@ -119,7 +119,13 @@ pub fn remove(path: &Path) -> io::Result<()> {
     std::fs::remove_file(path)
 }
 
-/// Gives a file another name in its directory, which nobody has yet.
+/// Gives a file a second name, which nobody has yet. The first one stays.
+pub(crate) fn link_aside(from: &Path, to: &Path) -> io::Result<()> {
+    step("link aside")?;
+    std::fs::hard_link(from, to)
+}
+
+/// Gives a file another name, which nobody has yet.
 pub(crate) fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
     step("rename aside")?;
     if to.symlink_metadata().is_ok() {
@@ -177,6 +183,14 @@ impl Mould {
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::private()),
             Err(error) => Err(WriteFault::at("looking at it")(error)),
+        }
+    }
+
+    /// The same with another mode.
+    pub(crate) fn with_mode(self, mode: u32) -> Self {
+        Self {
+            mode: mode & 0o777,
+            ..self
         }
     }
 
@@ -315,7 +329,12 @@ impl Staged {
 
     /// Which file it is and will stay when it is renamed.
     pub(crate) fn stamp(&self) -> io::Result<Stamp> {
-        Ok(Stamp::of(&self.file.metadata()?))
+        Ok(Stamp::of(&self.metadata()?))
+    }
+
+    /// What the system says about it.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
     }
 
     /// Gives it its name, in place of whatever file has it.

@@ -26,9 +26,6 @@ const CHECKED: usize = 4096;
 /// How far a string's end is looked for before a vectorised search pays.
 const NEAR: usize = 32;
 
-/// Texts from this length on are worth a second try.
-const LARGE: usize = 4096;
-
 /// A key and its value, as they stand in the text.
 pub(super) type Member<'a> = (&'a str, &'a str);
 
@@ -56,29 +53,34 @@ impl<'a> Scanner<'a> {
     }
 
     /// The members of the object that the whole text is.
+    pub(super) fn members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
+        let members = self.object()?;
+        self.end().map(|()| members)
+    }
+
+    /// The same for a text of which it is known that its lines tell where its members end.
     ///
     /// State files are printed with two blanks of indentation, so a nested member of theirs ends
     /// at the first line that begins with two blanks and its bracket: years of history are
-    /// passed over in one search. In a text that is printed otherwise such a line may be an
-    /// inner one. Then a bracket is left over at the end, so the mistake always shows, and the
-    /// text is read again with care.
-    pub(super) fn members(self) -> Result<Vec<Member<'a>>, Flaw> {
-        let text = self.text;
-        if text.len() > LARGE && text.starts_with("{\n  \"") {
-            let hasty = Self {
-                trusts_lines: true,
-                ..Self::new(text)
-            };
-            if let Ok(members) = hasty.read_members() {
-                return Ok(members);
-            }
+    /// passed over in one search. A text that is printed otherwise may hide members in others that
+    /// way, so somebody must have looked ([`Self::tells_members_by_lines`]).
+    pub(super) fn members_by_lines(self) -> Result<Vec<Member<'a>>, Flaw> {
+        Self {
+            trusts_lines: true,
+            ..self
         }
-        self.read_members()
+        .members()
     }
 
-    fn read_members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
-        let members = self.object()?;
-        self.end().map(|()| members)
+    /// Whether the lines of a text tell where its members end.
+    pub(super) fn tells_members_by_lines(text: &str) -> bool {
+        let places = |members: Vec<Member<'_>>| -> Vec<(usize, usize)> {
+            let place = |(_, value): Member<'_>| (value.as_ptr().addr(), value.len());
+            members.into_iter().map(place).collect()
+        };
+        let by_lines = Scanner::new(text).members_by_lines().map(places);
+        let with_care = Scanner::new(text).members().map(places);
+        matches!((by_lines, with_care), (Ok(one), Ok(other)) if one == other)
     }
 
     /// The members of the object here.

@@ -113,6 +113,9 @@ impl<'a> History<'a> {
 
 /// What turned one text into another; one that is no document counts as an empty one.
 pub fn compared(before: &[u8], after: &[u8], values: &Kept) -> Value {
+    if before == after {
+        return Value::Array(Vec::new());
+    }
     let read = |text: &[u8]| Document::parse(text).unwrap_or_default();
     patch::between(&read(before), &read(after), values)
 }

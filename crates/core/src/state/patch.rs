@@ -180,14 +180,9 @@ pub fn whole(value: &Value, values: &Kept) -> Option<Value> {
 /// only another step is told.
 pub fn between(before: &Document, after: &Document, values: &Kept) -> Value {
     let mut steps = Vec::new();
-    let members = |document: &Document| document.members().cloned().unwrap_or_default();
-    differ(
-        &mut Vec::new(),
-        &members(before),
-        &members(after),
-        values,
-        &mut steps,
-    );
+    if let (Some(before), Some(after)) = (before.members(), after.members()) {
+        differ(&mut Vec::new(), before, after, values, &mut steps);
+    }
     let counted = |document: &Document| document.u64(&["state_version"]);
     if counted(after).is_some_and(|n| n == counted(before).unwrap_or(0).saturating_add(1)) {
         steps.retain(|step| step.get("path") != Some(&json!(["state_version"])));

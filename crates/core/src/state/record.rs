@@ -7,12 +7,12 @@
 //! a stranger's change can be undone. It lives in the lock's file because that is open
 //! already, and because one `pwrite` shorter than a page is done or not done.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{DirEntryExt as _, FileExt as _, MetadataExt as _};
 use std::path::Path;
 
-use crate::fs::{Identity, overwrite, write_record};
+use crate::fs::{Identity, TEMPORARY, open, overwrite, write_record};
 
 /// One file that the store wrote or found, and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,11 @@ pub(super) struct Record {
     pub(super) after: Seen,
     /// The mode of that file.
     pub(super) mode: u32,
+    /// No change of that file came later than this, in seconds since 1970 and nanoseconds: whoever
+    /// sets a file's time back cannot set this one back.
+    pub(super) changed_by: Option<(i64, i64)>,
+    /// Whether the lines of its text tell its members.
+    pub(super) by_lines: bool,
     /// Which of the two copies holds its content, if one does.
     pub(super) copy: Option<Slot>,
     /// The state file, relative to its project, if a change by others is to be noticed.
@@ -53,6 +58,9 @@ pub(super) enum Slot {
 /// Longer than any record; shorter ones are filled up, so that a new one covers the old.
 const LENGTH: usize = 2048;
 const MARK: &str = "tollgate-lock-3";
+
+/// How a record says that the lines of the text tell its members.
+const BY_LINES: &str = "lines";
 
 /// The longest path that leaves room for the rest.
 const PATH: usize = 1400;
@@ -76,6 +84,12 @@ impl Slot {
 }
 
 impl Record {
+    /// The record in the lock's file at `path`, for one who does not hold the lock. A pipe in its
+    /// place is not waited for.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::read(&open(path).ok()?)
+    }
+
     pub(super) fn read(lock: &File) -> Option<Self> {
         let mut bytes = [0; LENGTH];
         lock.read_exact_at(&mut bytes, 0).ok()?;
@@ -99,6 +113,56 @@ impl Record {
                 .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
     }
 
+    /// The file whose lines tell its members, if that is known.
+    pub(super) fn trusted(&self) -> Option<Identity> {
+        self.by_lines.then_some(self.after.identity)
+    }
+
+    /// Whether the file was changed later than the last change that is known.
+    pub(super) fn is_overtaken(&self, metadata: &Metadata) -> bool {
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        self.changed_by.is_some_and(|by| changed > by)
+    }
+
+    /// Whether the state in `path` is the one before a write whose writer was killed before the
+    /// rename. The new one then still has its temporary name, here or beside the state; otherwise
+    /// somebody has put the old one back.
+    pub(super) fn is_unfinished(&self, is: Identity, home: &Path, path: &Path) -> bool {
+        let staged = |directory: &Path| {
+            directory.read_dir().is_ok_and(|mut entries| {
+                entries.any(|entry| {
+                    entry.is_ok_and(|entry| {
+                        let name = entry.file_name();
+                        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+                            && entry.ino() == self.after.identity.inode
+                    })
+                })
+            })
+        };
+        self.before.is_some_and(|seen| seen.identity == is)
+            && (staged(home) || path.parent().is_some_and(staged))
+    }
+
+    /// The record as it would be without a write that came to nothing, if the state is still the
+    /// file before it.
+    pub(super) fn without_last(self, metadata: &Metadata) -> Option<Self> {
+        let after = self.before?;
+        Some(Self {
+            before: None,
+            after,
+            mode: metadata.mode(),
+            changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
+            by_lines: false,
+            copy: Some(Slot::next(Some(&self))),
+            watched: self.watched,
+        })
+    }
+
+    /// Says that nothing is known.
+    pub(super) fn erase(lock: &File) -> io::Result<()> {
+        write_record(lock, &[b' '; LENGTH])
+    }
+
     /// Whether a state file at this path can be remembered as watched.
     pub(super) fn can_watch(path: &str) -> bool {
         path.len() <= PATH && !path.contains('\n')
@@ -109,8 +173,13 @@ impl Record {
         let before = self.before.as_ref().map_or("-".to_owned(), seen_text);
         let copy = self.copy.map_or("-", Slot::name);
         let watched = self.watched.as_deref().unwrap_or_default();
+        let changed = match self.changed_by {
+            Some((seconds, nanos)) => format!(" {seconds} {nanos}"),
+            None => String::new(),
+        };
+        let print = if self.by_lines { BY_LINES } else { "-" };
         format!(
-            "{MARK}\n{after}\n{before}\n{} {copy}\n{watched}\n",
+            "{MARK}\n{after}\n{before}\n{} {copy} {print}{changed}\n{watched}\n",
             self.mode
         )
     }
@@ -122,12 +191,19 @@ impl Record {
         }
         let after = parse_seen(lines.next()?)?;
         let before = parse_seen(lines.next()?);
-        let (mode, copy) = lines.next()?.split_once(' ')?;
+        let mut fields = lines.next()?.split(' ');
+        let (mode, copy) = (fields.next()?, fields.next()?);
+        // Older records end here.
+        let by_lines = fields.next() == Some(BY_LINES);
+        let mut number = || fields.next()?.parse().ok();
+        let changed_by = number().zip(number());
         let watched = lines.next()?;
         Some(Self {
             before,
             after,
             mode: mode.parse().ok()?,
+            changed_by,
+            by_lines,
             copy: [Slot::A, Slot::B]
                 .into_iter()
                 .find(|slot| slot.name() == copy),
@@ -246,6 +322,8 @@ mod tests {
             before: Some(seen(u64::MAX)),
             after: seen(u64::MAX - 1),
             mode: u32::MAX,
+            changed_by: Some((i64::MIN, i64::MAX)),
+            by_lines: true,
             copy: Some(Slot::B),
             watched: Some("x".repeat(PATH)),
         };
@@ -253,6 +331,8 @@ mod tests {
             before: None,
             after: seen(1),
             mode: 0,
+            changed_by: None,
+            by_lines: false,
             copy: None,
             watched: None,
         };
@@ -269,6 +349,8 @@ mod tests {
             before: Some(seen(1)),
             after: seen(2),
             mode: 0o600,
+            changed_by: None,
+            by_lines: false,
             copy: None,
             watched: None,
         };
@@ -307,6 +389,16 @@ mod tests {
         assert_eq!(digest_of(&[]), digest(b""));
         // Records that are on disk hold it.
         assert_eq!(digest(b"{\n  \"a\": 1\n}\n"), 0xa3de_960d_c10a_231d);
+    }
+
+    #[test]
+    fn an_older_record_is_read() {
+        let seen = "1 2 3 4 5 6 7";
+        let text = format!("{MARK}\n{seen}\n-\n33188 good-b\n.isdlc/state.json\n");
+        let record = Record::parse(&text).unwrap();
+        assert_eq!(record.copy, Some(Slot::B));
+        assert_eq!((record.changed_by, record.by_lines), (None, false));
+        assert_eq!(record.watched.as_deref(), Some(".isdlc/state.json"));
     }
 
     #[test]

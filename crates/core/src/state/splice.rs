@@ -19,10 +19,7 @@ use super::document::same;
 use super::edit::{Edit, Op};
 use super::patch::at_most;
 use crate::fs::Pieces;
-use crate::json::{Kind, Node, Object};
-
-/// How a document begins that is printed with two blanks per level.
-const PRINTED: &str = "{\n  \"";
+use crate::json::{Kind, Node, Object, PRINTED};
 
 /// How much a text may grow by small edits before it is copied again.
 const SPARE: usize = 1 << 10;

@@ -39,6 +39,7 @@ use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
 use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
+use crate::json::PRINTED;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -88,6 +89,8 @@ struct New<'a> {
     found: Option<&'a Found<'a>>,
     /// What the store wrote last.
     last: Option<Record>,
+    /// Whether its lines tell its members.
+    by_lines: bool,
     /// The waiting changes that are in it.
     made: &'a [String],
 }
@@ -176,7 +179,7 @@ impl Store {
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated<'static>, UpdateError<E>> {
         let guard = self.lock()?;
-        self.recover(now)?;
+        self.recover(&guard, now)?;
         self.transact(&guard, None, |stage| {
             self.attempt(now, &guard, stage, &mut change)
         })
@@ -237,7 +240,7 @@ impl Store {
             let guard = self.lock()?;
             let is_quiet = !self.spool.is_there();
             if !is_quiet {
-                self.recover(now)?;
+                self.recover(&guard, now)?;
             }
             let device = known.map(|known| known.identity.device);
             // Whoever finds that it does not hold any more reads anew.
@@ -293,8 +296,7 @@ impl Store {
 
     /// What the store last wrote, to be compared with what is there. Needs no lock.
     pub fn last_written(&self) -> Option<Seen> {
-        let lock = std::fs::File::open(self.lock_path()).ok()?;
-        Record::read(&lock).map(|record| record.after)
+        Record::of(&self.lock_path()).map(|record| record.after)
     }
 
     /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
@@ -330,7 +332,7 @@ impl Store {
 
     /// Cleans up after killed writers: first the intent, which needs the staged file as
     /// evidence, then the temporary files.
-    fn recover(&self, now: Timestamp) -> Result<(), StoreError> {
+    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
         if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now)?;
@@ -338,6 +340,14 @@ impl Store {
             self.spool
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
+        }
+        // The record of a write that was not finished is told by the file that is swept now.
+        if let (Some(record), Ok(metadata)) =
+            (Record::read(guard.file()), self.state.symlink_metadata())
+            && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
+            && let Some(record) = record.without_last(&metadata)
+        {
+            record.write(guard.file()).map_err(|e| self.at_home(e))?;
         }
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
@@ -429,7 +439,9 @@ impl Store {
             // The document is an object and the path one key long: nothing can be in the way.
             let _free = document.set(&["state_version"], updated.version);
         }
-        let text = Pieces::from(document.to_text());
+        let text = document.to_text();
+        let by_lines = text.starts_with(PRINTED);
+        let text = Pieces::from(text);
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
                 path: self.state.clone(),
@@ -446,6 +458,7 @@ impl Store {
             durability,
             found: found.as_ref(),
             last,
+            by_lines,
             made: &made,
         };
         let attempt = self.write(guard, stage, new, updated)?;

@@ -2,12 +2,18 @@
 //! record, rename, clean up.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::super::lock::Guard;
 use super::super::record::{Record, Seen, digest_of, keep_copy};
-use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Version};
+use super::{Found, New, Refused, STATE_CAP, Stage, Store, StoreError, Updated, Version};
 use crate::fs::{self, Durability, Mould, Staged, Stamp, WriteFault};
+use crate::verdict::Fault;
+
+/// How many seconds a rename may come after its record. It changes the file's time of change, which
+/// is not known before. A longer break does no harm: then the file is compared by its content.
+const RENAMED: i64 = 2;
 
 /// What became of a staged file.
 pub(super) enum Committed {
@@ -30,6 +36,7 @@ impl Store {
             durability,
             found,
             last,
+            by_lines,
             made: _,
         } = new;
         let bytes = text.bytes();
@@ -45,7 +52,8 @@ impl Store {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
-        let record = staged.stamp().and_then(|Stamp { identity, mode }| {
+        let record = staged.metadata().and_then(|metadata| {
+            let Stamp { identity, mode } = Stamp::of(&metadata);
             Record {
                 before: found.map(|found| found.seen),
                 after: Seen {
@@ -54,8 +62,10 @@ impl Store {
                     digest: digest_of(&bytes),
                 },
                 mode,
+                changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
+                by_lines,
                 copy,
-                watched: last.and_then(|last| last.watched),
+                watched: last.as_ref().and_then(|last| last.watched.clone()),
             }
             .write(guard.file())
         });
@@ -67,6 +77,12 @@ impl Store {
             Ok(confirmed) => Ok(Committed::Yes(confirmed)),
             Err(fault) => {
                 let _settled_by_version = self.spool.withdraw();
+                // Otherwise the old file, which is still there, would be taken for an older one
+                // that somebody has put back, and a change that was said to have failed be made.
+                let _as_before = match last {
+                    Some(last) => last.write(guard.file()),
+                    None => Record::erase(guard.file()),
+                };
                 Err(fault)
             }
         }
@@ -119,6 +135,22 @@ impl Store {
             Version::Absent if self.state.symlink_metadata().is_err() => Ok(Mould::shared()),
             Version::Absent | Version::Counted => Mould::of(&self.state),
         }
+    }
+
+    /// What must be told of the waiting changes that an update could not make. They came from events
+    /// that are long over, so nobody else will.
+    pub fn refusals(&self, updated: &Updated<'_>) -> Vec<Fault> {
+        let refused = updated.refused.iter().map(|Refused { name, reason }| {
+            let kept = self.spool.directory().join(format!("{name}.refused"));
+            let text = format!(
+                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
+                 It is kept at {}",
+                self.state.display(),
+                kept.display()
+            );
+            Fault::new("change-refused", text)
+        });
+        refused.collect()
     }
 
     /// Takes what was made and what was refused out of the spool.

@@ -7,16 +7,17 @@
 //!
 //! What this deliberately does not do: judge a change. That is `crate::integrity`.
 
-use std::fs::File;
+use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::{DirEntryExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::lock::Guard;
 use super::record::{Record, Seen, digest, keep_copy};
 use super::store::STATE_CAP;
 use super::version::version_in;
-use crate::fs::{self, Durability, Stamp, TEMPORARY};
+use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp};
+use crate::json::tells_members_by_lines;
 
 /// A watched state file.
 #[derive(Clone, Debug)]
@@ -24,6 +25,21 @@ pub struct Watch {
     root: PathBuf,
     home: PathBuf,
 }
+
+/// What must be remembered for somebody to be content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Which file it is.
+    Something,
+    /// Also how it is printed, unless that is not known to be of use.
+    Everything,
+}
+
+/// What the names of rejected files begin with.
+pub const REJECTED: &str = "rejected-";
+
+/// How many of them are kept.
+const MOST_REJECTED: usize = 32;
 
 /// What a look found.
 #[derive(Debug)]
@@ -33,7 +49,7 @@ pub enum Look {
     /// It is the file that is remembered.
     Same,
     /// It is another one.
-    Changed(Changed),
+    Changed(Box<Changed>),
 }
 
 /// A state file that is not as it was.
@@ -41,11 +57,13 @@ pub enum Look {
 pub struct Changed {
     /// Where it is, or was.
     pub path: PathBuf,
-    /// The last good content.
-    pub good: String,
+    /// The last good content; nothing if the copy of it is gone.
+    pub good: Option<Vec<u8>>,
     /// What is there now.
     pub now: Now,
     mode: u32,
+    /// What was read there.
+    contents: Option<Contents>,
 }
 
 /// What is in a state file's place now.
@@ -70,17 +88,34 @@ impl Watch {
         }
     }
 
-    /// Whether something is remembered.
-    pub fn has_baseline(&self) -> bool {
-        self.record().is_some_and(|record| record.watched.is_some())
+    /// Whether something is remembered, and all that can be.
+    pub fn has_baseline(&self, wanted: Wanted) -> bool {
+        self.record().is_some_and(|record| {
+            record.watched.is_some() && (record.by_lines || wanted == Wanted::Something)
+        })
     }
 
     /// Remembers the state file as it is now, if it is there and can be read. Needs the lock.
     pub fn remember(&self, guard: &Guard, state: &Path) -> io::Result<()> {
-        let Ok(Some(contents)) = fs::read_own(state, STATE_CAP) else {
-            return Ok(());
-        };
-        let Some(stamp) = stamp(state) else {
+        match fs::read_own(state, STATE_CAP) {
+            Ok(Some(contents)) => self.remember_as(guard, state, &contents),
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Remembers what was found to be right. What somebody has put in its place meanwhile is found
+    /// by the next look.
+    pub fn adopt(&self, guard: &Guard, changed: &Changed) -> io::Result<()> {
+        match &changed.contents {
+            Some(contents) => self.remember_as(guard, &changed.path, contents),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers a content, unless another file has its place by now.
+    fn remember_as(&self, guard: &Guard, state: &Path, contents: &Contents) -> io::Result<()> {
+        let is_it = |metadata: &Metadata| Identity::of(metadata) == contents.identity;
+        let Some(metadata) = metadata(state).filter(is_it) else {
             return Ok(());
         };
         let path = state.strip_prefix(&self.root).unwrap_or(state);
@@ -95,44 +130,57 @@ impl Watch {
                 version: version_in(&text),
                 digest: digest(&contents.bytes),
             },
-            mode: stamp.mode,
+            mode: metadata.mode(),
+            changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
+            by_lines: tells_members_by_lines(&text),
             copy: keep_copy(&self.home, last.as_ref(), &[&contents.bytes]),
             watched: Some(path.to_owned()),
         };
         record.write(guard.file())
     }
 
-    /// Compares the state file with what is remembered.
-    pub fn look(&self) -> Look {
-        let Some((record, path)) = self.record().and_then(|record| {
-            let path = self.root.join(record.watched.as_ref()?);
-            Some((record, path))
-        }) else {
-            return Look::NoBaseline;
+    /// Compares the state file with what is remembered. Also says which file has lines that tell its
+    /// members, as far as that is known.
+    pub fn look(&self) -> (Look, Option<Identity>) {
+        let Some(record) = self.record() else {
+            return (Look::NoBaseline, None);
         };
-        let is = stamp(&path);
+        let trusted = record.trusted();
+        let Some(path) = record.watched.as_ref().map(|path| self.root.join(path)) else {
+            return (Look::NoBaseline, trusted);
+        };
         let right = Stamp {
             identity: record.after.identity,
             mode: record.mode,
         };
-        if is == Some(right) || is.is_some_and(|is| self.is_unfinished(&record, is, &path)) {
-            return Look::Same;
+        if let Some(metadata) = metadata(&path) {
+            let is = Stamp::of(&metadata);
+            if is == right && !record.is_overtaken(&metadata) {
+                return (Look::Same, trusted);
+            }
+            if record.is_unfinished(is.identity, &self.home, &path) {
+                return (Look::Same, None);
+            }
         }
-        let Some(good) = self.good(&record) else {
-            return Look::NoBaseline;
+        let (now, contents) = match fs::read_own(&path, STATE_CAP) {
+            Ok(None) => (Now::Gone, None),
+            Err(fault) => (Now::Unreadable(fault.to_string()), None),
+            Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => {
+                (Now::Same, Some(contents))
+            }
+            Ok(Some(contents)) => {
+                let text = String::from_utf8_lossy(&contents.bytes).into_owned();
+                (Now::Text(text), Some(contents))
+            }
         };
-        let now = match fs::read_own(&path, STATE_CAP) {
-            Ok(None) => Now::Gone,
-            Err(fault) => Now::Unreadable(fault.to_string()),
-            Ok(Some(contents)) if digest(&contents.bytes) == record.after.digest => Now::Same,
-            Ok(Some(contents)) => Now::Text(String::from_utf8_lossy(&contents.bytes).into_owned()),
-        };
-        Look::Changed(Changed {
+        let changed = Changed {
             path,
-            good,
+            good: self.good(&record),
             now,
             mode: record.mode,
-        })
+            contents,
+        };
+        (Look::Changed(Box::new(changed)), None)
     }
 
     /// Puts `content` in the place of what was found there, and that aside. Says where that is.
@@ -140,25 +188,62 @@ impl Watch {
         &self,
         guard: &Guard,
         changed: &Changed,
-        content: &str,
+        content: &[u8],
         name: &str,
     ) -> io::Result<Option<PathBuf>> {
-        let aside = self.home.join(name);
         fs::private_directory(&self.home)?;
-        let kept = match fs::move_aside(&changed.path, &aside) {
-            Ok(()) => Some(aside),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            // Another file system, or a directory that may not be moved: it is only replaced.
-            Err(_) => None,
-        };
-        if let Some(directory) = changed.path.parent() {
-            fs::create_directories(directory)?;
-        }
-        fs::replace(&changed.path, content.as_bytes(), Durability::Synced)
+        let path = changed.path.as_path();
+        let directory = path.parent().unwrap_or(Path::new("."));
+        fs::create_directories(directory)?;
+        let _swept = fs::sweep(directory);
+        // The new one first: on a full disk, what is there must not have gone before it.
+        let mould = Mould::of(path).unwrap_or(Mould::private());
+        let mould = mould.with_mode(changed.mode);
+        let staged = Staged::write(directory, None, &[content], mould, Durability::Synced)
             .map_err(io::Error::other)?;
-        self.restore_mode(changed)?;
-        self.remember(guard, &changed.path)?;
+        let contents = Contents {
+            bytes: content.to_vec(),
+            identity: staged.stamp()?.identity,
+            mark: None,
+        };
+        let kept = self.keep_aside(changed, name);
+        // It is there; whether it survives the loss of power changes nothing of what is told.
+        let _confirmed = staged
+            .publish_synced(path, Durability::Synced)
+            .map_err(io::Error::other)?;
+        self.remember_as(guard, path, &contents)?;
         Ok(kept)
+    }
+
+    /// Keeps what was found under another name: as a second name of it if that is possible, so that
+    /// the state is never away; a directory is moved; what is on another file system is copied.
+    fn keep_aside(&self, changed: &Changed, name: &str) -> Option<PathBuf> {
+        let (from, aside) = (&changed.path, self.home.join(name));
+        self.forget_rejected();
+        let kept = fs::link_aside(from, &aside)
+            .or_else(|_| fs::move_aside(from, &aside))
+            .or_else(|error| match &changed.contents {
+                Some(contents) => {
+                    let copied = fs::replace(&aside, &contents.bytes, Durability::Lazy);
+                    copied.map_err(io::Error::other)
+                }
+                None => Err(error),
+            });
+        kept.ok().map(|()| aside)
+    }
+
+    /// Removes the oldest of what was put aside: an agent that does it all day must not fill a disk.
+    fn forget_rejected(&self) {
+        let entries = self.home.read_dir().into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| name.starts_with(REJECTED)).collect();
+        // Their names are their times.
+        names.sort_unstable();
+        let most = names.len().saturating_sub(MOST_REJECTED - 1);
+        for name in names.into_iter().take(most) {
+            // What is no file is left to a person.
+            let _left = fs::remove(&self.home.join(name));
+        }
     }
 
     /// Gives the file the mode it had: an unreadable state switches guards off.
@@ -167,48 +252,27 @@ impl Watch {
         std::fs::set_permissions(&changed.path, mode)
     }
 
-    /// Whether the file is the one before a write whose writer was killed before the rename. The
-    /// new one then still has its temporary name; otherwise somebody has put the old one back.
-    fn is_unfinished(&self, record: &Record, is: Stamp, path: &Path) -> bool {
-        let staged = |directory: &Path| {
-            directory.read_dir().is_ok_and(|mut entries| {
-                entries.any(|entry| {
-                    entry.is_ok_and(|entry| {
-                        let name = entry.file_name();
-                        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
-                            && entry.ino() == record.after.identity.inode
-                    })
-                })
-            })
-        };
-        record
-            .before
-            .is_some_and(|seen| seen.identity == is.identity)
-            && (staged(&self.home) || path.parent().is_some_and(staged))
-    }
-
     fn record(&self) -> Option<Record> {
-        Record::read(&File::open(self.home.join("lock")).ok()?)
+        Record::of(&self.home.join("lock"))
     }
 
-    fn good(&self, record: &Record) -> Option<String> {
+    fn good(&self, record: &Record) -> Option<Vec<u8>> {
         let copy = self.home.join(record.copy?.name());
         let contents = fs::read_own(&copy, STATE_CAP).ok()??;
-        (digest(&contents.bytes) == record.after.digest)
-            .then(|| String::from_utf8(contents.bytes).ok())?
+        (digest(&contents.bytes) == record.after.digest).then_some(contents.bytes)
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+/// What the system says about a regular file.
+fn metadata(path: &Path) -> Option<Metadata> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
-    metadata.is_file().then(|| Stamp::of(&metadata))
+    metadata.is_file().then_some(metadata)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::lock::{self, Acquired};
     use super::*;
-    use std::os::unix::fs::MetadataExt as _;
 
     fn watched() -> (tempfile::TempDir, Watch, PathBuf, Guard) {
         let dir = tempfile::tempdir().unwrap();
@@ -225,15 +289,15 @@ mod tests {
     #[test]
     fn a_file_is_known_again_until_it_changes() {
         let (_dir, watch, state, guard) = watched();
-        assert!(matches!(watch.look(), Look::NoBaseline));
+        assert!(matches!(watch.look().0, Look::NoBaseline));
         watch.remember(&guard, &state).unwrap();
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.look().0, Look::Same));
         fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
-        assert_eq!(changed.good, "{\"a\":1}");
-        assert!(matches!(changed.now, Now::Text(text) if text == "{\"a\":2}"));
+        assert_eq!(changed.good.as_deref().unwrap(), b"{\"a\":1}");
+        assert!(matches!(&changed.now, Now::Text(text) if text == "{\"a\":2}"));
     }
 
     #[test]
@@ -241,27 +305,27 @@ mod tests {
         let (dir, watch, state, guard) = watched();
         watch.remember(&guard, &state).unwrap();
         std::fs::remove_file(&state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Gone));
         assert_eq!(
             watch
-                .restore(&guard, &changed, &changed.good, "rejected-1")
+                .restore(&guard, &changed, b"{\"a\":1}", "rejected-1")
                 .unwrap(),
             None
         );
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.look().0, Look::Same));
 
         std::fs::remove_file(&state).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Unreadable(_)));
         watch
-            .restore(&guard, &changed, &changed.good, "rejected-2")
+            .restore(&guard, &changed, b"{\"a\":1}", "rejected-2")
             .unwrap();
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
         assert!(dir.path().join("home/rejected-2").is_symlink());
@@ -273,7 +337,7 @@ mod tests {
         watch.remember(&guard, &state).unwrap();
         let before = std::fs::metadata(&state).unwrap().mode();
         std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o400)).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Same));
@@ -293,11 +357,12 @@ mod tests {
         store
             .submit(jiff::Timestamp::UNIX_EPOCH, Durability::Lazy, &edits)
             .unwrap();
-        assert!(matches!(watch.look(), Look::Same));
+        assert!(matches!(watch.look().0, Look::Same));
         fs::relocate(&old, &state).unwrap();
-        let Look::Changed(changed) = watch.look() else {
+        let Look::Changed(changed) = watch.look().0 else {
             panic!()
         };
-        assert!(changed.good.contains("\"a\": 2"));
+        let good = String::from_utf8(changed.good.unwrap()).unwrap();
+        assert!(good.contains("\"a\": 2"));
     }
 }

@@ -3,11 +3,14 @@
 //! Writing `completed` into the state is a step that the originals' own prompts make, so it is
 //! adopted like any legal one. But it goes through the same gate as `tollgate phase complete`.
 
+use std::collections::BTreeMap;
+
 use super::definitions::{Definitions, GateMode};
 use super::evidence::{self, Evidence, PhaseRequirements};
 use super::manifest::Manifest;
 use super::phases;
 use super::requirements::Requirements;
+use crate::json::{Node, Object};
 use crate::project::ConfigFile;
 use crate::scene::Sources;
 use crate::state::view::State;
@@ -19,10 +22,11 @@ pub fn ended(before: &State<'_>, now: &State<'_>) -> Vec<String> {
         return Vec::new();
     };
     let (from, to) = (was.phase_index(), is.phase_index());
+    let (before, now) = (Filed::of(before), Filed::of(now));
     let listed = is.phases().into_iter().enumerate();
     let newly = listed.filter(|(at, key)| {
         let passed_by = from.is_some_and(|from| from <= *at) && to.is_some_and(|to| *at < to);
-        !is_over(before, key) && (passed_by || is_over(now, key))
+        !before.is_over(key) && (passed_by || now.is_over(key))
     });
     newly.map(|(_, key)| key).collect()
 }
@@ -67,17 +71,31 @@ pub fn closed(sources: &Sources, state: &State<'_>, phase: &str) -> Option<Strin
     ))
 }
 
-/// Whether either of the two places says that a phase is completed.
-fn is_over(state: &State<'_>, key: &str) -> bool {
-    let long = state
-        .phase(key)
-        .is_some_and(|entry| entry.is("status", "completed"));
-    let statuses = state
-        .workflow()
-        .and_then(|workflow| workflow.get("phase_status")?.object());
-    let short = statuses.is_some_and(|statuses| {
-        let mut filed = phases::spellings(key).filter_map(|key| statuses.get(key));
-        filed.any(|status| status.str().is_some_and(|status| status == "completed"))
-    });
-    long || short
+/// What the two places say about phases, by their keys: a state with many of them is cut once.
+struct Filed<'a> {
+    long: BTreeMap<String, Node<'a>>,
+    short: BTreeMap<String, Node<'a>>,
+}
+
+impl<'a> Filed<'a> {
+    fn of(state: &State<'a>) -> Self {
+        let by_key = |object: Option<Object<'a>>| {
+            let object = object.unwrap_or_default();
+            let members = object.iter();
+            members.map(|(key, node)| (key.to_owned(), node)).collect()
+        };
+        let workflow = state.workflow();
+        Self {
+            long: by_key(state.root().object("phases")),
+            short: by_key(workflow.and_then(|workflow| workflow.get("phase_status")?.object())),
+        }
+    }
+
+    /// Whether either of the two places says that a phase is completed.
+    fn is_over(&self, key: &str) -> bool {
+        let long = phases::spellings(key).find_map(|key| self.long.get(key)?.object());
+        let mut short = phases::spellings(key).filter_map(|key| self.short.get(key));
+        long.is_some_and(|entry| entry.is("status", "completed"))
+            || short.any(|status| status.str().is_some_and(|status| status == "completed"))
+    }
 }

@@ -25,22 +25,17 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
         .or_else(|| {
             let (was, is) = (was.object("phase_status")?, is.object("phase_status"));
             let field = |phase: &str| format!("active_workflow.phase_status['{phase}']");
-            statuses(&was, is.as_ref(), Some, field)
+            statuses(was.iter(), is.as_ref(), Some, field)
         })
         .or_else(|| {
             let listed = list(&was);
-            // Of earlier workflows there may be phases left.
-            let ours = |phase: &str| {
-                listed.is_empty() || listed.iter().any(|one| phases::same(one, phase))
-            };
             let (was, is) = (disk.object("phases")?, incoming.object("phases"));
+            // Of earlier workflows there may be phases left.
+            let ours = was.iter().filter(|(phase, _)| {
+                listed.is_empty() || listed.iter().any(|one| phases::same(one, phase))
+            });
             let field = |phase: &str| format!("phases['{phase}'].status");
-            statuses(
-                &was.only(ours),
-                is.as_ref(),
-                |entry| entry.get("status"),
-                field,
-            )
+            statuses(ours, is.as_ref(), |entry| entry.get("status"), field)
         })
         .or_else(|| branch(&was, &is))
 }
@@ -113,14 +108,14 @@ fn index(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
 }
 
 /// What was begun stays so, in a word that can be compared.
-fn statuses<'a>(
-    was: &Object<'a>,
+fn statuses<'k, 'a>(
+    mut was: impl Iterator<Item = (&'k str, Node<'a>)>,
     is: Option<&Object<'a>>,
     status: impl Fn(Node<'a>) -> Option<Node<'a>>,
     field: impl Fn(&str) -> String,
 ) -> Option<String> {
     let word = |node: Node<'a>| status(node)?.str();
-    was.iter().find_map(|(phase, entry)| {
+    was.find_map(|(phase, entry)| {
         let had = word(entry)?;
         let begun = rank(&had).filter(|rank| *rank > 0)?;
         match is.and_then(|is| word(is.get(phase)?)) {

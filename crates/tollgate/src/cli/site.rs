@@ -202,12 +202,16 @@ impl Site {
         let env = crate::hook::environment();
         let sources = Sources::new(self.layout.clone(), env, None, self.now);
         let found = integrity::reconcile(&sources, EventKind::PreTool);
-        let mut outcome = Outcome {
+        self.tell(Outcome {
             warnings: found.told.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
             faults: found.fault.into_iter().collect(),
             ..Outcome::default()
-        };
+        });
+    }
+
+    /// Writes down what was found beside the step, and says it.
+    fn tell(&self, mut outcome: Outcome) {
         if !outcome.is_silent() {
             let record = Record::unread(None).in_project(self.project_id());
             record.write(&self.layout, &mut outcome, self.now);
@@ -246,6 +250,10 @@ impl Site {
     }
 
     fn write_changes(&self, updated: &Updated<'_>, own: Own<'_>, entry: &Entry<'_>) {
+        self.tell(Outcome {
+            faults: self.store().refusals(updated),
+            ..Outcome::default()
+        });
         let history = History::new(self.layout.local(), self.project_id(), self.now);
         if let Err(error) = history.write(updated, own, entry) {
             warn(&format!(

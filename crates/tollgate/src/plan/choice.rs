@@ -12,7 +12,7 @@ use tollgate_core::project::Layout;
 use super::home::{Found, LONGEST_NAME, Plan};
 
 /// Changes within this time of each other are one checkout, not two people's work.
-const ONE_CHECKOUT: Duration = Duration::from_secs(1);
+pub(crate) const ONE_CHECKOUT: Duration = Duration::from_secs(1);
 
 /// The choice, and what should be known about it.
 #[derive(Debug, Default)]

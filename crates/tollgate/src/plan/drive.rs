@@ -294,6 +294,7 @@ impl Case<'_> {
     fn hollow(&mut self, view: &View, review: Review, subject: Subject) {
         let why = match subject {
             Subject::There | Subject::NoPlan => return self.validate(view),
+            Subject::NoTasks if !view.listing.has("tasks.md") => "there is no tasks.md",
             Subject::NoTasks => "tasks.md lists no task by a number or by the name of its file",
             Subject::NoCurrentTask => "state.json names no current task",
         };

@@ -119,6 +119,9 @@ impl Case<'_> {
             ));
             return Ok((file, answer, 0));
         }
+        if let Some(thing) = run.in_the_way(job) {
+            return Err(thing);
+        }
         let files = run.start(job).map_err(|error| error.to_string())?;
         let prompts =
             reviewer::prompts(self.layout, self.env).map_err(|error| error.to_string())?;

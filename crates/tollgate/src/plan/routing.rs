@@ -106,6 +106,11 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             To::Action(work(next)),
             format!("{} is over and {next} is next", state.phase_name()),
         ),
+        Phase::Complete if state.max_reviews == 0 => to(
+            To::Finish,
+            "nothing comes after all-code-review; reviews are switched off (max_reviews 0)"
+                .to_owned(),
+        ),
         Phase::Complete => to(To::Finish, "the last review has passed".to_owned()),
         // Nothing writes these as a next phase; somebody who did meant the action.
         Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => {
@@ -202,7 +207,8 @@ fn standalone(state: &State) -> Route {
             To::Action(Action::ContinueTask),
             format!("{phase} was begun and nothing is planned after it"),
         ),
-        Some(Phase::Complete) => to(To::Complete, "all tasks are done and reviewed".to_owned()),
+        // How it came to that is not in the state: reviews can be switched off or left.
+        Some(Phase::Complete) => to(To::Complete, "the plan is complete".to_owned()),
         Some(Phase::NewPlan | Phase::CreateTasks | Phase::Review(_) | Phase::PostReview(_))
         | None => {
             let task = state.current_task.as_ref();

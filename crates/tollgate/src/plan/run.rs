@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_core::fs::{self, Durability};
+use tollgate_core::fs::{self, Durability, ReadFault};
 use tollgate_core::state::lock::{self, Acquired, Guard};
 
 use super::findings::digest;
@@ -56,6 +56,18 @@ impl<'a> Run<'a> {
     /// The reviewer's complaints: beside the plan, as the specification has it.
     pub(crate) fn log(&self, iteration: u64) -> PathBuf {
         self.plan.path(&format!(".review-{iteration}.log"))
+    }
+
+    /// What keeps the review from its place. Found before anybody pays for it: a link would lead
+    /// the reviewer elsewhere, and a directory makes every review one that was not written.
+    pub(crate) fn in_the_way(&self, job: &Job) -> Option<String> {
+        let name = job.files().into_iter().next()?;
+        match fs::read_own(&self.plan.path(&name), OUTPUT) {
+            Err(fault @ ReadFault::NotRegular(_)) => {
+                Some(format!("{name} is in the way ({fault}); remove it"))
+            }
+            Ok(_) | Err(ReadFault::TooLarge { .. } | ReadFault::Unreadable(_)) => None,
+        }
     }
 
     /// Writes down that this review is started, and gives the files its output goes to.

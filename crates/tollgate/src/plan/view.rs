@@ -2,10 +2,12 @@
 
 use std::cell::OnceCell;
 
+use super::choice::ONE_CHECKOUT;
 use super::directory::{Listing, Report};
 use super::home::{Found, Plan};
 use super::phase::{Phase, Review, TaskId};
 use super::reviewer::Job;
+use super::rounds;
 use super::routing::{Artifacts, Complete};
 use super::state::State;
 use super::step::{Observed, Subject};
@@ -160,7 +162,8 @@ impl View {
 }
 
 /// Whether the answer to the current review is there, and is the answer to *this* review: one
-/// that is older than the review was the answer to an earlier one of the same number.
+/// that is older than the review was the answer to an earlier one of the same number. Git writes
+/// both at once, the answer first; then their times say nothing.
 fn is_answered(plan: &Plan, listing: &Listing, state: &State) -> bool {
     let review = match (state.phase, state.next()) {
         (Some(Phase::Review(at)), Some(Phase::PostReview(_))) => at,
@@ -175,9 +178,14 @@ fn is_answered(plan: &Plan, listing: &Listing, state: &State) -> bool {
     let Some(answer) = listing.first_of(review.post_files(task, iteration)) else {
         return false;
     };
+    let Some(review) = listing.first_of(review.files(task, iteration)) else {
+        return true;
+    };
     let time = |name: &str| plan.path(name).metadata().ok()?.modified().ok();
-    match listing.first_of(review.files(task, iteration)) {
-        Some(review) => time(&answer) >= time(&review),
-        None => true,
-    }
+    let (Some(answered), Some(reviewed)) = (time(&answer), time(&review)) else {
+        return false;
+    };
+    let apart = reviewed.duration_since(answered).unwrap_or_default();
+    let is_from_here = || rounds::read(plan).iter().any(|round| round.file == review);
+    apart.is_zero() || (apart <= ONE_CHECKOUT && !is_from_here())
 }

@@ -64,6 +64,8 @@ mod status;
 #[cfg(test)]
 mod stops;
 #[cfg(test)]
+mod strange_files;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod trust;

@@ -218,6 +218,27 @@ fn an_answer_without_a_verdict_counts_as_fail_and_is_named() {
     );
 }
 
+#[test]
+fn what_stands_where_a_review_belongs_is_named_before_it_is_paid_for() {
+    for (link, told) in [(true, "a symbolic link"), (false, "a directory")] {
+        let fixture = Fixture::at(&json!({}));
+        let outside = fixture.project.path("outside.md");
+        let place = fixture.path("task-1-review-1.md");
+        if link {
+            std::os::unix::fs::symlink(&outside, &place).unwrap();
+        } else {
+            std::fs::create_dir(&place).unwrap();
+        }
+        let said = fixture.stop().approves();
+        assert!(
+            said.contains("task-1-review-1.md is in the way") && said.contains(told),
+            "{said}"
+        );
+        assert!(fixture.calls().is_empty() && !outside.exists());
+        assert_eq!(fixture.read_state()["phase_iteration"], 0);
+    }
+}
+
 /// The first place that has a verdict decides; a text with more than one has none (faults d11).
 #[test]
 fn a_doubtful_verdict_is_no_pass() {

@@ -110,6 +110,14 @@ fn a_step_is_not_said_to_lead_to_a_review_that_will_not_run() {
     let run = off.plan(&["begin", "complete-task"]);
     assert!(run.stdout.contains("the plan is complete"), "{run:?}");
     assert_eq!(off.read_state()["phase"], "complete");
+    let why = off.plan(&["next"]).stdout;
+    assert!(!why.contains("reviewed"), "{why}");
+    off.state(&json!({ "max_reviews": 0, "next_phase": "complete", "phase": "all-code-review" }));
+    let why = off.plan(&["next"]).stdout;
+    assert!(
+        why.contains("switched off") && !why.contains("passed"),
+        "{why}"
+    );
     // The last review that is allowed was answered.
     let last = Fixture::at(
         &json!({ "max_reviews": 2, "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 }),

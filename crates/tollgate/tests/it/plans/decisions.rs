@@ -1,5 +1,8 @@
 //! The design's decisions 19 and 20, where they go beyond the specification's own tests.
 
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
@@ -151,4 +154,38 @@ fn a_log_that_cannot_be_written_is_told_and_blocks_nothing() {
     let fixture = Fixture::at(&json!({}));
     fixture.verdicts(&["PASS"]);
     assert!(Session::new(&fixture).turn(obeys).contains("passed"));
+}
+
+/// Git writes the files of a checkout in the order of their names, an answer before its review.
+#[test]
+fn decision_19_an_answer_is_proof_after_a_checkout_too() {
+    let waits = json!({
+        "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1,
+        "review_model": "sonnet",
+    });
+    let now = SystemTime::now();
+    for (apart, next) in [(3, "stop"), (60_000, "post-code-review")] {
+        let fixture = Fixture::at(&waits);
+        let review = fixture.file("task-1-review-1.md", "# Review\n");
+        let answer = fixture.file("task-1-post-review-1.md", "# Fixed\n");
+        dated(&review, now);
+        dated(&answer, now - Duration::from_millis(apart));
+        assert_eq!(fixture.next(), next, "{apart} ms");
+        let stop = fixture.stop();
+        assert_eq!(stop.is_block(), next == "stop", "{stop:?}");
+        assert_eq!(fixture.has("task-1-review-2.md"), next == "stop");
+    }
+    // Of a review that was made here the times are true.
+    let fixture = Fixture::at(&json!({}));
+    fixture.stop().blocks();
+    let answer = fixture.file("task-1-post-review-1.md", "# Of a cycle before\n");
+    let made = fixture.path("task-1-review-1.md");
+    let made = made.metadata().unwrap().modified().unwrap();
+    dated(&answer, made - Duration::from_millis(3));
+    assert_eq!(fixture.next(), "post-code-review");
+}
+
+fn dated(path: &Path, time: SystemTime) {
+    let file = std::fs::File::options().append(true).open(path).unwrap();
+    file.set_modified(time).unwrap();
 }

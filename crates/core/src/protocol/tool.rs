@@ -133,12 +133,14 @@ pub(super) fn read<'a>(
         (input.shape(), Cow::Borrowed(""))
     };
     let mut more_files = Vec::new();
+    let background = input.is_in_background();
     let call = input.call(family, event, &mut more_files);
     Some(Tool {
         name,
         id: None,
         call,
         result: None,
+        background,
         more_files,
     })
 }
@@ -159,12 +161,14 @@ pub(super) fn read_flat<'a>(
     };
     let family = input.family(name);
     let mut more_files = Vec::new();
+    let background = input.is_in_background();
     let call = input.call(family, event, &mut more_files);
     Tool {
         name: Cow::Borrowed(name),
         id: None,
         call,
         result: None,
+        background,
         more_files,
     }
 }
@@ -260,6 +264,11 @@ impl<'p, 'a> Input<'p, 'a> {
         } else {
             Family::Passive
         }
+    }
+
+    fn is_in_background(&self) -> bool {
+        let mut asked = self.all(&["run_in_background", "is_background", "isBackground"]);
+        asked.any(|(_, node)| node.is_true())
     }
 
     fn is_patch(&self) -> bool {

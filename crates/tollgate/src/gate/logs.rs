@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use tollgate_core::fs;
 use tollgate_core::state::timestamp::iso;
 
@@ -71,12 +73,7 @@ impl<'c> Logs<'c> {
         let begun = Instant::now();
         let mut waited = Waited::No;
         loop {
-            let file = File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?;
+            let file = open_lock(&path)?;
             match file.try_lock() {
                 // A `git clean` may have removed the file while we waited: then it excludes
                 // nobody.
@@ -225,6 +222,18 @@ impl<'c> Logs<'c> {
             }
             let _best_effort = fs::append_line(&path, &format!("[{}] {line}", iso(now)));
         }
+    }
+}
+
+/// Opens the lock's file. A link is not followed: what it leads to would be written over.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::LOOP) => Err(io::Error::other(format!(
+            "{LOCK} is a symbolic link; remove it"
+        ))),
+        Err(errno) => Err(errno.into()),
     }
 }
 

@@ -3,12 +3,23 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::gate::jobs::{each_directory, is_glob};
+
 use super::{Config, EntryPoint, Node, REVIEWERS, Reader, nearest};
 
 /// Whether no path that git tells can be in this one.
 fn leads_nowhere(path: &str) -> bool {
     let odd = |part: &str| matches!(part, "" | "." | "..");
     path != "." && path.split('/').any(odd)
+}
+
+/// Whether this was meant to be the name of something that is there, such as `app/[id]`, and is
+/// read as a glob that does not match it.
+fn is_mistaken_glob(root: &Path, path: &str) -> bool {
+    is_glob(path)
+        && each_directory(path).is_none()
+        && root.join(path).exists()
+        && !fast_glob::glob_match(path, path)
 }
 
 impl Reader<'_> {
@@ -51,6 +62,20 @@ impl Reader<'_> {
                     &format!("entry_points[{index}].path"),
                     format!("no file is ever in {:?}, so its gates never run", read.path),
                     Some("write it from the project's root on, for example `src`".to_owned()),
+                );
+            }
+            if let Some(read) = read.filter(|read| is_mistaken_glob(&config.root, &read.path)) {
+                let escaped = read.path.replace(['[', '{', '?', '*'], "?");
+                self.examiner(file).warn(
+                    entry.get("path").map_or(entry.line, |node| node.line),
+                    &format!("entry_points[{index}].path"),
+                    format!(
+                        "{:?} is read as a glob, and does not match what is there under this name",
+                        read.path
+                    ),
+                    Some(format!(
+                        "write `{escaped}/**`, where `?` stands for any sign"
+                    )),
                 );
             }
             for (key, kind, known) in [

@@ -553,3 +553,20 @@ fn an_entry_point_that_no_file_can_be_in_is_told() {
         assert_eq!(run.stderr.contains(told), is_told, "{path}: {run:?}");
     }
 }
+
+#[test]
+fn a_name_that_is_read_as_a_glob_is_told() {
+    let config = |path: &str| {
+        format!("base_branch: main\nentry_points:\n  - path: \"{path}\"\n    checks: [ok]\n")
+    };
+    let gates = Gates::raw(&[OK], &config("app/[id]"));
+    gates.file("app/[id]/page", "1");
+    insta::assert_snapshot!(problems(&gates).join("\n"), @r#"
+    .gauntlet/config.yml:3 entry_points[0].path: "app/[id]" is read as a glob, and does not match what is there under this name (write `app/?id]/**`, where `?` stands for any sign)
+    "#);
+    // What it says is right.
+    gates.file(".gauntlet/config.yml", &config("app/?id]/**"));
+    assert_eq!(problems(&gates), [""; 0]);
+    let (found, _) = gates.json(&["detect"]);
+    assert_eq!(found["gates"][0]["id"], "check:app/?id]/**:ok", "{found}");
+}

@@ -291,3 +291,19 @@ fn a_run_that_decided_nothing_costs_no_attempt() {
     gates.check("slow", "command: \"false\"");
     gates.tollgate(&["run"]).exits(1).says("[FAIL]");
 }
+
+#[test]
+fn a_lock_that_leads_elsewhere_overwrites_nothing() {
+    let gates = Gates::new(&[OK]);
+    let precious = gates.file("precious", "precious");
+    std::fs::create_dir(gates.path("gauntlet_logs")).unwrap();
+    std::os::unix::fs::symlink(&precious, gates.path("gauntlet_logs/.gauntlet-run.lock")).unwrap();
+    for command in ["clean", "run"] {
+        gates
+            .tollgate(&[command])
+            .exits(1)
+            .says(".gauntlet-run.lock is a symbolic link; remove it");
+    }
+    assert_eq!(gates.stop_raw(b"{}").0["status"], "error");
+    assert_eq!(gates.read("precious"), "precious");
+}

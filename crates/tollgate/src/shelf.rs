@@ -31,7 +31,7 @@ impl<'r> Shelf<'r> {
     /// The shelf of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
         let home = Layout::person(env).ok_or_else(|| {
-            "there is no home directory to keep it in (HOME is not set)".to_owned()
+            "there is no home directory to keep it in: HOME is not set".to_owned()
         })?;
         if let Some(top) = lies_in(&home, &repository.top) {
             return Err(format!(

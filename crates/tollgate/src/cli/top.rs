@@ -33,7 +33,8 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let mut observer = super::observer()?;
-    let watched = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let is_dumb = crate::hook::variable("TERM").is_none_or(|name| name == "dumb");
+    let watched = !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if arguments.once || !watched {
         let room = if std::io::stdout().is_terminal() {
             size()
@@ -105,18 +106,24 @@ fn wait_for_key() -> std::io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Over the lines before, so that nothing flickers.
+/// Over the lines before, so that nothing flickers. Who wants no colours still wants the cursor
+/// moved, so this does not go through what takes colours away.
 fn draw(lines: &[Line]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let is_coloured = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
     let mut text = "\u{1b}[H".to_owned();
     for (index, line) in lines.iter().enumerate() {
         if index > 0 {
             text.push_str("\r\n");
         }
-        text.push_str(&styled(line));
+        if is_coloured {
+            text.push_str(&styled(line));
+        } else {
+            text.extend(line.0.iter().map(|(_, piece)| piece.as_str()));
+        }
         text.push_str("\u{1b}[K");
     }
     text.push_str("\u{1b}[J");
-    let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }

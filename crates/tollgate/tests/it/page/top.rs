@@ -62,3 +62,22 @@ fn it_quits_with_q_and_gives_the_terminal_back() {
         );
     }
 }
+
+#[test]
+fn without_colours_it_is_still_drawn_in_place() {
+    let project = states::busy();
+    let mut command = project.command(&["top"]);
+    command.env("TERM", "xterm").env("NO_COLOR", "1");
+    let mut terminal = Terminal::start_in(80, &command);
+    terminal.shows("BG-001");
+    project.file(".isdlc/state.json", "{}");
+    let (text, code) = terminal.shows("none is running").presses("q").ends();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.matches("\u{1b}[H").count() >= 2, "{text:?}");
+    assert!(!text.contains("\u{1b}[1m"), "{text:?}");
+
+    // What cannot move its cursor is shown the state of things once.
+    command.env("TERM", "dumb");
+    let (text, code) = Terminal::start(&command).ends();
+    assert!(code == 0 && !text.contains('\u{1b}'), "{text:?}");
+}

@@ -12,7 +12,7 @@ use crate::project::Layout;
 use crate::protocol::{Event, Wire};
 use crate::state::activity::{Activity, ActivityLog};
 use crate::state::excerpt;
-use crate::state::journal::{Decision, Entry, Journal};
+use crate::state::journal::{Decision, Draft, Entry, Journal};
 use crate::state::kept::Kept;
 use crate::verdict::{Fault, Finding, Outcome, Report};
 
@@ -112,6 +112,7 @@ impl<'a> Record<'a> {
                 failed = Some(error);
             }
         };
+        let mut lines = Vec::new();
         let reports = outcome
             .warnings
             .iter()
@@ -130,11 +131,12 @@ impl<'a> Record<'a> {
             .filter(|_| is_finding)
             .and_then(|text| Kept::states(&layout.local()).keep(text).ok());
         for (decision, report) in reports.chain(block) {
-            keep(journal.append(&Entry {
+            let line = Entry {
                 input: input.as_ref(),
                 state: state.as_deref(),
                 ..self.entry(now, decision, report)
-            }));
+            };
+            lines.push(line.draft());
             if let Some(log) = &log {
                 let event = match decision {
                     Decision::Block => "block",
@@ -148,11 +150,12 @@ impl<'a> Record<'a> {
             }
         }
         for change in &outcome.changes {
-            keep(journal.append(&Entry {
+            let line = Entry {
                 code: Some(change.code),
                 reason: Some(&change.text),
                 ..self.history(change, &self.blank(now, Decision::Change))
-            }));
+            };
+            lines.push(line.draft());
         }
         // The journal remembers what this session was told.
         let told: Vec<bool> = outcome
@@ -164,12 +167,16 @@ impl<'a> Record<'a> {
             })
             .collect();
         for fault in &outcome.faults {
-            keep(journal.append(&Entry {
+            let line = Entry {
                 code: Some(fault.kind),
                 reason: Some(&fault.text),
                 ..self.blank(now, Decision::Fault)
-            }));
+            };
+            lines.push(line.draft());
         }
+        // All at one turn: were the journal's lock busy, each line alone would be waited for.
+        let lines: std::io::Result<Vec<Draft>> = lines.into_iter().collect();
+        keep(lines.and_then(|lines| journal.append_all(&lines)));
         let mut told = told.into_iter();
         outcome.faults.retain(|_| !told.next().unwrap_or(false));
         if let Some(error) = failed {

@@ -38,6 +38,8 @@ const LIMIT: u64 = 4 << 20;
 /// Two lines are never longer than this.
 const TORN: u64 = 1 << 20;
 
+/// How many lines that waited are taken in at one turn: an agent waits for it.
+const AT_ONCE: usize = 256;
 /// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
 const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
 
@@ -329,8 +331,8 @@ impl Journal {
     /// The lines that wait to be chained, oldest first.
     pub fn waiting(&self) -> Vec<String> {
         let inbox = self.inbox();
-        let names = inbox.names().unwrap_or_default();
-        let texts = names.iter().filter_map(|name| inbox.read(name).ok());
+        let names = inbox.names().unwrap_or_default().into_iter();
+        let texts = names.filter_map(|name| inbox.read(&name).ok());
         texts
             .filter_map(|bytes| String::from_utf8(bytes).ok())
             .collect()
@@ -418,7 +420,7 @@ impl Journal {
     /// Appends the lines that wait.
     fn take_in(&self, held: &Guard) -> io::Result<()> {
         let inbox = self.inbox();
-        for name in inbox.names().unwrap_or_default() {
+        for name in inbox.names().unwrap_or_default().into_iter().take(AT_ONCE) {
             let text = inbox
                 .read(&name)
                 .ok()

@@ -273,6 +273,7 @@ fn metadata(path: &Path) -> Option<Metadata> {
 mod tests {
     use super::super::lock::{self, Acquired};
     use super::*;
+    use crate::fs::{Plan, Strike, inject};
 
     fn watched() -> (tempfile::TempDir, Watch, PathBuf, Guard) {
         let dir = tempfile::tempdir().unwrap();
@@ -343,6 +344,70 @@ mod tests {
         assert!(matches!(changed.now, Now::Same));
         watch.restore_mode(&changed).unwrap();
         assert_eq!(std::fs::metadata(&state).unwrap().mode(), before);
+    }
+
+    #[test]
+    fn a_write_that_failed_leaves_no_intruder() {
+        let (dir, watch, state, guard) = watched();
+        watch.remember(&guard, &state).unwrap();
+        drop(guard);
+        let store = super::super::store::Store::new(&state, dir.path().join("home"));
+        let submit = |n: u64| {
+            let edits = [super::super::edit::Edit::set(&["a"], n)];
+            store.submit(jiff::Timestamp::UNIX_EPOCH, Durability::Lazy, &edits)
+        };
+        inject(None);
+        submit(2).unwrap();
+        let steps = inject(None);
+        for at in 1..=u64::try_from(steps).unwrap() {
+            let before = std::fs::read(&state).unwrap();
+            let strike = Strike::Once(13);
+            let at_step = usize::try_from(at).unwrap();
+            inject(Some(Plan {
+                at: at_step,
+                strike,
+            }));
+            let submitted = submit(100 + at);
+            inject(None);
+            if submitted.is_err() {
+                assert_eq!(std::fs::read(&state).unwrap(), before, "step {at}");
+            }
+            assert!(matches!(watch.look().0, Look::Same), "step {at}");
+        }
+    }
+
+    #[test]
+    fn on_a_full_disk_there_is_a_state_all_the_same() {
+        let (_dir, watch, state, guard) = watched();
+        watch.remember(&guard, &state).unwrap();
+        let spoil = || {
+            fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
+            match watch.look().0 {
+                Look::Changed(changed) => changed,
+                Look::NoBaseline | Look::Same => panic!(),
+            }
+        };
+        let restore =
+            |changed: &Changed, name: &str| watch.restore(&guard, changed, b"{\"a\":1}", name);
+        let changed = spoil();
+        inject(None);
+        restore(&changed, "rejected-0").unwrap().unwrap();
+        let steps = inject(None);
+        assert!(steps > 3);
+        for at in 1..=steps {
+            let changed = spoil();
+            let strike = Strike::Forever(28);
+            inject(Some(Plan { at, strike }));
+            let restored = restore(&changed, &format!("rejected-{at}"));
+            inject(None);
+            let is = std::fs::read_to_string(&state).unwrap_or_default();
+            let expected = if restored.is_ok() {
+                ["{\"a\":1}"; 2]
+            } else {
+                ["{\"a\":1}", "{\"a\":2}"]
+            };
+            assert!(expected.contains(&is.as_str()), "step {at}: {is}");
+        }
     }
 
     #[test]

@@ -316,7 +316,7 @@ impl<'p, 'a> Input<'p, 'a> {
                 path: self.path(more_files, needed),
             },
             Family::Delegate => ToolCall::Delegate {
-                agent: self.texts(SUBAGENT).pop().unwrap_or_default(),
+                agent: self.agent(),
                 prompt: join(self.texts(TOLD)).unwrap_or_default(),
                 description: join(self.texts(&["description"])).unwrap_or_default(),
             },
@@ -363,6 +363,22 @@ impl<'p, 'a> Input<'p, 'a> {
             Some(command) => command,
             None => self.missing("command", needed),
         }
+    }
+
+    /// One agent or, from duplicate keys, all of them, a line each.
+    fn agent(&mut self) -> Cow<'a, str> {
+        // Fields of different names are no duplicates of each other: the first that says
+        // something counts.
+        let Some(key) = SUBAGENT.iter().find(|key| self.has_text(&[key])) else {
+            return self.texts(SUBAGENT).pop().unwrap_or_default();
+        };
+        let mut agents = self.texts(&[key]);
+        agents.dedup();
+        if agents.len() > 1 {
+            self.problems
+                .push(format!("`{}{key}` is there twice", self.label));
+        }
+        join(agents).unwrap_or_default()
     }
 
     fn file(&mut self, more_files: &mut Vec<Cow<'a, str>>, needed: bool) -> ToolCall<'a> {

@@ -157,7 +157,7 @@ pub(crate) const RUNNERS: &[Runner] = &[
                 || (program == "artisan" && verb(args) == "test")
         },
         idle: &["--list-tests", "--list-suites"],
-        read: summary::phpunit,
+        read: summary::pest,
     },
     Runner {
         name: "junit",
@@ -286,9 +286,13 @@ fn excludes_tests(args: &[&str]) -> bool {
 
 /// The summary of whichever runner a script started; of several the worst counts.
 fn any(text: &str) -> Option<Summary> {
-    let named = RUNNERS.iter().filter(|runner| runner.name != "a script");
+    // Pest writes what jest writes, and nothing is counted twice.
+    let named = RUNNERS
+        .iter()
+        .filter(|runner| !matches!(runner.name, "a script" | "phpunit"));
     named
         .filter_map(|runner| runner.read(text))
+        .chain(summary::phpunit(text))
         .reduce(Summary::and)
         .or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
 }
@@ -404,6 +408,14 @@ mod tests {
         }
         let survey = survey(command, Start::default());
         survey.runs().find_map(Runner::of).map(|runner| runner.name)
+    }
+
+    #[test]
+    fn a_script_counts_the_tests_of_its_runner_once() {
+        let jest = "Tests:       1 skipped, 3 passed, 4 total\n";
+        assert_eq!(any(jest), summary::jest(jest));
+        let phpunit = "OK (5 tests, 8 assertions)\n";
+        assert_eq!(any(phpunit), summary::phpunit(phpunit));
     }
 
     #[test]

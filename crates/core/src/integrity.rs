@@ -26,7 +26,7 @@ use crate::state::version::version_in;
 use crate::state::view::State;
 use crate::state::watch::{Changed, Look, Now, REJECTED, Wanted, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
-use crate::workflow::{by_hand, claims, regression};
+use crate::workflow::{by_hand, claims, course, regression};
 
 /// The name that findings are reported under.
 pub const NAME: &str = "state-watch";
@@ -360,18 +360,7 @@ fn illegal(good: &str, text: &str) -> Option<String> {
     if let Some(finding) = regression::find(&disk, &incoming) {
         return Some(finding.text);
     }
-    let index = |state: &Object<'_>| {
-        state
-            .object("active_workflow")?
-            .get("current_phase_index")
-            .and_then(Node::u64)
-    };
-    match (index(&disk), index(&incoming)) {
-        (Some(was), Some(is)) if is > was.saturating_add(1) => Some(format!(
-            "current_phase_index went from {was} to {is}: a workflow advances one phase at a time"
-        )),
-        _ => None,
-    }
+    course::left(&disk, &incoming)
 }
 
 /// Tells why a phase's gate is closed, if it is.

@@ -4,6 +4,7 @@
 //! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
 //! `tollgate` crate.
 
+mod configs;
 pub mod env;
 pub mod fs;
 pub mod git;

@@ -389,7 +389,7 @@ impl ProjectId {
                 format!("monorepo.json cannot be read: {error}"),
             )
         })?;
-        let inside = cwd.and_then(|cwd| lexical(cwd).strip_prefix(root).ok().map(Path::to_owned));
+        let inside = cwd.and_then(|cwd| within(root, cwd));
         let projects = config.object("projects").unwrap_or_default();
         let mut best: Option<(usize, String)> = None;
         for (id, entry) in projects.iter() {
@@ -407,12 +407,23 @@ impl ProjectId {
         }
         match best {
             Some((_, id)) => checked(&id, "monorepo.json"),
-            None => match config.str("default_project").filter(|id| !id.is_empty()) {
-                Some(id) => checked(&id, "monorepo.json"),
+            None => match config.get("default_project").filter(|id| id.truthy()) {
+                // A number taken for "none" would switch every guard off.
+                Some(id) => checked(&id.str().unwrap_or(id.text().into()), "monorepo.json"),
                 None => Ok(None),
             },
         }
     }
+}
+
+/// Where in `root` the directory `cwd` is, by its text, else by what it leads to: the agent may
+/// have gone there by another name of the root.
+fn within(root: &Path, cwd: &Path) -> Option<PathBuf> {
+    if let Ok(inside) = lexical(cwd).strip_prefix(root) {
+        return Some(inside.to_owned());
+    }
+    let (root, cwd) = (root.canonicalize().ok()?, cwd.canonicalize().ok()?);
+    cwd.strip_prefix(root).ok().map(Path::to_owned)
 }
 
 /// A configured path of an artifact, relative to the root: `docs/` stands for `base`, wherever

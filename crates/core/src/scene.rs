@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::configs::Configs;
 use crate::env::Env;
 use crate::fs::Identity;
-use crate::json::Object;
+use crate::json::{Node, Object};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
@@ -36,7 +37,7 @@ pub struct Sources {
     monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<TextFile>, Fault>>,
-    configs: [OnceCell<Result<Option<String>, Fault>>; 4],
+    configs: Configs,
     now: Timestamp,
     by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
@@ -100,7 +101,7 @@ impl Sources {
             monorepo: OnceCell::new(),
             project: OnceCell::new(),
             state: OnceCell::new(),
-            configs: Default::default(),
+            configs: Configs::default(),
             now,
             by_lines: None,
             ask_git: None,
@@ -266,24 +267,14 @@ impl Sources {
         self.layout.root().join(path).is_file()
     }
 
-    /// The text of a configuration file, from the first place that has it.
-    pub(crate) fn config(&self, file: ConfigFile) -> Result<Option<&str>, &Fault> {
-        let [manifest, requirements, workflows, artifact_paths] = &self.configs;
-        let cell = match file {
-            ConfigFile::Manifest => manifest,
-            ConfigFile::Requirements => requirements,
-            ConfigFile::Workflows => workflows,
-            ConfigFile::ArtifactPaths => artifact_paths,
-        };
-        let text = cell.get_or_init(|| {
-            for path in self.layout.config_files(file) {
-                if let Some(text) = read(&path, file.unreadable())? {
-                    return Ok(Some(text));
-                }
-            }
-            Ok(None)
-        });
-        text.as_ref().map(Option::as_deref)
+    /// A configuration file as a text and as an object, and what is wrong with its places.
+    pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
+        self.configs.object(&self.layout, file)
+    }
+
+    /// The text of the manifest.
+    pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
+        self.configs.manifest(&self.layout)
     }
 }
 
@@ -353,7 +344,7 @@ impl<'a> Scene<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.sources.config(ConfigFile::Manifest) {
+        self.manifest.get_or_init(|| match self.sources.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -364,7 +355,7 @@ impl<'a> Scene<'a> {
             Ok(None) if !self.layout().is_isdlc() => Manifest::built_in(),
             Ok(None) => Manifest::default(),
             Err(fault) => {
-                self.note::<()>(fault.clone());
+                self.note::<()>(fault);
                 Manifest::default()
             }
         })
@@ -380,20 +371,9 @@ impl<'a> Scene<'a> {
             ConfigFile::ArtifactPaths => artifact_paths,
         };
         let config = cell.get_or_init(|| {
-            let text = match self.sources.config(file) {
-                Ok(text) => text?,
-                Err(fault) => return self.note(fault.clone()),
-            };
-            Object::parse(text).map_or_else(
-                |error| {
-                    let text = format!(
-                        "{} cannot be read ({error}): guards that need it are off",
-                        file.name()
-                    );
-                    self.note(Fault::new(file.unreadable(), text))
-                },
-                Some,
-            )
+            let (found, faults) = self.sources.config(file);
+            self.faults.borrow_mut().extend(faults);
+            found.map(|(_, object)| object)
         });
         config.as_ref()
     }
@@ -449,11 +429,37 @@ impl<'a> Scene<'a> {
                     prompt,
                     description,
                 }) => {
-                    let phases = self.workflow().map(Workflow::phases).unwrap_or_default();
-                    delegation::detect(agent, prompt, description, self.manifest(), &phases)
+                    let detect = |known: &[String]| {
+                        delegation::detect(agent, prompt, description, self.manifest(), known)
+                    };
+                    let mut known = self.workflow().map(Workflow::phases).unwrap_or_default();
+                    match detect(&known) {
+                        // Only a key that nobody knows is worth reading the configuration for.
+                        Delegation::UnknownPhase(_) => {
+                            known.extend(self.configured_phases());
+                            detect(&known)
+                        }
+                        found @ (Delegation::None | Delegation::Phase(_)) => found,
+                    }
                 }
                 _ => Delegation::None,
             })
+    }
+
+    /// The phases that the project's own workflows and requirements name.
+    fn configured_phases(&self) -> Vec<String> {
+        let required = self.config(ConfigFile::Requirements);
+        let required = required.and_then(|config| config.object("phase_requirements"));
+        let required = required.unwrap_or_default();
+        let keys = required.iter().map(|(phase, _)| phase.to_owned());
+        let defined = self.config(ConfigFile::Workflows);
+        let defined = defined.and_then(|config| config.object("workflows"));
+        let defined = defined.unwrap_or_default();
+        let lists = defined
+            .iter()
+            .filter_map(|(_, one)| one.get("phases")?.array());
+        let listed = lists.flatten().filter_map(Node::str).map(Cow::into_owned);
+        keys.chain(listed).collect()
     }
 
     /// Where `name`, a document of the workflow, is or belongs.
@@ -523,9 +529,13 @@ impl<'a> Scene<'a> {
         self.sources.ask_git.and_then(|ask| ask(work_tree))
     }
 
-    /// A path of the event, made absolute.
+    /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.
     pub fn absolute(&self, path: &str) -> PathBuf {
-        lexical(&self.start_dir().join(path))
+        let at_home = path.strip_prefix("~/").zip(self.home());
+        lexical(&match at_home {
+            Some((rest, home)) => home.join(rest),
+            None => self.start_dir().join(path),
+        })
     }
 
     /// The text of a file that the event touches; nothing if it is absent or unreadable.

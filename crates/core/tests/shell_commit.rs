@@ -1,4 +1,5 @@
-//! Would this command make a commit on `main`? Every row of the corpus was labelled by running it.
+//! Would this command make a commit on `main`? Every row of the corpus was labelled by running it,
+//! except those of programs that were not there, which say so.
 
 use std::path::Path;
 use std::process::Command;

@@ -203,6 +203,79 @@ fn hostile_texts_take_linear_time() {
         ("continuations", full("\\\n")),
         ("worktrees", full("git worktree add ../a;")),
         ("directories", full("cd a;git add b;")),
+        ("wrappers", full("env ")),
+        ("wrappers with operands", full("timeout 1 ")),
+        ("unknown words", full("$a ")),
+        (
+            "actions of find",
+            format!("find . {}", "-exec a ; ".repeat(20_000)),
+        ),
+        ("redirections", full(">a ")),
+        ("written files", full("echo a>b;")),
+        (
+            "directories of git",
+            format!("git {}commit", "-C a ".repeat(50_000)),
+        ),
+        (
+            "split values",
+            format!("a='{}';{}", "x ".repeat(20_000), "echo $a;".repeat(20_000)),
+        ),
+        (
+            "patterns",
+            format!(
+                "a={};{}",
+                "x".repeat(500),
+                format!("echo ${{a##*{}y}};", "x*".repeat(200)).repeat(500)
+            ),
+        ),
+        (
+            "replacements",
+            format!(
+                "a={};b={};{}",
+                "x".repeat(500),
+                "y".repeat(60_000),
+                "echo ${a//x/$b};".repeat(5_000)
+            ),
+        ),
+        (
+            "replaced marks",
+            format!(
+                "echo {} | xargs -Ia sh {}",
+                "b".repeat(60_000),
+                "a".repeat(60_000)
+            ),
+        ),
+        (
+            "brace alternatives",
+            full("echo {a,b}{c,d}{e,f}{g,h}{i,j}{k,l};"),
+        ),
+        (
+            "assignments in code",
+            format!("python3 -c '{}'", "a=".repeat(120_000)),
+        ),
+        (
+            "aliases",
+            format!(
+                "shopt -s expand_aliases\nalias a='a a '\n{}",
+                "a ".repeat(60_000)
+            ),
+        ),
+        ("evals", full("eval ")),
+        (
+            "filters",
+            format!(
+                "echo '{}' | sed s/a/bb/g | tr a b | sort | sh",
+                "a\n".repeat(30_000)
+            ),
+        ),
+        (
+            "directories kept",
+            format!(
+                "{}{}",
+                "pushd aaaaaaaaaaaaaaaa;".repeat(64),
+                "(a);".repeat(50_000)
+            ),
+        ),
     ] {
         let started = worked();
         read(

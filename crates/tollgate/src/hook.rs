@@ -442,6 +442,11 @@ impl Options {
             self.event.get_or_insert_with(|| (*event).to_owned());
         } else if let Some(guard) = Guard::named(name) {
             self.guards = Guards::One(guard);
+            // The specifications' own events do not say when they happen, and a call that ran
+            // looks like one that is about to; a guard that is asked afterwards only tells.
+            if let Some(kind) = guard.only_afterwards() {
+                self.event.get_or_insert_with(|| kind.as_str().to_owned());
+            }
         } else {
             self.guards = Guards::Unknown;
             self.complain(&format!(

@@ -97,7 +97,14 @@ pub(crate) fn is_dry_run(args: &[Word]) -> bool {
         let text = word.raw();
         match text {
             "--" => break,
-            "--short" | "--porcelain" | "--long" | "--null" | "--help" | "-h" => return true,
+            "--null" | "--help" | "-h" => return true,
+            _ if text.len() > 3
+                && ["--short", "--porcelain", "--long"]
+                    .iter()
+                    .any(|long| long.starts_with(text)) =>
+            {
+                return true;
+            }
             "--no-dry-run" => dry = false,
             _ if text.len() > 3 && "--dry-run".starts_with(text) => dry = true,
             // git takes a long option by any beginning of it that is long enough.
@@ -162,6 +169,8 @@ mod tests {
             ("-z -m x", true),
             ("-mz", false),
             ("--porcelain", true),
+            ("--por", true),
+            ("--sh -m x", true),
             ("-- --dry-run", false),
             ("-uno --dry-run", true),
             ("-h", true),

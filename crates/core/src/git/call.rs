@@ -19,6 +19,9 @@ pub struct GitCall {
     pub config: Vec<(String, Word)>,
 }
 
+/// A longer directory is unknown.
+const MAX_PATH: usize = 4096;
+
 /// Global options whose value is the next word.
 const VALUED: [&str; 8] = [
     "-C",
@@ -56,7 +59,7 @@ impl GitCall {
         }
         (program == "git").then(|| {
             let mut call = Self::start(run);
-            call.options(run.args());
+            call.options(run);
             call
         })
     }
@@ -79,7 +82,8 @@ impl GitCall {
         }
     }
 
-    fn options(&mut self, words: &[Word]) {
+    fn options(&mut self, run: &Run) {
+        let words = run.args();
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
@@ -106,12 +110,12 @@ impl GitCall {
                 at += 1;
             }
             if let Some(value) = value {
-                self.option(name, value);
+                self.option(name, value, &run.vars);
             }
         }
     }
 
-    fn option(&mut self, name: &str, value: Word) {
+    fn option(&mut self, name: &str, value: Word, vars: &[(String, Word)]) {
         match name {
             "-C" => {
                 self.dir = match (value.literal(), &self.dir) {
@@ -119,6 +123,8 @@ impl GitCall {
                     (Some(path), None) if path.starts_with('/') => Some(join("/", path)),
                     _ => None,
                 };
+                // No system call takes a longer path.
+                self.dir = self.dir.take().filter(|dir| dir.len() <= MAX_PATH);
             }
             "--git-dir" => self.git_dir = Some(value),
             "--work-tree" => self.work_tree = Some(value),
@@ -130,8 +136,10 @@ impl GitCall {
                 self.config.push((key, value));
             }
             "--config-env" => {
-                if let Some((key, _)) = value.raw().split_once('=') {
-                    self.config.push((key.to_owned(), Word::unknown()));
+                if let Some((key, name)) = value.raw().split_once('=') {
+                    let given = vars.iter().rev().find(|(known, _)| known == name);
+                    let given = given.map_or_else(Word::unknown, |(_, value)| value.clone());
+                    self.config.push((key.to_owned(), given));
                 }
             }
             _ => {}

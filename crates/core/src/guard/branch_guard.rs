@@ -148,13 +148,20 @@ fn branches<'c>(
 
 fn to_main(current: &str, closed: Closed) -> Finding {
     let Closed { expected, notes } = closed;
+    // The name comes from a file that a repository may bring along, and the agent may run this.
+    let plain = |c: char| c.is_alphanumeric() || " -_./+@%=:,".contains(c);
+    let target = if expected.chars().all(plain) {
+        expected.clone()
+    } else {
+        format!("'{}'", expected.replace('\'', r"'\''"))
+    };
     let mut text = format!(
         "COMMIT TO MAIN BLOCKED: You are attempting to commit to '{current}' while an active \
          workflow has a feature branch '{expected}'.\n\n\
          During an active workflow, all commits should go to the feature branch to keep \
          main/master clean until the work is reviewed and merged.\n\n\
          To fix this:\n\
-         1. Switch to the feature branch: git checkout {expected}\n\
+         1. Switch to the feature branch: git checkout {target}\n\
          2. Then commit your changes there\n\n\
          Current branch:  {current}\nExpected branch: {expected}"
     );

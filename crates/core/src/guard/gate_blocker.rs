@@ -17,7 +17,7 @@ use crate::verdict::{Finding, Opinion, Verdict};
 use crate::workflow::escalation::Escalation;
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
-use crate::workflow::{gate, phases};
+use crate::workflow::{definitions, gate, phases};
 
 pub(super) const GUARD: Guard = Guard {
     name: NAME,
@@ -131,8 +131,9 @@ fn is_writable(state: &State<'_>, phase: &str) -> bool {
 fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
     let index = workflow.phase_index()?;
     let mut listed = workflow.phases();
+    let kind = workflow.str("type")?;
     if listed.is_empty() {
-        listed = defined_phases(scene, workflow);
+        listed = defined_phases(scene, &kind);
     }
     let expected = listed.get(index)?;
     // Between the end of a phase and the beginning of the next the index is one ahead.
@@ -141,29 +142,32 @@ fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Optio
     if in_step(expected) || behind.is_some_and(in_step) {
         return None;
     }
+    // Of a type that nobody defined it is not known what its index counts.
+    if !definitions::is_built_in(&kind) && definition(scene, &kind).is_none() {
+        return None;
+    }
     let text = format!(
         "GATE BLOCKED: Workflow state mismatch. Expected phase '{expected}' at index {index} but \
          current is '{phase}'.\n\n\
          active_workflow.current_phase_index and active_workflow.current_phase contradict each \
-         other. Find out which one is right, correct the other in the state, then advance again."
+         other. `tollgate workflow audit` tells which one is right and `tollgate workflow audit \
+         --repair` corrects the other; then advance again."
     );
     let reason = format!("Expected phase '{expected}' at index {index}, current is '{phase}'");
     Some(Finding::new("GB-002", text, reason))
 }
 
+/// The definition of a workflow of this type in the project's own file.
+fn definition<'a>(scene: &Scene<'a>, kind: &str) -> Option<Object<'a>> {
+    let config: &Object<'_> = scene.config(ConfigFile::Workflows)?;
+    config.object("workflows")?.object(kind)
+}
+
 /// The phases of a workflow of this type, from its definition.
-fn defined_phases(scene: &Scene<'_>, workflow: &Workflow<'_>) -> Vec<String> {
-    let definition = || {
-        let config: &Object<'_> = scene.config(ConfigFile::Workflows)?;
-        let kind = workflow.str("type")?;
-        config
-            .object("workflows")?
-            .object(&kind)?
-            .get("phases")?
-            .array()
-    };
-    let listed = definition().unwrap_or_default();
+fn defined_phases(scene: &Scene<'_>, kind: &str) -> Vec<String> {
+    let listed = definition(scene, kind).and_then(|one| one.get("phases")?.array());
     listed
+        .unwrap_or_default()
         .iter()
         .filter_map(|node| node.str())
         .map(Into::into)

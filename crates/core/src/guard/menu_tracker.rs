@@ -89,7 +89,9 @@ fn check(scene: &Scene<'_>) -> Opinion {
         record.list("steps_completed");
         record.set("started_at", now.clone());
     }
-    let shown = record.number("menu_interactions") + u64::from(menu);
+    let shown = record
+        .number("menu_interactions")
+        .saturating_add(u64::from(menu));
     if menu {
         record.add("menu_interactions", 1);
         record.set("last_menu_at", now.clone());

@@ -217,6 +217,8 @@ pub struct Tool<'a> {
     pub call: ToolCall<'a>,
     /// What came of it, after the fact. See [`Tool::result_text`].
     pub result: Option<Node<'a>>,
+    /// Whether the input asks for it to go on in the background.
+    pub background: bool,
     /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
     /// path of its own. See [`Tool::files`].
     pub more_files: Vec<Cow<'a, str>>,

@@ -20,6 +20,12 @@ pub enum Exit {
     Unknown,
 }
 
+impl Exit {
+    fn is_over(self) -> bool {
+        matches!(self, Self::Code(_) | Self::Interrupted)
+    }
+}
+
 /// What a shell command printed, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output<'a> {
@@ -46,6 +52,10 @@ impl<'a> Event<'a> {
             text: text_of(result),
             exit: result.object().map_or(Exit::Unknown, |o| told(&o)),
         };
+        // Started is not ended: what it printed so far is not all.
+        if self.tool.as_ref().is_some_and(|tool| tool.background) && !output.exit.is_over() {
+            output.exit = Exit::Running;
+        }
         if output.exit != Exit::Unknown {
             return output;
         }
@@ -76,10 +86,21 @@ fn told(result: &Object<'_>) -> Exit {
     if says("interrupted") {
         return Exit::Interrupted;
     }
-    ["exitCode", "exit_code", "code"]
+    let told = ["exitCode", "exit_code", "code"]
         .iter()
-        .find_map(|key| result.get(key)?.u64())
+        .find_map(|key| status(result.get(key)?));
+    // A failure without a number is a failure.
+    let is_error = says("is_error") || says("isError");
+    let failed = is_error || result.get("success").and_then(Node::bool) == Some(false);
+    told.or(failed.then_some(1))
         .map_or(Exit::Unknown, Exit::Code)
+}
+
+/// An exit status, in quotes too. Node and Python tell of a signal with a number below 0.
+fn status(node: Node<'_>) -> Option<u64> {
+    let text = node.str().unwrap_or(Cow::Borrowed(node.text()));
+    let number: i64 = text.trim().parse().ok()?;
+    Some(u64::try_from(number).unwrap_or(1))
 }
 
 /// `{"output":"…","exitCode":1}`, as Cursor packs it into a string.

@@ -60,10 +60,18 @@ pub(super) fn only_channel(outcome: &Outcome) -> Option<String> {
     lines(notices(outcome).into_iter().chain(told))
 }
 
-/// One line per warning and fault, for the person.
+/// One line per warning and fault, for the person; with the specifications' warnings, which say
+/// in their first line that something is wrong and below it what, all of them.
 pub(super) fn notices(outcome: &Outcome) -> Option<String> {
     let warnings = outcome.warnings.iter().map(|Report { guard, finding }| {
-        let first = first_line(&finding.text).unwrap_or(&finding.reason);
+        let whole = finding.text.trim();
+        let mut below = whole.lines().skip(1).peekable();
+        let has_details = below.peek().is_some() && below.all(|line| line.starts_with("  "));
+        let first = if has_details {
+            whole
+        } else {
+            first_line(whole).unwrap_or(&finding.reason)
+        };
         // The specifications' warnings begin with the guard's name already.
         let first = first
             .strip_prefix('[')

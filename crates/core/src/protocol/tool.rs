@@ -133,12 +133,14 @@ pub(super) fn read<'a>(
         (input.shape(), Cow::Borrowed(""))
     };
     let mut more_files = Vec::new();
+    let background = input.is_in_background();
     let call = input.call(family, event, &mut more_files);
     Some(Tool {
         name,
         id: None,
         call,
         result: None,
+        background,
         more_files,
     })
 }
@@ -159,12 +161,14 @@ pub(super) fn read_flat<'a>(
     };
     let family = input.family(name);
     let mut more_files = Vec::new();
+    let background = input.is_in_background();
     let call = input.call(family, event, &mut more_files);
     Tool {
         name: Cow::Borrowed(name),
         id: None,
         call,
         result: None,
+        background,
         more_files,
     }
 }
@@ -262,6 +266,11 @@ impl<'p, 'a> Input<'p, 'a> {
         }
     }
 
+    fn is_in_background(&self) -> bool {
+        let mut asked = self.all(&["run_in_background", "is_background", "isBackground"]);
+        asked.any(|(_, node)| node.is_true())
+    }
+
     fn is_patch(&self) -> bool {
         let begins = |text: &str| text.trim_start().starts_with("*** Begin Patch");
         let loose = self.loose.as_ref().map(|(_, text)| begins(text));
@@ -307,7 +316,7 @@ impl<'p, 'a> Input<'p, 'a> {
                 path: self.path(more_files, needed),
             },
             Family::Delegate => ToolCall::Delegate {
-                agent: self.texts(SUBAGENT).pop().unwrap_or_default(),
+                agent: self.agent(),
                 prompt: join(self.texts(TOLD)).unwrap_or_default(),
                 description: join(self.texts(&["description"])).unwrap_or_default(),
             },
@@ -354,6 +363,22 @@ impl<'p, 'a> Input<'p, 'a> {
             Some(command) => command,
             None => self.missing("command", needed),
         }
+    }
+
+    /// One agent or, from duplicate keys, all of them, a line each.
+    fn agent(&mut self) -> Cow<'a, str> {
+        // Fields of different names are no duplicates of each other: the first that says
+        // something counts.
+        let Some(key) = SUBAGENT.iter().find(|key| self.has_text(&[key])) else {
+            return self.texts(SUBAGENT).pop().unwrap_or_default();
+        };
+        let mut agents = self.texts(&[key]);
+        agents.dedup();
+        if agents.len() > 1 {
+            self.problems
+                .push(format!("`{}{key}` is there twice", self.label));
+        }
+        join(agents).unwrap_or_default()
     }
 
     fn file(&mut self, more_files: &mut Vec<Cow<'a, str>>, needed: bool) -> ToolCall<'a> {

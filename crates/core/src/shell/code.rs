@@ -5,9 +5,11 @@
 //! calls which write is made with it. Strings that are given to a shell are handed back to the
 //! caller.
 
+use super::code_given::{Given, with_values};
+
 /// A name, a string or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+pub(crate) enum Token {
     Name(String),
     Text(String),
     Sign(char),
@@ -36,7 +38,7 @@ pub(crate) enum Named {
 }
 
 /// Calls whose first argument is written or removed.
-const WRITERS: [&str; 38] = [
+const WRITERS: [&str; 34] = [
     "writeFile",
     "writeFileSync",
     "appendFile",
@@ -63,10 +65,6 @@ const WRITERS: [&str; 38] = [
     "remove",
     "removeSync",
     "rmtree",
-    "chmod",
-    "chmodSync",
-    "write",
-    "binwrite",
     "delete",
     "rm_f",
     "rm_rf",
@@ -78,7 +76,9 @@ const WRITERS: [&str; 38] = [
 ];
 
 /// Calls in which any argument may be what is changed.
-const MOVERS: [&str; 16] = [
+const MOVERS: [&str; 18] = [
+    "chmod",
+    "chmodSync",
     "copyFile",
     "copyFileSync",
     "cpSync",
@@ -111,7 +111,26 @@ const METHODS: [&str; 9] = [
 ];
 
 /// Calls that give a text to a shell.
-const SHELLS: [&str; 15] = [
+pub(crate) const SHELLS: [&str; 34] = [
+    "capture2",
+    "capture2e",
+    "capture3",
+    "execa",
+    "execaCommand",
+    "execaCommandSync",
+    "execaSync",
+    "execl",
+    "execlp",
+    "execute",
+    "execv",
+    "execvp",
+    "getstatusoutput",
+    "passthru",
+    "posix_spawn",
+    "proc_open",
+    "qx",
+    "spawnlp",
+    "spawnvp",
     "system",
     "exec",
     "execSync",
@@ -147,8 +166,8 @@ const READERS: [&str; 13] = [
 ];
 
 /// Looks for writes; `named` says what a string in the code stands for.
-pub(crate) fn deeds(code: &str, named: &dyn Fn(&str) -> Named) -> Deeds {
-    let tokens = tokens(code);
+pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named) -> Deeds {
+    let tokens = with_values(tokens(code, false), given);
     let kinds: Vec<Named> = tokens
         .iter()
         .map(|token| match token {
@@ -165,8 +184,9 @@ pub(crate) fn deeds(code: &str, named: &dyn Fn(&str) -> Named) -> Deeds {
     code.look()
 }
 
-struct Code {
-    tokens: Vec<Token>,
+/// Code in pieces, with what is known about them.
+pub(crate) struct Code {
+    pub(crate) tokens: Vec<Token>,
     kinds: Vec<Named>,
     /// Whether a directory above the file is named somewhere, so that its own name is enough.
     base: bool,
@@ -175,6 +195,16 @@ struct Code {
 }
 
 impl Code {
+    /// Only the pieces.
+    pub(crate) fn plain(code: &str, ticks: bool) -> Self {
+        Self {
+            tokens: tokens(code, ticks),
+            kinds: Vec::new(),
+            base: false,
+            held: Vec::new(),
+        }
+    }
+
     fn look(mut self) -> Deeds {
         self.follow_variables();
         let mut deeds = Deeds::default();
@@ -223,7 +253,18 @@ impl Code {
                 return true;
             }
         }
+        // `File.write(path, …)`; of an open file it takes what is written.
+        if matches!(name, "write" | "binwrite")
+            && self.is_called_on(at, &["File", "IO", "Bun", "Pathname"])
+            && self.mentions(first, false)
+        {
+            return true;
+        }
         if METHODS.contains(&name) && self.receiver_mentions(at) {
+            return true;
+        }
+        let in_place = |index: usize| matches!(self.tokens.get(index), Some(Token::Name(name)) if name == "inplace");
+        if name == "input" && args.clone().any(in_place) && self.mentions(args.clone(), false) {
             return true;
         }
         let opens = matches!(
@@ -233,6 +274,12 @@ impl Code {
         opens
             && (self.mentions(args.clone(), false) || self.receiver_mentions(at))
             && self.opens_to_write(args)
+    }
+
+    fn is_called_on(&self, at: usize, receivers: &[&str]) -> bool {
+        let token = |back: usize| at.checked_sub(back).and_then(|at| self.tokens.get(at));
+        token(1) == Some(&Token::Sign('.'))
+            && matches!(token(2), Some(Token::Name(name)) if receivers.contains(&name.as_str()))
     }
 
     /// Whether a range of the code names the file.
@@ -257,6 +304,10 @@ impl Code {
     /// Whether the file's content is taken in a range of the code.
     fn reads(&self, range: std::ops::Range<usize>) -> bool {
         range.into_iter().any(|index| match self.tokens.get(index) {
+            // `require('path')` takes in a library.
+            Some(Token::Name(name)) if name == "require" => {
+                !matches!(self.kinds.get(index + 2), Some(Named::Other))
+            }
             Some(Token::Name(name)) => READERS.contains(&name.as_str()),
             Some(Token::Text(_) | Token::Sign(_)) | None => false,
         })
@@ -274,9 +325,7 @@ impl Code {
                 continue;
             }
             let name = name.clone();
-            let end = (at + 2..self.tokens.len())
-                .find(|index| matches!(self.tokens.get(*index), Some(Token::Sign(';' | '\n'))))
-                .unwrap_or(self.tokens.len());
+            let end = self.value_end(at + 2);
             let reads = self.reads(at + 2..end);
             if !reads && self.held.len() < 64 && self.mentions(at + 2..end, false) {
                 self.held.push(name);
@@ -284,9 +333,25 @@ impl Code {
         }
     }
 
+    /// The end of an assigned value: the statement's, or a comma outside brackets.
+    fn value_end(&self, at: usize) -> usize {
+        let mut depth = 0_u32;
+        let limit = self.tokens.len().min(at + 400);
+        for index in at..limit {
+            match self.tokens.get(index) {
+                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
+                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
+                Some(Token::Sign(';' | '\n')) => return index,
+                Some(Token::Sign(',')) if depth == 0 => return index,
+                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            }
+        }
+        limit
+    }
+
     /// The end of the call's arguments: the closing parenthesis, or the statement's end for the
     /// languages that need none.
-    fn call_end(&self, at: usize) -> usize {
+    pub(crate) fn call_end(&self, at: usize) -> usize {
         let mut depth = 0_u32;
         let limit = self.tokens.len().min(at + 400);
         for index in at + 1..limit {
@@ -362,28 +427,43 @@ impl Code {
     }
 
     /// The command in a call's arguments: one text, or a list of words.
-    fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
+    pub(crate) fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
         let texts: Vec<&str> = args
+            .clone()
             .filter_map(|index| match self.tokens.get(index) {
                 Some(Token::Text(text)) => Some(text.as_str()),
                 Some(Token::Name(_) | Token::Sign(_)) | None => None,
             })
             .collect();
         match texts.as_slice() {
-            [] => None,
+            // `qw(git commit)`, `qx(git commit)`
+            [] => {
+                let names = args.filter_map(|index| match self.tokens.get(index) {
+                    Some(Token::Name(name)) if name != "qw" => Some(name.as_str()),
+                    Some(Token::Name(_) | Token::Sign(_) | Token::Text(_)) | None => None,
+                });
+                let names: Vec<&str> = names.collect();
+                (names.first() == Some(&"git")).then(|| names.join(" "))
+            }
+            // The program, and again as the first of its own arguments.
+            [program, again, ..] if !program.contains(' ') && program == again => {
+                Some(quoted(texts.get(1..).unwrap_or_default()))
+            }
             [first, ..] if first.contains(' ') => Some((*first).to_owned()),
-            words => Some(
-                words
-                    .iter()
-                    .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
+            words => Some(quoted(words)),
         }
     }
 }
 
-fn tokens(code: &str) -> Vec<Token> {
+fn quoted(words: &[&str]) -> String {
+    let quoted = words
+        .iter()
+        .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// Cuts code into tokens. Where a text in backticks is run, it stands behind `qx`.
+fn tokens(code: &str, ticks: bool) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut letters = code.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -403,6 +483,9 @@ fn tokens(code: &str) -> Vec<Token> {
                     } else {
                         text.push(inner);
                     }
+                }
+                if ticks && letter == '`' {
+                    tokens.push(Token::Name("qx".to_owned()));
                 }
                 tokens.push(Token::Text(text));
             }

@@ -183,7 +183,10 @@ impl Effects<'_> {
                 self.files(plain("m", &["indent"]).operands.into_iter().nth(1));
             }
             "curl" => self.download(
-                &plain("oHdXuAebwTFmK", &["output", "data", "header", "request"]),
+                &plain(
+                    "oHdXuAebwTFmK",
+                    &["output", "output-dir", "data", "header", "request"],
+                ),
                 &["o", "output"],
                 'O',
             ),
@@ -218,6 +221,7 @@ impl Effects<'_> {
                 }
             }
             "ed" | "ex" | "vi" | "vim" | "nvim" | "red" => self.editor(),
+            "script" => self.files(plain("cEImoOBT", &["command"]).operands),
             "find" | "gfind" => self.find(),
             "git" => git(self),
             "grep" | "egrep" | "fgrep" | "rg" | "ls" | "ps" | "ssh" | "jq" | "cat" | "head"
@@ -379,7 +383,16 @@ impl Effects<'_> {
             // print > "file"
             for part in code.raw().split('>').skip(1) {
                 let name = part.trim_start_matches('>').trim_start();
-                if let Some(name) = name
+                // print > f, with -v f=file
+                let variable = args.values.iter().find_map(|(option, value)| {
+                    let (known, value) = value.raw().split_once('=')?;
+                    let rest = name.strip_prefix(known)?;
+                    let whole = !rest.starts_with(|letter: char| letter.is_alphanumeric());
+                    (whole && matches!(option.as_str(), "v" | "assign")).then_some(value)
+                });
+                if let Some(path) = variable {
+                    self.file(Word::new(path));
+                } else if let Some(name) = name
                     .strip_prefix('"')
                     .and_then(|name| name.split('"').next())
                 {
@@ -390,9 +403,15 @@ impl Effects<'_> {
     }
 
     fn download(&mut self, args: &Args<'_>, output: &[&str], by_name: char) {
-        self.files(args.value(output).cloned());
+        let dir = args.value(&["output-dir"]).map(Word::raw);
+        let place = |path: &Word| match dir {
+            Some(dir) => Word::new(format!("{dir}/{}", path.raw())),
+            None => path.clone(),
+        };
+        self.files(args.value(output).map(place));
         if args.flags.contains(by_name) {
-            let names: Vec<Word> = args.operands.iter().map(Word::file_name).collect();
+            let names = args.operands.iter().map(|word| place(&word.file_name()));
+            let names: Vec<Word> = names.collect();
             self.files(names);
         }
     }
@@ -400,15 +419,38 @@ impl Effects<'_> {
     /// Editors write the files they are given, if the script they are given says so.
     fn editor(&mut self) {
         let words = self.run.args();
+        let parts = |text: &str| -> Vec<String> {
+            let parts = text.split(['\n', '|', ';']);
+            let parts = parts.map(|part| part.trim().trim_start_matches([':', '+']).to_owned());
+            parts.collect()
+        };
+        // `w file` writes another one.
+        let elsewhere = |part: &str| {
+            let (verb, file) = part.split_once(' ')?;
+            let verb = verb.trim_start_matches(|letter: char| "%,$.0123456789".contains(letter));
+            let file = file.trim().trim_start_matches(">> ");
+            let writes = matches!(verb, "w" | "w!" | "wq" | "wq!" | "sav" | "sav!" | "saveas");
+            (writes && !file.is_empty()).then(|| file.to_owned())
+        };
         let saves = |text: &str| {
-            text.split(['\n', '|', ';']).any(|part| {
-                let part = part.trim().trim_start_matches([':', '+']);
-                part.starts_with('w')
-                    || part.starts_with('x')
-                    || part.starts_with("up")
-                    || part.contains("writefile")
+            parts(text).iter().any(|part| {
+                elsewhere(part).is_none()
+                    && (part.starts_with('w')
+                        || part.starts_with('x')
+                        || part.starts_with("up")
+                        || part.contains("writefile"))
             })
         };
+        let texts = words.iter().chain(self.run.input.as_ref()).map(Word::raw);
+        let others: Vec<String> = texts
+            .flat_map(|text| {
+                parts(text)
+                    .iter()
+                    .filter_map(|part| elsewhere(part))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        self.files(others.into_iter().map(Word::new));
         // A word after `-c` is a script whatever it looks like; others may be file names.
         let mut script = false;
         let told = words.iter().any(|word| {

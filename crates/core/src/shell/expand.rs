@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
-use super::parameter::{element, operate, slice};
-use super::syntax::{BETWEEN, BRACKET, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
+use super::parameter::{element, operate, plain_element, slice};
+use super::syntax::{BETWEEN, BRACKET, DEEP, HOLE, LOOSE, Piece, QUERY, RawWord, STAR, VarOp};
 use super::walk::{Io, Scope, Walker};
 use super::word::{Word, is_mark};
 
 /// More alternatives than this are not written out.
 const MAX_BRACES: usize = 64;
+/// Braces in a longer word are not written out.
+const MAX_BRACED: usize = 2048;
 /// A longer text is treated as unknown.
 const MAX_TEXT: usize = 64 * 1024;
 
@@ -23,6 +25,8 @@ struct Fields {
     separators: Option<String>,
     /// Globs stay plain letters and blanks do not split: an assignment, a quoted text.
     whole: bool,
+    /// Globs cover hidden names as well.
+    dotglob: bool,
 }
 
 impl Fields {
@@ -39,7 +43,11 @@ impl Fields {
             // The program, not the start of a glob.
             self.text.push_str(text);
         } else if text.contains(['*', '?', '[', HOLE]) {
-            self.text.extend(text.chars().map(activate));
+            let marks = text.chars().map(activate);
+            self.text.extend(marks.map(|mark| match mark {
+                STAR if self.dotglob => DEEP,
+                mark => mark,
+            }));
         } else {
             self.text.push_str(text);
         }
@@ -111,18 +119,20 @@ impl Walker<'_> {
                 words.push(Word::new(text.as_str()));
                 continue;
             }
-            for word in braces(word) {
+            let alternatives = braces(word);
+            if self.spent(u32::try_from(alternatives.len()).unwrap_or(u32::MAX)) {
+                break;
+            }
+            for word in alternatives {
                 let separators = scope.vars.get("IFS").map(|value| value.text.clone());
                 let mut fields = Fields {
                     separators,
+                    dotglob: scope.dotglob,
                     ..Fields::default()
                 };
                 self.fill(&word, scope, &mut fields);
                 fields.cut();
                 words.append(&mut fields.done);
-            }
-            if self.spent(1) {
-                break;
             }
         }
         words
@@ -147,6 +157,7 @@ impl Walker<'_> {
     }
 
     fn fill(&mut self, raw: &RawWord, scope: &mut Scope, fields: &mut Fields) {
+        let mut paid = fields.done.len();
         for (index, piece) in raw.0.iter().enumerate() {
             match piece {
                 Piece::Bare(text) if index == 0 && text.starts_with('~') => {
@@ -185,8 +196,9 @@ impl Walker<'_> {
             if fields.text.len() > MAX_TEXT {
                 fields.text = String::from(HOLE);
             }
-            // A long value costs as much as many words do.
-            let cost = fields.text.len() / 32;
+            // A long value costs as much as many words do, and many words do as well.
+            let cost = fields.text.len() / 32 + (fields.done.len() - paid) / 4;
+            paid = fields.done.len();
             if self.spent(u32::try_from(cost).unwrap_or(u32::MAX)) {
                 return;
             }
@@ -235,7 +247,7 @@ impl Walker<'_> {
                     if index > 0 {
                         fields.cut();
                     }
-                    fields.quoted(arg);
+                    fields.quoted(plain_element(arg));
                 }
                 return;
             }
@@ -268,6 +280,13 @@ impl Walker<'_> {
             }
             VarOp::Other(word) => {
                 let operation = self.text(word, scope);
+                let length = value.as_ref().map_or(0, String::len).min(512);
+                // A pattern is tried at every place of the value.
+                let cost = length * length * operation.len() / 512;
+                let cost = u32::try_from(cost).unwrap_or(u32::MAX);
+                if self.spent(cost) {
+                    return;
+                }
                 self.operated(name, &operation, scope).unwrap_or_else(hole)
             }
             VarOp::Unknown(word) => {
@@ -310,7 +329,8 @@ impl Walker<'_> {
             .strip_suffix("[@]")
             .or_else(|| name.strip_suffix("[*]"))
         {
-            return Some(scope.vars.get(array)?.text.replace(BETWEEN, " "));
+            let all = scope.vars.get(array)?.text.split(BETWEEN);
+            return Some(all.map(plain_element).collect::<Vec<_>>().join(" "));
         }
         if let Some(value) = scope.vars.get(name) {
             // An array without an index is its first element.
@@ -354,7 +374,12 @@ fn braces(word: &RawWord) -> Vec<RawWord> {
         .0
         .iter()
         .any(|piece| matches!(piece, Piece::Bare(text) if text.contains('{')));
-    if !any {
+    // Every alternative is a copy of the whole word.
+    let large = word
+        .0
+        .iter()
+        .any(|piece| matches!(piece, Piece::Bare(text) if text.len() > MAX_BRACED));
+    if !any || large {
         return vec![word.clone()];
     }
     let mut done = Vec::new();
@@ -441,7 +466,7 @@ fn range(text: &str) -> Option<Vec<String>> {
         letters.1.next(),
     ) {
         (Some(low), None, Some(high), None)
-            if low.is_ascii_alphabetic() && high.is_ascii_alphabetic() =>
+            if low.is_ascii_alphabetic() && high.is_ascii_alphabetic() && low <= high =>
         {
             (u32::from(low)..=u32::from(high)).map(word).collect()
         }

@@ -1,9 +1,10 @@
 //! Files opened by redirections, and the texts of files that the command itself writes.
 
+use super::effects::Args;
 use super::syntax::{HOLE, Redirect as RawRedirect, RedirectOp};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
-use super::{Mode, Redirect, join};
+use super::{Mode, Redirect, join, program_name};
 
 impl Walker<'_> {
     pub(crate) fn remember_stream(&mut self, text: String) -> String {
@@ -14,7 +15,9 @@ impl Walker<'_> {
     }
 
     pub(crate) fn remember_file(&mut self, path: String, text: String) {
-        if self.files.len() < 64 {
+        if let Some((_, known)) = self.files.iter_mut().find(|(known, _)| *known == path) {
+            *known = text;
+        } else if self.files.len() < 64 {
             self.files.push((path, text));
         }
     }
@@ -95,19 +98,25 @@ impl Walker<'_> {
         }
     }
 
-    /// Remembers what a command makes of a text that is known: `tee file`, `cp from to`.
+    /// Remembers what a command makes of a text that is known: `tee file`, `cp from to`. A copy of
+    /// git, or a link to it, is git.
     pub(crate) fn note_copied(&mut self, name: &str, call: &Call) {
         let Some(dir) = call.dir.as_deref() else {
             return;
         };
-        let operands: Vec<&str> = (call.words.iter().skip(1))
-            .filter(|word| !word.starts_with("-"))
-            .filter_map(Word::literal)
-            .collect();
+        let valued = if name == "install" { "gmotS" } else { "tS" };
+        let args = Args::read(call.words.get(1..).unwrap_or_default(), valued, &["mode"]);
+        let operands: Vec<&str> = args.operands.iter().filter_map(Word::literal).collect();
         let (text, to) = match (name, operands.as_slice()) {
             ("tee", to) => (call.io.input.as_deref().map(str::to_owned), to),
-            ("cp" | "mv" | "install", [from, to]) => {
-                (self.file_text(from, Some(dir)), std::slice::from_ref(to))
+            (_, ["/dev/stdin", to]) => (
+                call.io.input.as_deref().map(str::to_owned),
+                std::slice::from_ref(to),
+            ),
+            (_, [from, to]) => {
+                let known = self.file_text(from, Some(dir));
+                let git = || (program_name(from) == Some("git")).then(|| "git \"$@\"".to_owned());
+                (known.or_else(git), std::slice::from_ref(to))
             }
             _ => return,
         };
@@ -115,6 +124,18 @@ impl Walker<'_> {
         for name in to {
             self.remember_file(join(dir, name), text.clone());
         }
+        // Into a directory.
+        if let (true, [from, to]) = (name != "tee", operands.as_slice()) {
+            let base = from.rsplit('/').next().unwrap_or_default();
+            self.remember_file(join(dir, &format!("{to}/{base}")), text);
+        }
+    }
+
+    /// The text of a file of this name in whatever directory.
+    pub(crate) fn file_named(&self, name: &str) -> Option<String> {
+        let named = |path: &str| path.rsplit('/').next() == Some(name);
+        let found = self.files.iter().rev().find(|(path, _)| named(path));
+        found.map(|(_, text)| text.clone())
     }
 
     /// The text of a file, when this very command wrote it.
@@ -131,7 +152,13 @@ impl Walker<'_> {
             .map(|(_, text)| text.clone())
     }
 
-    pub(crate) fn note_written(&mut self, redirects: &[Redirect], output: &str, scope: &Scope) {
+    pub(crate) fn note_written(
+        &mut self,
+        redirects: &[Redirect],
+        appends: bool,
+        output: &str,
+        scope: &Scope,
+    ) {
         let written = redirects
             .iter()
             .find(|redirect| redirect.mode == Mode::Write);
@@ -140,11 +167,20 @@ impl Walker<'_> {
             && !name.starts_with("/dev/")
         {
             let path = join(dir, name);
-            let mut text = self.file_text(&path, None).unwrap_or_default();
+            let before = appends.then(|| self.file_text(&path, None)).flatten();
+            let mut text = before.unwrap_or_default();
             text.push_str(output);
+            if text.len() > 64 * 1024 {
+                text = String::from(HOLE);
+            }
             self.remember_file(path, text);
         }
     }
+}
+
+/// Whether a redirection adds to its file.
+pub(crate) fn appends(redirect: &RawRedirect) -> bool {
+    matches!(redirect.op, RedirectOp::Append | RedirectOp::BothAppend)
 }
 
 /// Whether a redirection takes standard output elsewhere.

@@ -11,12 +11,16 @@
 //! Meaning is given by [`writes`] and by `git::commits`.
 
 mod code;
+mod code_commands;
+mod code_given;
 mod effects;
 mod effects_copy;
 mod effects_git;
 mod expand;
 mod files;
+mod filter;
 mod heredoc;
+mod launch;
 mod lex;
 mod modes;
 mod nested;
@@ -30,6 +34,7 @@ mod syntax;
 mod walk;
 mod word;
 mod wrap;
+mod wrappers;
 pub mod writes;
 
 use std::path::Path;

@@ -4,10 +4,11 @@
 use std::rc::Rc;
 
 use super::expand::{activate, as_script};
+use super::launch::runs_code;
 use super::output::printf;
-use super::state::{define_alias, set};
+use super::state::{define_alias, set, shopt};
 use super::syntax::{BELOW, Command, DEEP, HOLE, LOOSE};
-use super::walk::{Call, Io, Scope, Walker};
+use super::walk::{Call, Io, MAX_TURNS, Scope, Walker};
 use super::word::Word;
 use super::wrap::split_words;
 use super::{Link, Mode};
@@ -42,8 +43,16 @@ impl Walker<'_> {
             return text.map_or_else(|| String::from(HOLE), |text| text.to_string());
         };
         match name.as_str() {
-            "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "rbash" => {
+            "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "rbash" | "fish" | "csh"
+            | "tcsh" | "yash" | "oksh" | "xonsh" | "elvish" | "nu" => {
                 return self.shell(&call, 1, scope);
+            }
+            // What follows `--` is for a shell.
+            "capsh" => {
+                let at = call.words.iter().position(|word| word.raw() == "--");
+                if let Some(at) = at {
+                    return self.shell(&call, at + 1, scope);
+                }
             }
             "busybox" | "toybox" => {
                 let mut inner = call.clone();
@@ -53,47 +62,43 @@ impl Walker<'_> {
                 }
             }
             "eval" => {
-                let text = joined(call.words.get(1..).unwrap_or_default());
+                for (name, value) in &call.vars {
+                    self.assign(name, value.raw().to_owned(), scope);
+                }
+                let spelled = call.words.get(1).is_some_and(|word| word.raw() == "--");
+                let text = joined(
+                    call.words
+                        .get(1 + usize::from(spelled)..)
+                        .unwrap_or_default(),
+                );
                 return self.nested(&text, scope, &call.io);
             }
             "source" | "." => return self.source(call, scope),
             "xargs" | "gxargs" => return self.xargs(&call, scope),
             "find" | "gfind" | "fd" | "fdfind" => self.find(&call, scope),
             "parallel" => return self.parallel(&call, scope),
-            "watch" => {
-                let rest = operands(&call.words, "nqd", 1);
-                self.nested(&joined(rest), &mut scope.clone(), &call.io);
-            }
-            "entr" => {
-                let mut inner = call.clone();
-                inner.words = operands(&call.words, "", 1).to_vec();
-                self.deeper(|walker| walker.dispatch(inner, scope));
-            }
+            "watch" | "entr" | "tmux" | "screen" => self.behind_options(&name, &call, scope),
             "trap" => self.trap(&call, scope),
-            "tmux" | "screen" => {
-                for word in call
-                    .words
-                    .iter()
-                    .skip(1)
-                    .filter(|word| word.raw().contains(' '))
-                {
-                    let text = word.raw().to_owned();
-                    self.nested(&text, &mut scope.clone(), &Io::default());
-                }
-            }
-            "shopt" if call.words.iter().any(|word| word.raw() == "expand_aliases") => {
-                scope.aliases = Some(Rc::default());
-            }
+            "shopt" => shopt(&call, scope),
             "alias" => define_alias(&call, scope),
-            "su" | "runuser" | "script" | "flock" | "nix-shell" | "hyperfine" | "npx" => {
+            "su" | "runuser" | "script" | "flock" | "nix-shell" | "hyperfine" | "npx" | "sg" => {
                 self.text_option(&name, &call, scope);
             }
-            "cd" | "pushd" | "popd" => {
-                self.change_dir(&name, &call, scope);
-                return String::new();
+            "npm" if matches!(call.words.get(1).map(Word::raw), Some("exec" | "x")) => {
+                self.text_option(&name, &call, scope);
             }
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                self.declare(&name, &call, scope);
+            "ssh" => self.ssh(&call, scope),
+            "at" | "batch" => self.later(&call, scope),
+            "cmd" | "powershell" | "pwsh" => self.windows(&name, &call, scope),
+            "cd" | "pushd" | "popd" | "export" | "declare" | "typeset" | "local" | "readonly" => {
+                if matches!(name.as_str(), "cd" | "pushd" | "popd") {
+                    self.change_dir(&name, &call, scope);
+                } else {
+                    self.declare(&name, &call, scope);
+                }
+                if !call.redirects.is_empty() {
+                    self.emit(call, scope);
+                }
                 return String::new();
             }
             "unset" => {
@@ -121,19 +126,10 @@ impl Walker<'_> {
                 }
             }
             "read" | "mapfile" | "readarray" => self.read(&call, scope),
-            "tee" | "cp" | "mv" | "install" => self.note_copied(&name, &call),
-            _ => {
-                let path = call
-                    .words
-                    .first()
-                    .and_then(Word::literal)
-                    .unwrap_or_default();
-                if path.contains('/')
-                    && let Some(text) = self.file_text(path, call.dir.as_deref())
-                {
-                    self.nested(&text, &mut scope.clone(), &call.io);
-                }
-            }
+            "tee" | "cp" | "mv" | "install" | "ln" => self.note_copied(&name, &call),
+            _ if runs_code(&name) => self.code(&name, &call, scope),
+            _ if self.files.is_empty() => {}
+            _ => self.written_program(&call, scope),
         }
         let output = if call.io.wanted {
             self.printed(&name, &call)
@@ -145,13 +141,33 @@ impl Walker<'_> {
     }
 
     /// Parses and walks a text that this command hands to a shell.
-    fn nested(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
+    pub(crate) fn nested(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
         let text = as_script(text);
         if text.trim() == HOLE.to_string() {
             self.survey.opaque = true;
             return String::from(HOLE);
         }
         self.deeper(|walker| walker.script(&text, scope, io))
+    }
+
+    /// A program that this very command wrote.
+    fn written_program(&mut self, call: &Call, scope: &mut Scope) {
+        let path = call.words.first().and_then(Word::literal);
+        let path = path.unwrap_or_default();
+        let text = if path.contains('/') {
+            self.file_text(path, call.dir.as_deref())
+        } else if scope.vars.contains_key("PATH") {
+            self.file_named(path)
+        } else {
+            None
+        };
+        if let Some(text) = text {
+            let mut inner = scope.clone();
+            inner.dir.clone_from(&call.dir);
+            let args = call.words.iter().skip(1).map(|word| word.raw().to_owned());
+            inner.args = Rc::new(args.collect());
+            self.nested(&text, &mut inner, &call.io);
+        }
     }
 
     pub(crate) fn call_function(
@@ -167,6 +183,9 @@ impl Walker<'_> {
             .map(|word| word.raw().to_owned())
             .collect();
         let outer = std::mem::replace(&mut scope.args, Rc::new(args));
+        for (name, value) in &call.vars {
+            self.assign(name, value.raw().to_owned(), scope);
+        }
         let output = self.deeper(|walker| walker.function_body(body, scope, &call.io));
         scope.args = outer;
         if !call.redirects.is_empty() {
@@ -222,6 +241,12 @@ impl Walker<'_> {
             if let Some(value) = Rc::make_mut(&mut inner.vars).get_mut(name) {
                 value.exported = true;
             }
+        }
+        // A script sources this file before anything else.
+        if let Some(value) = inner.vars.get("BASH_ENV").filter(|value| value.exported)
+            && let Some(text) = self.file_text(&value.text.clone(), call.dir.as_deref())
+        {
+            self.nested(&text, &mut inner, &Io::default());
         }
         let (text, args) = match operands.split_first() {
             Some((text, args)) if takes_text => (
@@ -299,6 +324,7 @@ impl Walker<'_> {
                     None => (long, None),
                 };
                 if name == "replace" {
+                    let value = value.filter(|value| !value.is_empty());
                     replace = Some(value.unwrap_or("{}").to_owned());
                 } else if name == "null" {
                     cut = Some('\0');
@@ -355,7 +381,7 @@ impl Walker<'_> {
         }
         let input = call.io.input.as_deref().unwrap_or("\u{FDD0}");
         let known = !input.contains([HOLE, LOOSE]);
-        let mut inner = call.clone();
+        let mut inner = call.with_words(Vec::new());
         inner.io.input = None;
         if let Some(mark) = replace {
             let lines: Vec<&str> = if known {
@@ -364,12 +390,13 @@ impl Walker<'_> {
             } else {
                 vec!["\u{FDD0}"]
             };
-            for line in lines.into_iter().take(8) {
-                inner.words = template
+            for line in lines.into_iter().take(MAX_TURNS) {
+                // The program itself is not replaced.
+                let (program, rest) = template.split_at(1);
+                let rest = rest
                     .iter()
-                    .map(|word| Word::new(word.raw().replace(mark.as_str(), line.trim_start())))
-                    .collect();
-                let turn = inner.clone();
+                    .map(|word| Word::new(replaced(word.raw(), &mark, line.trim_start())));
+                let turn = inner.with_words(program.iter().cloned().chain(rest).collect());
                 self.deeper(|walker| walker.dispatch(turn, &mut scope.clone()));
             }
         } else {
@@ -379,8 +406,10 @@ impl Walker<'_> {
                     Some(end) => input.split_terminator(end).map(Word::new).collect(),
                     None => split_words(input),
                 });
-            } else {
+            } else if input.trim() == "\u{FDD0}" {
                 inner.words.push(Word::new(LOOSE));
+            } else {
+                inner.words.extend(split_words(input));
             }
             self.deeper(|walker| walker.dispatch(inner, &mut scope.clone()));
         }
@@ -408,12 +437,15 @@ impl Walker<'_> {
                 Some(path) if !fd => found_path(path, &call.words),
                 _ => String::from(HOLE),
             };
-            let mut inner = call.clone();
-            inner.words = rest
+            let words = rest
                 .iter()
                 .take(length)
-                .map(|word| Word::new(word.raw().replace("{}", &found)))
+                .map(|word| Word::new(replaced(word.raw(), "{}", &found)))
                 .collect();
+            let mut inner = call.with_words(words);
+            if self.spent(1 + inner.weight()) {
+                return;
+            }
             if action.starts_with("-execdir") || action.starts_with("-okdir") {
                 inner.dir = None;
             }
@@ -447,11 +479,11 @@ impl Walker<'_> {
         } else {
             values.iter().map(|word| word.raw().to_owned()).collect()
         };
-        for value in given.iter().take(8) {
+        for value in given.iter().take(MAX_TURNS) {
             let text = if text.is_empty() {
                 value.clone()
             } else if text.contains("{}") {
-                text.replace("{}", value)
+                replaced(&text, "{}", value)
             } else {
                 format!("{text} {value}")
             };
@@ -460,69 +492,6 @@ impl Walker<'_> {
             self.nested(&text, &mut inner, &Io::default());
         }
         String::from(HOLE)
-    }
-
-    fn trap(&mut self, call: &Call, scope: &mut Scope) {
-        let rest = operands(&call.words, "", 1);
-        if rest.len() > 1
-            && let Some(text) = rest.first().and_then(Word::literal)
-            && text != "-"
-        {
-            self.nested(text, &mut scope.clone(), &Io::default());
-        }
-    }
-
-    /// Programs that take a command as the value of an option, or after a file name.
-    fn text_option(&mut self, name: &str, call: &Call, scope: &mut Scope) {
-        let words = &call.words;
-        let given = words.iter().enumerate().skip(1).find_map(|(at, word)| {
-            let next = || words.get(at + 1).map(|word| word.raw().to_owned());
-            let option = word.raw().strip_prefix('-')?;
-            let Some(long) = option.strip_prefix('-') else {
-                let (_, joined) = option.split_once('c')?;
-                return if joined.is_empty() {
-                    next()
-                } else {
-                    Some(joined.to_owned())
-                };
-            };
-            match long.split_once('=') {
-                Some(("command" | "run" | "call", text)) => Some(text.to_owned()),
-                None if matches!(long, "command" | "run" | "call") => next(),
-                _ => None,
-            }
-        });
-        let mut inner = scope.clone();
-        inner.dir.clone_from(&call.dir);
-        match given {
-            Some(text) => {
-                self.nested(&text, &mut inner, &Io::default());
-            }
-            None if name == "runuser" => {
-                let mut turn = call.clone();
-                turn.words = operands(words, "ugG", 1).to_vec();
-                if turn.words.len() > 1 {
-                    self.deeper(|walker| walker.dispatch(turn, &mut inner));
-                }
-            }
-            None if name == "flock" => {
-                let mut turn = call.clone();
-                turn.words = operands(words, "wE", 1)
-                    .get(1..)
-                    .unwrap_or_default()
-                    .to_vec();
-                if !turn.words.is_empty() {
-                    self.deeper(|walker| walker.dispatch(turn, &mut inner));
-                }
-            }
-            None if name == "hyperfine" => {
-                for word in operands(words, "rwmMnpcL", 1) {
-                    let text = word.raw().to_owned();
-                    self.nested(&text, &mut inner, &Io::default());
-                }
-            }
-            None => {}
-        }
     }
 }
 
@@ -557,7 +526,16 @@ fn delimiter(text: &str) -> Option<char> {
     }
 }
 
-fn joined(words: &[Word]) -> String {
+/// The text with something in place of a mark; unknown when that would be long.
+fn replaced(text: &str, mark: &str, value: &str) -> String {
+    let most = text.len() / mark.len().max(1) * value.len();
+    if most > 1 << 20 && text.matches(mark).count() * value.len() > 1 << 16 {
+        return String::from(HOLE);
+    }
+    text.replace(mark, value)
+}
+
+pub(crate) fn joined(words: &[Word]) -> String {
     words.iter().map(Word::raw).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,9 +1,11 @@
 //! What a command prints, where its words already say it: `echo`, `printf`, `cat` of a heredoc.
 
+use super::effects::Args;
+use super::filter::filtered;
 use super::nested::found_path;
-use super::syntax::HOLE;
+use super::syntax::{HOLE, STAR};
 use super::walk::{Call, Walker};
-use super::word::Word;
+use super::word::{Word, is_mark};
 
 impl Walker<'_> {
     /// The text on standard output; a mark for unknown text when it cannot be told.
@@ -59,15 +61,21 @@ impl Walker<'_> {
                 None => String::from(HOLE),
             },
             // The names asked for, as far as they can be told.
-            "ls" => {
-                let names = args.iter().filter(|word| !word.starts_with("-"));
-                let text: String = names.flat_map(|word| [word.raw(), "\n"]).collect();
-                if text.is_empty() {
-                    String::from(HOLE)
-                } else {
-                    text
-                }
+            "ls" => listed(args),
+            "mktemp" => made_file(args),
+            "yes" => {
+                let text = args.iter().map(Word::raw).collect::<Vec<_>>().join(" ");
+                format!("{text}\n")
             }
+            "git" => tracked(args),
+            "grep" if searched(args).is_some() => searched(args).unwrap_or_default(),
+            "head" | "tail" | "rev" | "tac" | "sort" | "uniq" | "grep" | "cut" | "tr" | "sed"
+            | "gsed" | "base64" => call
+                .io
+                .input
+                .as_deref()
+                .and_then(|input| filtered(name, args, input))
+                .unwrap_or_else(|| String::from(HOLE)),
             "find" | "gfind" => {
                 let asks = |option: &str| args.iter().any(|word| word.raw() == option);
                 match args.first().filter(|word| !word.starts_with("-")) {
@@ -83,6 +91,75 @@ impl Walker<'_> {
             _ => String::from(HOLE),
         }
     }
+}
+
+/// The names of files as they are asked for; of a directory, any name in it.
+fn listed(args: &[Word]) -> String {
+    let names = args.iter().filter(|word| !word.starts_with("-"));
+    let long = args
+        .iter()
+        .any(|word| word.starts_with("-") && word.raw().contains('l'));
+    let lines = names.map(|word| {
+        let name = word.file_name();
+        let is_file =
+            name.raw().contains(is_mark) || name.raw().trim_start_matches('.').contains('.');
+        if is_file || long {
+            format!("{}\n", word.raw())
+        } else {
+            format!("{STAR}\n")
+        }
+    });
+    let text: String = lines.collect();
+    if text.is_empty() {
+        String::from(HOLE)
+    } else {
+        text
+    }
+}
+
+/// A new file or directory: nobody knows its name, but it is none that was there before.
+fn made_file(args: &[Word]) -> String {
+    let template = args.iter().rev().find(|word| word.raw().contains("XXX"));
+    match template.and_then(Word::literal) {
+        Some(path) if path.contains('/') => format!("{path}\n"),
+        _ => "/tmp/tmp.XXXXXXXXXX\n".to_owned(),
+    }
+}
+
+/// `git ls-files path`
+fn tracked(args: &[Word]) -> String {
+    match args.split_first() {
+        Some((verb, paths)) if verb.raw() == "ls-files" => {
+            let paths = paths.iter().filter(|word| !word.starts_with("-"));
+            let any = format!("{HOLE}\n");
+            let text: String = paths.flat_map(|word| [word.raw(), any.as_str()]).collect();
+            if text.is_empty() {
+                String::from(HOLE)
+            } else {
+                text
+            }
+        }
+        _ => String::from(HOLE),
+    }
+}
+
+/// `grep -l`: the files it is given, or what lies below them.
+fn searched(args: &[Word]) -> Option<String> {
+    let args = Args::read(args, "ABCefm", &[]);
+    if !args.has('l', "files-with-matches") {
+        return None;
+    }
+    let given = args.value(&["e", "f"]).is_some();
+    let files = args.operands.iter().skip(usize::from(!given));
+    let below = args.flags.contains(['r', 'R']) || args.has('r', "recursive");
+    let lines = files.map(|word| {
+        if below {
+            format!("{}/{HOLE}\n", word.raw())
+        } else {
+            format!("{}\n", word.raw())
+        }
+    });
+    Some(lines.collect()).filter(|text: &String| !text.is_empty())
 }
 
 fn echo(args: &[Word]) -> String {
@@ -112,7 +189,7 @@ fn echo(args: &[Word]) -> String {
     text
 }
 
-/// `printf` with `%s`, `%b`, `%d` and `%%`; other conversions are not followed.
+/// `printf` with `%s`, `%b`, `%c`, `%d` and `%%`; other conversions are not followed.
 pub(crate) fn printf(args: &[Word]) -> Option<String> {
     let mut args = args;
     if args.first().is_some_and(|word| word.raw() == "--") {
@@ -139,26 +216,76 @@ pub(crate) fn printf(args: &[Word]) -> Option<String> {
                 continue;
             }
             text.push_str(&unescape(&std::mem::take(&mut plain)));
-            let conversion = letters.next()?;
-            if conversion == '%' {
+            if letters.peek() == Some(&'%') {
+                letters.next();
                 text.push('%');
                 continue;
             }
+            let width = Width::read(&mut letters)?;
+            let conversion = letters.next()?;
             let value = values.first().map(Word::raw).unwrap_or_default();
             values = values.get(1..).unwrap_or_default();
             match conversion {
-                's' | 'd' | 'i' => text.push_str(value),
-                'b' => text.push_str(&unescape(value)),
-                'q' => text.push_str(value),
+                's' | 'd' | 'i' | 'q' => width.put(value, &mut text),
+                'b' => width.put(&unescape(value), &mut text),
+                'c' => width.put(value.get(..1).unwrap_or_default(), &mut text),
                 _ => return None,
             }
         }
         text.push_str(&unescape(&plain));
+        if text.len() > 64 * 1024 {
+            return None;
+        }
         if values.is_empty() || values.len() == before {
             break;
         }
     }
     Some(text)
+}
+
+/// How wide a value of `printf` is at least, and how long a text at most.
+struct Width {
+    left: bool,
+    least: usize,
+    most: usize,
+}
+
+impl Width {
+    fn read(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<Self> {
+        let mut left = false;
+        while let Some(flag) = letters.next_if(|letter| "-+ #0".contains(*letter)) {
+            left |= flag == '-';
+        }
+        let digits = |letters: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+            let mut number = String::new();
+            while let Some(digit) = letters.next_if(char::is_ascii_digit) {
+                number.push(digit);
+            }
+            number
+        };
+        let least = digits(letters);
+        let most = letters.next_if_eq(&'.').map(|_| digits(letters));
+        let least = least.parse().unwrap_or(0);
+        // A wide field is nothing that anybody would run.
+        (least <= 64).then(|| Self {
+            left,
+            least,
+            most: most.map_or(usize::MAX, |most| most.parse().unwrap_or(0)),
+        })
+    }
+
+    fn put(&self, value: &str, text: &mut String) {
+        let length = value.chars().count().min(self.most);
+        let padding = " ".repeat(self.least.saturating_sub(length));
+        let value = value.chars().take(length);
+        if self.left {
+            text.extend(value);
+            text.push_str(&padding);
+        } else {
+            text.push_str(&padding);
+            text.extend(value);
+        }
+    }
 }
 
 /// The escapes of `echo -e` and of a `printf` format.

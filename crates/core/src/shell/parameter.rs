@@ -1,15 +1,26 @@
 //! What `${name#…}`, `${name/…}`, `${name:1:2}`, `${name[1]}` and `${name,,}` make of a known value.
 
-use super::syntax::{BRACKET, DEEP, QUERY};
+use super::syntax::{BETWEEN, BETWEEN_TEXT, BRACKET, DEEP, QUERY};
 use super::word::{Match, is_mark, matches};
 
-/// A pattern is tried at every place of a value, so long values are unknown.
+/// A pattern is tried at every place of a value, so long ones are unknown.
 const MAX_VALUE: usize = 512;
+const MAX_PATTERN: usize = 64;
+/// Elements of an array that are set one by one.
+const MAX_ELEMENTS: usize = 64;
 
 /// The value after an operation, written as it stands behind the name; nothing when that is not
 /// followed here.
 pub(crate) fn operate(value: &str, operation: &str) -> Option<String> {
-    if value.len() > MAX_VALUE || value.contains(is_mark) || operation.contains(is_mark) {
+    // `${name:?}`: the value, or the end.
+    if operation.starts_with(":?") || operation.starts_with('?') {
+        return Some(value.to_owned());
+    }
+    let long = value.len() > MAX_VALUE || operation.len() > MAX_VALUE;
+    if long || value.contains(is_mark) || operation.contains(is_mark) {
+        return None;
+    }
+    if operation.starts_with(['#', '%']) && operation.len() > MAX_PATTERN {
         return None;
     }
     if let Some(pattern) = operation.strip_prefix("##") {
@@ -77,6 +88,30 @@ pub(crate) fn element<'v>(elements: &'v [String], index: &str) -> Option<&'v str
     let index = if index < 0 { size + index } else { index };
     let found = elements.get(usize::try_from(index).ok()?);
     Some(found.map(String::as_str).unwrap_or_default())
+}
+
+/// An element without the index it was written with: `[1]=x`.
+pub(crate) fn plain_element(text: &str) -> &str {
+    let indexed = text.strip_prefix(['[', BRACKET]);
+    indexed
+        .and_then(|rest| rest.split_once("]="))
+        .map_or(text, |(_, value)| value)
+}
+
+/// The elements with one of them set, as `name[1]=x` does.
+pub(crate) fn with_element(all: &str, index: &str, value: &str) -> String {
+    let mut elements: Vec<String> = all.split(BETWEEN).map(str::to_owned).collect();
+    match index.parse::<usize>() {
+        Ok(index) if index < MAX_ELEMENTS => {
+            elements.resize(elements.len().max(index + 1), String::new());
+            if let Some(element) = elements.get_mut(index) {
+                value.clone_into(element);
+            }
+        }
+        _ if elements.len() < MAX_ELEMENTS => elements.push(format!("[{index}]={value}")),
+        _ => {}
+    }
+    elements.join(BETWEEN_TEXT)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

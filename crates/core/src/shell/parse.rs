@@ -494,13 +494,19 @@ impl Cursor<'_> {
             .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
             .count();
         let mut end = length;
+        let mut index = None;
         if rest.get(end) == Some(&b'[') {
-            // A subscript holds no blank here; a stranger one is left to be a word.
+            // A subscript holds nothing that runs here; a stranger one is left to be a word.
             let inner = rest
                 .get(end..)?
                 .iter()
                 .take(64)
-                .position(|&byte| byte == b']')?;
+                .position(|&byte| matches!(byte, b']' | b'$' | b'`'))?;
+            if rest.get(end + inner) != Some(&b']') {
+                return None;
+            }
+            let text = rest.get(end + 1..end + inner)?;
+            index = Some(String::from_utf8_lossy(text).into_owned());
             end += inner + 1;
         }
         let append = rest.get(end) == Some(&b'+');
@@ -516,6 +522,7 @@ impl Cursor<'_> {
             return Some(Assign {
                 name,
                 append,
+                index,
                 value: RawWord::default(),
                 array,
             });
@@ -524,6 +531,7 @@ impl Cursor<'_> {
         Some(Assign {
             name,
             append,
+            index,
             value,
             array: None,
         })

@@ -20,7 +20,7 @@ impl Walker<'_> {
             .find(|word| !matches!(word.raw(), "-L" | "-P" | "-e" | "-@" | "--" | "-n"));
         let here = scope.dir.clone();
         let to = match (name, operand.map(Word::raw)) {
-            ("popd", _) => scope.stack.pop().flatten(),
+            ("popd", _) => Rc::make_mut(&mut scope.stack).pop().flatten(),
             ("pushd", None) => None,
             (_, None) => self.lookup("HOME", scope).map(|home| join("/", &home)),
             (_, Some("-")) => scope.old_dir.clone(),
@@ -32,8 +32,9 @@ impl Walker<'_> {
             },
         };
         if name == "pushd" {
-            scope.stack.push(here.clone());
-            scope.stack.truncate(64);
+            let stack = Rc::make_mut(&mut scope.stack);
+            stack.push(here.clone());
+            stack.truncate(64);
         }
         scope.old_dir = here;
         // No system call takes a longer path.
@@ -43,11 +44,13 @@ impl Walker<'_> {
     pub(crate) fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {
         let mut exports = name == "export";
         let mut functions = false;
+        let mut lower = false;
         for word in call.words.iter().skip(1) {
             let text = word.raw();
             if let Some(flags) = text.strip_prefix('-') {
                 exports |= flags.contains('x');
                 functions |= flags.contains('f');
+                lower |= flags.contains('l');
                 if name == "export" && flags.contains('n') {
                     exports = false;
                 }
@@ -69,6 +72,7 @@ impl Walker<'_> {
                         }
                         None => (variable, value),
                     };
+                    let value = if lower { value.to_lowercase() } else { value };
                     self.assign(variable, value, scope);
                     variable
                 }
@@ -129,6 +133,17 @@ fn split_fields(line: &str, call: &Call, scope: &Scope) -> Vec<String> {
             parts.map(str::to_owned).collect()
         }
         None => line.split_whitespace().map(str::to_owned).collect(),
+    }
+}
+
+pub(crate) fn shopt(call: &Call, scope: &mut Scope) {
+    let sets = call.words.iter().any(|word| word.raw() == "-s");
+    for word in call.words.iter().skip(1) {
+        match word.raw() {
+            "expand_aliases" if scope.aliases.is_none() => scope.aliases = Some(Rc::default()),
+            "dotglob" => scope.dotglob = sets,
+            _ => {}
+        }
     }
 }
 

@@ -99,6 +99,8 @@ pub(crate) enum Kind {
 pub(crate) struct Assign {
     pub(crate) name: String,
     pub(crate) append: bool,
+    /// The text between the brackets of `name[…]=`.
+    pub(crate) index: Option<String>,
     pub(crate) value: RawWord,
     pub(crate) array: Option<Vec<RawWord>>,
 }

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::files::is_stdout;
+use super::files::{appends, is_stdout};
 use super::lex::Cursor;
+use super::parameter::with_element;
 use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
 use super::word::Word;
 use super::{Link, Redirect, Run, Start, Step, Survey, join};
@@ -20,7 +21,7 @@ const MAX_CALLS: u32 = 24;
 /// More variables than this are not remembered.
 const MAX_VARS: usize = 256;
 /// A loop over literal words is walked for so many of them.
-const MAX_TURNS: usize = 8;
+pub(crate) const MAX_TURNS: usize = 32;
 
 /// The value of a variable.
 #[derive(Clone, Debug)]
@@ -39,8 +40,10 @@ pub(crate) struct Scope {
     pub(crate) args: Rc<Vec<String>>,
     pub(crate) dir: Option<String>,
     pub(crate) old_dir: Option<String>,
-    pub(crate) stack: Vec<Option<String>>,
+    pub(crate) stack: Rc<Vec<Option<String>>>,
     pub(crate) export_all: bool,
+    /// `shopt -s dotglob`
+    pub(crate) dotglob: bool,
     /// `shopt -s expand_aliases`, and the aliases since then.
     pub(crate) aliases: Option<Rc<BTreeMap<String, String>>>,
 }
@@ -73,6 +76,25 @@ pub(crate) struct Call {
     pub(crate) redirects: Vec<Redirect>,
     pub(crate) dir: Option<String>,
     pub(crate) io: Io,
+}
+
+impl Call {
+    /// The same call with other words.
+    pub(crate) fn with_words(&self, words: Vec<Word>) -> Self {
+        Self {
+            words,
+            vars: self.vars.clone(),
+            redirects: self.redirects.clone(),
+            dir: self.dir.clone(),
+            io: self.io.clone(),
+        }
+    }
+
+    /// What a copy of it costs.
+    pub(crate) fn weight(&self) -> u32 {
+        let size = self.words.len() + self.redirects.len() + self.vars.len();
+        u32::try_from(size / 16).unwrap_or(u32::MAX)
+    }
 }
 
 /// The walk itself.
@@ -152,7 +174,7 @@ impl Walker<'_> {
 
     /// Parses and walks a text.
     pub(crate) fn script(&mut self, text: &str, scope: &mut Scope, io: &Io) -> String {
-        let cost = u32::try_from(text.len() / 256).unwrap_or(u32::MAX);
+        let cost = u32::try_from(text.len() / 64).unwrap_or(u32::MAX);
         if self.spent(cost) {
             return String::new();
         }
@@ -259,11 +281,12 @@ impl Walker<'_> {
         let mut io = io.clone();
         let redirects = self.redirects(&command.redirects, scope, &mut io);
         let printed_elsewhere = command.redirects.iter().any(is_stdout);
+        let adds = command.redirects.iter().any(appends);
         io.wanted |= printed_elsewhere;
         if let Kind::Simple { assigns, words } = &command.kind {
             let output = self.simple(assigns, words, redirects.clone(), scope, &io);
             if printed_elsewhere {
-                self.note_written(&redirects, &output, scope);
+                self.note_written(&redirects, adds, &output, scope);
                 return String::new();
             }
             return output;
@@ -283,7 +306,7 @@ impl Walker<'_> {
         }
         let output = self.compound(&command.kind, scope, &io);
         if printed_elsewhere {
-            self.note_written(&redirects, &output, scope);
+            self.note_written(&redirects, adds, &output, scope);
             return String::new();
         }
         output
@@ -467,6 +490,10 @@ impl Walker<'_> {
             } else {
                 old
             };
+        } else if let Some(index) = &assign.index {
+            let old = scope.vars.get(&assign.name);
+            let old = old.map_or("", |value| value.text.as_str());
+            text = with_element(old, index, &text);
         }
         text
     }

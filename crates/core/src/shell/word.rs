@@ -77,6 +77,20 @@ impl Word {
             .collect()
     }
 
+    /// The program in a path whose directory is unknown (`$PREFIX/bin/git`), or that a glob of
+    /// one letter each spells (`/usr/bin/gi[t]`); nothing when the word is known or nothing is.
+    pub(crate) fn program_behind(&self) -> Option<Self> {
+        if self.literal().is_some() {
+            return None;
+        }
+        let (_, name) = self.0.rsplit_once('/')?;
+        if !name.contains(is_mark) {
+            return (!name.is_empty()).then(|| Self::new(name));
+        }
+        let spelled = !name.contains([HOLE, LOOSE, STAR, DEEP, BELOW]);
+        (spelled && matches(name, "git") == Match::Yes).then(|| Self::new("git"))
+    }
+
     /// The last component of the word as a path.
     pub(crate) fn file_name(&self) -> Self {
         Self::new(self.0.rsplit('/').next().unwrap_or_default())

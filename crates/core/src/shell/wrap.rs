@@ -4,131 +4,54 @@
 //! command. Wrappers whose command is a text (`sh -c`, `eval`) or comes from elsewhere (`xargs`,
 //! `find`) are in `nested`.
 
+use std::rc::Rc;
+
+use super::syntax::HOLE;
 use super::walk::{Call, Scope, Walker};
 use super::word::Word;
-use super::{join, program_name};
+use super::wrappers::{Wrapper, runner, wrapper};
+use super::{Mode, Redirect, join, program_name};
 
-/// How to step over a wrapper's own words.
-struct Wrapper {
-    name: &'static str,
-    /// Short options whose value may be the next word.
-    short: &'static str,
-    /// Long options whose value is the next word unless joined by `=`.
-    long: &'static [&'static str],
-    /// Operands before the command.
-    operands: usize,
-}
+/// More wrappers around each other than this are not followed.
+const MAX_WRAPPERS: u32 = 64;
 
-const fn wrapper(
-    name: &'static str,
-    short: &'static str,
-    long: &'static [&'static str],
-    operands: usize,
-) -> Wrapper {
-    Wrapper {
-        name,
-        short,
-        long,
-        operands,
-    }
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    wrapper("env", "uCS", &["unset", "chdir", "split-string"], 0),
-    wrapper("command", "", &[], 0),
-    wrapper("exec", "a", &[], 0),
-    wrapper("builtin", "", &[], 0),
-    wrapper("nohup", "", &[], 0),
-    wrapper("time", "fo", &["format", "output"], 0),
-    wrapper("gtime", "fo", &["format", "output"], 0),
-    wrapper("timeout", "ks", &["kill-after", "signal"], 1),
-    wrapper("gtimeout", "ks", &["kill-after", "signal"], 1),
-    wrapper("nice", "n", &["adjustment"], 0),
-    wrapper("ionice", "cnpPu", &["class", "classdata", "pid"], 0),
-    wrapper("chrt", "TPD", &[], 1),
-    wrapper("taskset", "", &[], 1),
-    wrapper("setsid", "", &[], 0),
-    wrapper("stdbuf", "ioe", &["input", "output", "error"], 0),
-    wrapper("unbuffer", "", &[], 0),
-    wrapper(
-        "sudo",
-        "ugpCDhrtTUR",
-        &["user", "group", "prompt", "chdir", "host", "chroot"],
-        0,
-    ),
-    wrapper("doas", "uC", &[], 0),
-    wrapper("catchsegv", "", &[], 0),
-    wrapper("chronic", "", &[], 0),
-    wrapper("caffeinate", "tw", &[], 0),
-    wrapper("setarch", "", &[], 1),
-    wrapper("linux64", "", &[], 0),
-    wrapper("unshare", "", &[], 0),
-    wrapper("strace", "eopsaEPuIO", &[], 0),
-    wrapper("ltrace", "eopsaEPu", &[], 0),
-    wrapper("valgrind", "", &[], 0),
-    wrapper("prlimit", "", &[], 0),
-    wrapper("numactl", "", &[], 0),
-    wrapper("dbus-run-session", "", &[], 0),
-    wrapper("xvfb-run", "nse", &[], 0),
-    wrapper("noglob", "", &[], 0),
-    wrapper("nocorrect", "", &[], 0),
-    wrapper("cmd.exe", "", &[], 1),
-    wrapper("choom", "n", &["adjust"], 0),
-    wrapper("ssh-agent", "aEPt", &[], 0),
-    wrapper("fakeroot", "lfsiub", &["lib", "faked"], 0),
-    wrapper("faketime", "p", &[], 1),
-    wrapper("nsenter", "tSGW", &["target", "setuid", "setgid"], 0),
-    wrapper(
-        "setpriv",
-        "",
-        &[
-            "reuid",
-            "ruid",
-            "euid",
-            "regid",
-            "rgid",
-            "egid",
-            "groups",
-            "inh-caps",
-            "ambient-caps",
-            "bounding-set",
-            "securebits",
-            "pdeathsig",
-            "selinux-label",
-            "apparmor-profile",
-        ],
-        0,
-    ),
-    wrapper(
-        "systemd-run",
-        "puHMtE",
-        &[
-            "unit",
-            "property",
-            "description",
-            "slice",
-            "uid",
-            "gid",
-            "nice",
-            "working-directory",
-            "setenv",
-        ],
-        0,
-    ),
+/// What `setarch` calls a machine, so that what is none of these is its command.
+const MACHINES: [&str; 19] = [
+    "aarch64",
+    "alpha",
+    "amd64",
+    "arm",
+    "athlon",
+    "e2k",
+    "i386",
+    "i486",
+    "i586",
+    "i686",
+    "ia64",
+    "linux",
+    "loongarch",
+    "mips",
+    "ppc",
+    "riscv",
+    "s390",
+    "sparc",
+    "x86_64",
 ];
 
-/// Two words that start a third: `poetry run git commit`.
-const RUNNERS: &[(&str, &[&str])] = &[
-    ("poetry", &["run"]),
-    ("pipenv", &["run"]),
-    ("uv", &["run"]),
-    ("bundle", &["exec"]),
-    ("npm", &["exec"]),
-    ("pnpm", &["exec"]),
-    ("yarn", &["exec"]),
-    ("mise", &["exec", "x"]),
-    ("op", &["run"]),
-    ("rtk", &["proxy"]),
+/// Options of `bwrap` with two values.
+const PAIRS: [&str; 12] = [
+    "add-seccomp-fd",
+    "bind",
+    "bind-data",
+    "bind-try",
+    "dev-bind",
+    "dev-bind-try",
+    "file",
+    "ro-bind",
+    "ro-bind-data",
+    "ro-bind-try",
+    "setenv",
+    "symlink",
 ];
 
 impl Walker<'_> {
@@ -138,52 +61,58 @@ impl Walker<'_> {
             .words
             .first()
             .is_some_and(|word| word.starts_with("\\"));
-        loop {
-            if self.spent(1) {
+        let mut expanded: Vec<String> = Vec::new();
+        for _ in 0..MAX_WRAPPERS {
+            // Each turn copies the words that are left.
+            if self.spent(1 + call.weight()) {
                 return String::new();
             }
             // An unknown word outside quotes before a command is most often nothing (`$SUDO git`).
-            if call.words.len() > 1 && call.words.first().is_some_and(Word::may_vanish) {
-                call.words.remove(0);
-                unwrapped = true;
-                continue;
+            let unknown = call.words.iter().take_while(|word| word.may_vanish());
+            let unknown = unknown.count().min(call.words.len().saturating_sub(1));
+            call.words.drain(..unknown);
+            // In `$PREFIX/bin/git` only the directory is unknown.
+            if let Some(word) = call.words.first_mut()
+                && let Some(name) = word.program_behind()
+            {
+                *word = name;
             }
-            let Some(first) = call.words.first().and_then(Word::literal) else {
-                break;
-            };
-            let Some(name) = program_name(first) else {
-                break;
+            let first = call.words.first().and_then(Word::literal);
+            let Some((first, name)) = first.and_then(|first| Some((first, program_name(first)?)))
+            else {
+                return self.perform(call, scope);
             };
             let alias = scope
                 .aliases
                 .as_ref()
+                .filter(|_| !unwrapped && !expanded.iter().any(|known| known == first))
                 .and_then(|aliases| aliases.get(first));
-            if !unwrapped && let Some(text) = alias {
-                let words = split_words(text);
-                call.words.splice(..1, words);
-                unwrapped = true;
+            if let Some(text) = alias {
+                let text = text.clone();
+                if text.contains([';', '&', '|', '<', '>', '(', '$', '`', '\n']) {
+                    return self.call_alias(first, &text, &call, scope);
+                }
+                expanded.push(first.to_owned());
+                expand_alias(&text, &mut call, scope);
                 continue;
             }
             if !unwrapped && let Some(body) = scope.functions.get(first).cloned() {
                 return self.call_function(&body, &call, scope);
             }
-            let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == name) else {
-                match runner(name, &call.words) {
-                    Some(skip) => {
-                        call.words.drain(..skip);
-                        unwrapped = true;
-                        continue;
-                    }
-                    None => break,
-                }
-            };
-            let Some(inner) = Self::unwrap(wrapper, &call) else {
-                break;
+            if let Some(skip) = runner(name, &call.words) {
+                call.words.drain(..skip);
+                unwrapped = true;
+                continue;
+            }
+            let Some(inner) = wrapper(name).and_then(|wrapper| Self::unwrap(wrapper, &call)) else {
+                return self.perform(call, scope);
             };
             call = inner;
             unwrapped = true;
         }
-        self.perform(call, scope)
+        self.survey.opaque = true;
+        self.emit(call, scope);
+        String::from(HOLE)
     }
 
     /// The call inside a wrapper; nothing when there is none.
@@ -216,24 +145,35 @@ impl Walker<'_> {
                     value = words.get(at).cloned();
                     at += 1;
                 }
+                if wrapper.name == "bwrap" && PAIRS.contains(&name) {
+                    at += 2;
+                }
                 if name == "split-string" {
                     return split_env(value?.raw(), words.get(at..)?, inner);
                 }
+                let name = match (wrapper.name, name) {
+                    ("unshare", "wd") | ("wsl", "cd") => "chdir",
+                    ("stdbuf" | "prlimit", "output") => "",
+                    _ => name,
+                };
                 option_effect(name, value.as_ref(), &mut inner);
                 continue;
             }
             if let Some(cluster) = text.strip_prefix('-').filter(|cluster| !cluster.is_empty()) {
                 at += 1;
-                if wrapper.name == "command" && cluster.contains(['v', 'V']) {
-                    return None;
-                }
-                if wrapper.name == "sudo" && cluster.contains(['l', 'v', 'k', 'K', 'e']) {
-                    return None;
-                }
-                let Some(index) = cluster.find(|letter| wrapper.short.contains(letter)) else {
-                    continue;
+                let index = cluster.find(|letter| wrapper.short.contains(letter));
+                let (flags, tail) = cluster.split_at(index.unwrap_or(cluster.len()));
+                let asks = match wrapper.name {
+                    "command" => flags.contains(['v', 'V']),
+                    "sudo" => flags.contains(['l', 'v', 'K', 'e']),
+                    _ => false,
                 };
-                let (_, tail) = cluster.split_at(index);
+                if asks {
+                    return None;
+                }
+                if tail.is_empty() {
+                    continue;
+                }
                 let letter = tail.chars().next()?;
                 let joined: String = tail.chars().skip(1).collect();
                 let value = if joined.is_empty() {
@@ -246,7 +186,8 @@ impl Walker<'_> {
                     return split_env(value?.raw(), words.get(at..)?, inner);
                 }
                 let name = match (wrapper.name, letter) {
-                    ("env", 'C') | ("sudo", 'D') => "chdir",
+                    ("env", 'C') | ("sudo" | "run0", 'D') | ("unshare", 'w') => "chdir",
+                    ("strace" | "ltrace" | "time" | "gtime", 'o') => "output",
                     _ => "",
                 };
                 option_effect(name, value.as_ref(), &mut inner);
@@ -259,10 +200,23 @@ impl Walker<'_> {
                 at += 1;
                 continue;
             }
-            // `env $X git commit`: the unknown word is an assignment or nothing.
+            // `env $X git commit`: the unknown word is an assignment or nothing. Before an operand
+            // (`timeout $T git commit`) it is most likely the operand.
             if word.may_vanish() {
+                operands = operands.saturating_sub(1);
                 at += 1;
                 continue;
+            }
+            let machine = |text: &str| MACHINES.iter().any(|name| text.starts_with(name));
+            match wrapper.name {
+                // The machine may be left out.
+                "setarch" if word.literal().is_some_and(|text| !machine(text)) => break,
+                // Elsewhere than in the whole file system nothing can be told.
+                "chroot" if operands > 0 => {
+                    word.literal().filter(|text| *text == "/")?;
+                    inner.dir = Some("/".to_owned());
+                }
+                _ => {}
             }
             if operands > 0 {
                 operands -= 1;
@@ -274,6 +228,35 @@ impl Walker<'_> {
         inner.words = words.get(at..).filter(|rest| !rest.is_empty())?.to_vec();
         Some(inner)
     }
+
+    /// An alias that is more than words: the rest of the command follows its text.
+    fn call_alias(&mut self, name: &str, text: &str, call: &Call, scope: &mut Scope) -> String {
+        let known = scope.aliases.clone();
+        if let Some(aliases) = &mut scope.aliases {
+            Rc::make_mut(aliases).remove(name);
+        }
+        let args = call.words.iter().skip(1).map(|word| word.raw().to_owned());
+        let outer = std::mem::replace(&mut scope.args, Rc::new(args.collect()));
+        let output = self.nested(&format!("{text} \"$@\""), scope, &call.io);
+        scope.args = outer;
+        scope.aliases = known;
+        output
+    }
+}
+
+/// Puts an alias's words in place of its name; after a blank at its end, the next word's as well.
+fn expand_alias(text: &str, call: &mut Call, scope: &Scope) {
+    let mut words = split_words(text);
+    let next = call.words.get(1).and_then(Word::literal);
+    let next = next.and_then(|next| scope.aliases.as_ref()?.get(next));
+    let replaced = match next.filter(|_| text.ends_with([' ', '\t'])) {
+        Some(next) => {
+            words.extend(split_words(next));
+            2
+        }
+        None => 1,
+    };
+    call.words.splice(..replaced, words);
 }
 
 /// `env -S 'git commit' -m x`.
@@ -291,6 +274,14 @@ fn split_env(text: &str, rest: &[Word], mut inner: Call) -> Option<Call> {
 }
 
 fn option_effect(name: &str, value: Option<&Word>, inner: &mut Call) {
+    if name == "output"
+        && let Some(target) = value
+    {
+        inner.redirects.push(Redirect {
+            mode: Mode::Write,
+            target: target.clone(),
+        });
+    }
     if name == "chdir" {
         inner.dir = match (value.and_then(Word::literal), &inner.dir) {
             (Some(path), Some(dir)) => Some(join(dir, path)),
@@ -298,21 +289,6 @@ fn option_effect(name: &str, value: Option<&Word>, inner: &mut Call) {
             _ => None,
         };
     }
-}
-
-fn runner(name: &str, words: &[Word]) -> Option<usize> {
-    if name == "npx" {
-        return None;
-    }
-    let (_, verbs) = RUNNERS.iter().find(|(runner, _)| *runner == name)?;
-    let verb = words.get(1)?.literal()?;
-    let skip = if words.get(2).is_some_and(|word| word.raw() == "--") {
-        3
-    } else {
-        2
-    };
-    let command = words.get(skip)?;
-    (verbs.contains(&verb) && !command.starts_with("-")).then_some(skip)
 }
 
 /// Splits a text at blanks, honouring quotes and backslashes: what `env -S`, git's aliases and

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use super::code::{Named, deeds};
+use super::code_given::Given;
 use super::effects::{Args, Effect, Reach, effects};
 use super::syntax::HOLE;
 use super::word::{Match, Word, is_mark, matches};
@@ -26,12 +27,15 @@ pub enum Touch {
 /// Texts in code that lead to further code, at most so deep.
 const MAX_CODE: u32 = 3;
 
+/// After so many changes the rest is unknown.
+const MAX_EFFECTS: u32 = 2000;
+
 /// Whether the command changes files at all, as far as can be told. Most do not, and finding
 /// out what stands behind the targets costs more than this.
 pub fn changes_files(survey: &Survey) -> bool {
     survey
         .runs()
-        .any(|run| !effects(run).is_empty() || !inline_code(run).is_empty())
+        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty())
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
@@ -44,7 +48,7 @@ pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch
         .iter()
         .filter_map(|target| Goal::new(target, project_root))
         .collect();
-    inspect(survey, &goals, 0)
+    inspect(survey, &goals, Some(project_root), 0)
 }
 
 /// A protected file, or a directory with all that is in it.
@@ -98,14 +102,34 @@ fn real_path(path: &str) -> Option<String> {
     parent.join(path.file_name()?).to_str().map(str::to_owned)
 }
 
-fn inspect(survey: &Survey, goals: &[Goal], depth: u32) -> Touch {
+fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> Touch {
     let mut worst = Touch::None;
     let mut links = Links::default();
     // Members packed earlier in the same command, which an extraction brings back.
     let mut packed: Vec<Word> = Vec::new();
+    let mut left = MAX_EFFECTS;
+    // Whether something before may have made directories.
+    let mut builds = false;
     for run in survey.runs() {
+        // After `cd nowhere` the shell stays where it was.
+        let stays = |dir: &str| {
+            !builds && root.is_some_and(|root| Path::new(dir) != root) && !Path::new(dir).exists()
+        };
+        let dir = run.dir.as_deref();
+        let other = root
+            .and_then(Path::to_str)
+            .filter(|_| dir.is_some_and(stays));
+        builds |= makes_directories(run);
         for effect in effects(run) {
-            worst = worst.max(hits(&effect, run, goals, &links));
+            // Each may be looked up in the file system.
+            let Some(next) = left.checked_sub(1) else {
+                return worst.max(Touch::Unknown);
+            };
+            left = next;
+            worst = worst.max(hits(&effect, run, dir, goals, &links));
+            if other.is_some() {
+                worst = worst.max(hits(&effect, run, other, goals, &links));
+            }
             if effect.reach == Reach::Perhaps {
                 for member in &packed {
                     let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
@@ -115,6 +139,7 @@ fn inspect(survey: &Survey, goals: &[Goal], depth: u32) -> Touch {
                             reach: Reach::Tree,
                         },
                         run,
+                        dir,
                         goals,
                         &links,
                     ));
@@ -123,8 +148,8 @@ fn inspect(survey: &Survey, goals: &[Goal], depth: u32) -> Touch {
         }
         links.note(run);
         packed.extend(packed_members(run));
-        for code in inline_code(run) {
-            worst = worst.max(code_touches(&code, run, goals, depth));
+        for code in code_of(run) {
+            worst = worst.max(code_touches(code.raw(), run, goals, depth));
         }
         if worst == Touch::Writes {
             break;
@@ -163,16 +188,25 @@ impl Links {
     }
 
     /// The path behind a link made earlier, if the path goes through one.
-    fn resolve(&self, path: &str) -> Option<String> {
+    fn resolve(&self, path: &str, itself: bool) -> Option<String> {
         self.0.iter().find_map(|(link, target)| {
             let rest = path.strip_prefix(link.as_str())?;
-            (rest.is_empty() || rest.starts_with('/'))
+            (rest.is_empty() && itself || rest.starts_with('/'))
                 .then(|| join(target, rest.trim_start_matches('/')))
         })
     }
 }
 
-fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
+fn makes_directories(run: &Run) -> bool {
+    !matches!(
+        run.program(),
+        None | Some(
+            "echo" | "printf" | "cat" | "rm" | "ls" | "test" | "[" | "true" | ":" | "jq" | "sed"
+        )
+    )
+}
+
+fn hits(effect: &Effect, run: &Run, dir: Option<&str>, goals: &[Goal], links: &Links) -> Touch {
     let raw = effect.path.raw();
     if raw.is_empty() || raw.starts_with("/dev/") {
         return Touch::None;
@@ -185,7 +219,7 @@ fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
     if effect.path.has_holes() && known < 3 {
         return Touch::None;
     }
-    let path = match &run.dir {
+    let path = match dir {
         Some(dir) => join(dir, raw),
         None if raw.starts_with('/') || raw.starts_with(HOLE) => join("/", raw),
         None => join("/", &format!("{HOLE}/{raw}")),
@@ -193,7 +227,8 @@ fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
     let mut candidates = vec![path];
     if let Some(path) = candidates.first().filter(|path| !path.contains(is_mark)) {
         let real = real_path(path);
-        let behind = links.resolve(path).filter(|_| !removes(run));
+        // Removing a link leaves what is behind it; removing through one does not.
+        let behind = links.resolve(path, !removes(run));
         // Opening a link opens what is behind it; removing it does not.
         let opened = Path::new(path).canonicalize().ok();
         let opened = opened.and_then(|path| path.to_str().map(str::to_owned));
@@ -202,6 +237,10 @@ fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
     }
     let mut worst = Touch::None;
     for goal in goals {
+        // What is copied from a file to a place that nobody knows is no change of the file.
+        if effect.path.has_holes() && copies_from(run, goal) {
+            continue;
+        }
         for name in &goal.paths {
             for path in &candidates {
                 worst = worst.max(compare(path, name, effect.reach));
@@ -212,6 +251,17 @@ fn hits(effect: &Effect, run: &Run, goals: &[Goal], links: &Links) -> Touch {
         }
     }
     worst
+}
+
+fn copies_from(run: &Run, goal: &Goal) -> bool {
+    let source = |word: &Word| {
+        let path = run.dir.as_deref().map(|dir| join(dir, word.raw()));
+        path.is_some_and(|path| goal.paths.contains(&path))
+    };
+    matches!(
+        run.program(),
+        Some("cp" | "gcp" | "install" | "rsync" | "scp")
+    ) && run.args().iter().any(source)
 }
 
 fn removes(run: &Run) -> bool {
@@ -262,11 +312,14 @@ fn packed_members(run: &Run) -> Vec<Word> {
         .collect()
 }
 
-/// The code an interpreter is given on its command line or on standard input.
-pub(crate) fn inline_code(run: &Run) -> Vec<String> {
-    let Some(program) = run.program() else {
-        return Vec::new();
-    };
+/// The code an interpreter is given on its command line, on standard input, or in a file that
+/// the command wrote.
+pub(crate) fn inline_code(
+    program: &str,
+    args: &[Word],
+    input: Option<&Word>,
+    script: Option<&Word>,
+) -> Vec<Word> {
     let is = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
     if !is(&[
         "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php",
@@ -290,28 +343,69 @@ pub(crate) fn inline_code(run: &Run) -> Vec<String> {
         None => is(&["deno"]) && text == "eval",
     };
     let mut codes = Vec::new();
-    let mut script = false;
-    let mut words = run.args().iter();
+    let mut scripted = false;
+    let mut words = args.iter();
     while let Some(word) = words.next() {
         let text = word.raw();
         if takes_code(text) {
-            codes.extend(words.next().map(|code| code.raw().to_owned()));
-            script = true;
+            codes.extend(words.next().cloned());
+            scripted = true;
         } else if let Some(code) = text.strip_prefix("--eval=") {
-            codes.push(code.to_owned());
-            script = true;
+            codes.push(Word::new(code));
+            scripted = true;
+        } else if text == "-" {
+            break;
         } else if !text.starts_with('-') {
-            script = true;
+            scripted = true;
             break;
         }
     }
-    if !script && let Some(input) = &run.input {
-        codes.push(input.raw().to_owned());
+    if !scripted {
+        codes.extend(input.cloned());
     }
     if codes.is_empty() {
-        codes.extend(run.script.as_ref().map(|text| text.raw().to_owned()));
+        codes.extend(script.cloned());
     }
     codes
+}
+
+/// The same for a command of a survey.
+fn code_of(run: &Run) -> Vec<Word> {
+    let program = run.program().unwrap_or_default();
+    inline_code(program, run.args(), run.input.as_ref(), run.script.as_ref())
+}
+
+/// What the code of a command is given beside its text.
+fn given(run: &Run) -> Given<'_> {
+    let args = run.args();
+    let program = run.program().unwrap_or_default();
+    let node = ["node", "bun", "deno"]
+        .iter()
+        .any(|name| program.starts_with(name));
+    let perl = ["perl", "ruby"]
+        .iter()
+        .any(|name| program.starts_with(name));
+    // Code on the command line stands behind an option, a script is the first operand; `-` is
+    // standard input.
+    let coded = |word: &Word| matches!(word.raw(), "-c" | "-e" | "-E" | "-p" | "-pe" | "--eval");
+    let coded = args.iter().position(coded);
+    let script = coded.is_none();
+    let file = || {
+        args.iter()
+            .position(|word| word.raw() == "-" || !word.starts_with("-"))
+    };
+    let at = coded.map(|at| at + 2).or_else(|| Some(file()? + 1));
+    let at = at.unwrap_or(args.len());
+    let first = match (node, perl) {
+        (_, true) => 0,
+        (true, _) if script => 2,
+        _ => 1,
+    };
+    Given {
+        args: args.get(at..).unwrap_or_default(),
+        first,
+        vars: &run.vars,
+    }
 }
 
 fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
@@ -326,7 +420,8 @@ fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
             if text.is_empty() || text.contains('\n') {
                 return Named::Other;
             }
-            let relative = text.trim_start_matches("./");
+            // `getcwd() + '/name'` names it, too.
+            let relative = text.trim_start_matches("./").trim_start_matches('/');
             let suffix = goal
                 .paths
                 .iter()
@@ -358,7 +453,7 @@ fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
                 Named::Other
             }
         };
-        let found = deeds(code, &named);
+        let found = deeds(code, &given(run), &named);
         if found.writes {
             return Touch::Writes;
         }
@@ -370,7 +465,7 @@ fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
                 dir: dir.map(Path::new),
                 home: None,
             };
-            worst = worst.max(inspect(&survey(command, start), goals, depth + 1));
+            worst = worst.max(inspect(&survey(command, start), goals, None, depth + 1));
         }
     }
     worst

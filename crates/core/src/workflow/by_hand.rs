@@ -34,19 +34,20 @@ pub fn ended(before: &State<'_>, now: &State<'_>) -> Vec<String> {
 /// Why a phase could not end in this state: its gate is closed, as far as the project asks for
 /// anything and the workflow is strict about it.
 pub fn closed(sources: &Sources, state: &State<'_>, phase: &str) -> Option<String> {
-    let object = |file| Object::parse(sources.config(file).ok()??).ok();
+    let object = |file| sources.config(file).0.map(|(_, object)| object);
     let workflow = state.workflow()?;
     let kind = workflow.str("type");
     let asked = Requirements::of(&object(ConfigFile::Requirements)?, kind.as_deref(), phase)?;
-    let definitions = match sources.config(ConfigFile::Workflows).ok()? {
-        Some(text) => Definitions::with(text).ok()?,
-        None => Definitions::built_in(),
+    let definitions = match sources.config(ConfigFile::Workflows) {
+        (Some((text, _)), _) => Definitions::with(text).ok()?,
+        (None, flaws) if flaws.is_empty() => Definitions::built_in(),
+        (None, _) => return None,
     };
     let definition = kind.and_then(|kind| definitions.get(&kind));
     if !GateMode::is_strict(workflow.str("gate_mode").as_deref(), definition) {
         return None;
     }
-    let manifest = match sources.config(ConfigFile::Manifest).ok()? {
+    let manifest = match sources.manifest().ok()? {
         Some(text) => Manifest::parse(text).unwrap_or_default(),
         None if sources.layout().is_isdlc() => Manifest::default(),
         None => Manifest::built_in(),

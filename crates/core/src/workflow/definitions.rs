@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::nearest::nearest;
 use super::phases;
+use crate::json::Object;
 use crate::state::document::{Document, Flaw, whole};
 
 /// The workflows of a project that brings none.
@@ -97,6 +98,13 @@ pub struct Problem {
     pub what: String,
     /// Whether the workflow cannot be used because of it.
     pub fatal: bool,
+}
+
+/// Whether Tollgate itself defines a workflow of this name.
+pub fn is_built_in(name: &str) -> bool {
+    let file = Object::parse(BUILT_IN).ok();
+    let defined = file.and_then(|file| file.object("workflows"));
+    defined.is_some_and(|defined| defined.get(name).is_some())
 }
 
 impl Intensity {

@@ -57,16 +57,20 @@ pub fn detect(
     manifest: &Manifest<'_>,
     workflow_phases: &[String],
 ) -> Delegation {
-    let name = agents::normalize(agent);
-    match manifest.role(&name) {
-        Some(Role::Free) => return Delegation::None,
-        Some(Role::Phase(phase)) => {
-            return Delegation::Phase(Target {
+    // An event that names two agents hides none of them: if one works in a phase, it counts.
+    let named = agent.trim().lines().map(agents::normalize);
+    let roles: Vec<_> = named
+        .filter_map(|name| Some((manifest.role(&name)?, name)))
+        .collect();
+    if !roles.is_empty() {
+        let mut working = roles.into_iter().filter_map(|(role, name)| match role {
+            Role::Phase(phase) => Some(Target {
                 phase: phase.into_owned(),
                 agent: Some(name),
-            });
-        }
-        None => {}
+            }),
+            Role::Free => None,
+        });
+        return working.next().map_or(Delegation::None, Delegation::Phase);
     }
     let text = format!("{}\n{}", head(prompt), head(description)).to_lowercase();
     let reader = Reader {
@@ -260,9 +264,11 @@ impl Reader<'_> {
                 None
             };
         }
-        let key = self
-            .keys()
-            .find(|key| self.occurrences(key).any(|(before, _)| !is_negated(before)))?;
+        let key = self.keys().find(|key| {
+            let key = key.to_ascii_lowercase();
+            self.occurrences(&key)
+                .any(|(before, _)| !is_negated(before))
+        })?;
         Some(Target {
             phase: phases::canonical(&key).to_owned(),
             agent: None,
@@ -281,11 +287,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The phase behind a key, if it is known.
+    /// The phase behind a key in lower case, if it is known. Keys themselves need not be in
+    /// lower case: `R1-behavior-extraction`.
     fn known(&self, key: &str) -> Option<String> {
         self.keys()
-            .any(|known| known == key)
-            .then(|| phases::canonical(key).to_owned())
+            .find(|known| known.eq_ignore_ascii_case(key))
+            .map(|known| phases::canonical(&known).to_owned())
     }
 
     fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {

@@ -83,7 +83,7 @@ impl<'a> Manifest<'a> {
     /// The skills of the agent of this normalised name, a line each. A manifest lists them by
     /// their ids alone, or as objects that say more.
     pub fn skills(&self, agent: &str) -> Vec<String> {
-        let owner = self.owners.iter().find(|owner| owner.name == agent);
+        let owner = self.owners.iter().find(|owner| owner.is_called(agent));
         let listed = owner.and_then(|owner| match owner.phase {
             Filed::Unread(entry) => entry.get("skills")?.array(),
             Filed::Under(_) => None,
@@ -98,7 +98,7 @@ impl<'a> Manifest<'a> {
     /// The phase that the manifest files the agent of this normalised name under: a key, `all`
     /// or `setup`.
     pub fn filed_under(&self, agent: &str) -> Option<Cow<'a, str>> {
-        let mut called = self.owners.iter().filter(|owner| owner.name == agent);
+        let mut called = self.owners.iter().filter(|owner| owner.is_called(agent));
         called.find_map(|owner| owner.phase.read())
     }
 
@@ -122,6 +122,14 @@ impl<'a> Manifest<'a> {
         let name = agents::normalize(spelling);
         let role = self.role(&name)?;
         Some((name, role))
+    }
+}
+
+impl Owner<'_> {
+    /// Whether this is the agent of a normalised name, which has no `_`.
+    fn is_called(&self, agent: &str) -> bool {
+        let fold = |byte| if byte == b'_' { b'-' } else { byte };
+        self.name.len() == agent.len() && self.name.bytes().map(fold).eq(agent.bytes())
     }
 }
 

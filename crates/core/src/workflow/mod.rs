@@ -9,6 +9,7 @@ pub mod audit;
 pub mod brief;
 pub mod by_hand;
 pub mod claims;
+pub mod course;
 pub mod definitions;
 pub mod delegation;
 pub mod escalation;

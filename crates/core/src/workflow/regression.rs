@@ -9,7 +9,7 @@ use crate::json::{Kind, Node, Object};
 use crate::verdict::Finding;
 
 /// How far along a status is; others are not compared.
-fn rank(status: &str) -> Option<u8> {
+pub(super) fn rank(status: &str) -> Option<u8> {
     match status {
         "pending" => Some(0),
         "in_progress" => Some(1),
@@ -43,10 +43,15 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
             ),
         ));
     };
-    // A disk version that is no number compares with nothing; the next write of ours mends it.
-    let least = have.f64()?;
-    // A version in quotes would pass every comparison in the original.
-    if given.f64().is_some_and(|given| given >= least) {
+    // A disk version that is no number, not even in quotes, compares with nothing; the next write
+    // of ours mends it.
+    let quoted = |node: Node<'_>| node.str()?.trim().parse::<f64>().ok();
+    let least = have.f64().or_else(|| quoted(have))?;
+    // A version in quotes would pass every comparison in the original. Where the disk has one,
+    // whoever writes back what was read has it too.
+    let same_kind = have.kind() == Kind::String;
+    let version = given.f64().or_else(|| quoted(given).filter(|_| same_kind));
+    if version.is_some_and(|version| version >= least) {
         return None;
     }
     Some(v7(
@@ -89,15 +94,20 @@ fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
         })
 }
 
-/// A running workflow ends with an entry in `workflow_history`, or it was thrown away.
-fn removed(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+/// Whether a workflow was put away since `disk`: the history has an entry more.
+pub(super) fn ended(disk: &Object<'_>, incoming: &Object<'_>) -> bool {
     let entries = |state: &Object<'_>| {
         state
             .get("workflow_history")
             .and_then(Node::array)
             .map_or(0, |entries| entries.len())
     };
-    if entries(incoming) > entries(disk) {
+    entries(incoming) > entries(disk)
+}
+
+/// A running workflow ends with an entry in `workflow_history`, or it was thrown away.
+fn removed(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+    if ended(disk, incoming) {
         return None;
     }
     Some(v8(

@@ -145,8 +145,10 @@ impl Site {
         self.layout.root().join(path).is_file()
     }
 
-    /// What a step would do, without doing it.
+    /// What a step would do, without doing it. What follows may touch the repository, so nothing
+    /// that was forged is believed here either.
     pub(super) fn rehearse(&self, step: &Step<'_>) -> Result<Result<Change, Refusal>, Trouble> {
+        self.reconcile();
         let document = self.document()?;
         self.with_rules(|rules| transition::apply(step, &document, rules, self.now))
     }
@@ -194,8 +196,9 @@ impl Site {
     }
 
     /// Deals with a change of the state that came right before an agent's command, in the same
-    /// line of shell perhaps: no event was there to find it. A person's change is theirs.
-    fn reconcile(&self) {
+    /// line of shell perhaps: no event was there to find it. A person's change is theirs. Every
+    /// command that writes the state begins with this, or it would make the change its own.
+    pub(super) fn reconcile(&self) {
         if crate::person::agent().is_none() {
             return;
         }

@@ -11,6 +11,7 @@ use tollgate_core::state::patch;
 use tollgate_core::state::store::{UpdateError, Written};
 use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::audit::{self, Evidence};
+use tollgate_core::workflow::claims;
 
 use super::plain::Plain;
 use super::site::{Site, unchanged};
@@ -275,6 +276,8 @@ fn at(site: &Site, wanted: u64) -> Answer {
 }
 
 fn undo(site: &Site, force: bool) -> Answer {
+    site.reconcile();
+    let by_agent = crate::person::agent().is_some();
     let changes = changes(site);
     let journal = own_lines(site);
     let values = values(site);
@@ -291,6 +294,11 @@ fn undo(site: &Site, force: bool) -> Answer {
                 format!("the last change of the state (version {now}) was not made by Tollgate, or is not in the journal")
             })?;
             patch::take_back(&patch, document, &values)?;
+            let seen = claims::put_back(&before, document);
+            if by_agent && !seen.is_empty() {
+                let fields: Vec<String> = seen.iter().map(|edit| edit.path.join(".")).collect();
+                return Err(format!("that would take back what Tollgate saw ({}); only a person may, in a terminal of their own", fields.join(", ")));
+            }
             let known = faults(&before, &journal);
             let mut then = journal.clone();
             then.push(json!({

@@ -239,9 +239,14 @@ mod tests {
 
     #[test]
     fn a_changed_file_is_seen_in_every_format() {
-        for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2")] {
+        for (format, version) in [
+            ("sha1", "--index-version=2"),
+            ("sha1", "--index-version=4"),
+            ("sha1", "--split-index"),
+            ("sha256", "--index-version=2"),
+        ] {
             let dir = repository(format);
-            git(dir.path(), &["update-index", "--index-version", version]);
+            git(dir.path(), &["update-index", version]);
             let git = Git::at(dir.path()).unwrap();
             let index = dir.path().join(".git/index");
             assert_eq!(compare(&git, &index), Moved::No, "{format} {version}");

@@ -253,6 +253,77 @@ fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
     claims_are_taken_back(&project, &state);
 }
 
+/// A command that an agent runs.
+fn as_agent(project: &Project, args: &[&str]) -> Run {
+    let mut command = project.command(args);
+    command.env("CLAUDECODE", "1");
+    crate::context::run(command, b"")
+}
+
+#[test]
+fn e4_a_repair_does_not_make_a_forgery_its_own() {
+    let (project, state) = with_failed_tests();
+    let mut forged = forged(&state);
+    forged["active_agent"] = json!("nobody");
+    project.file(".isdlc/state.json", &forged.to_string());
+    let run = as_agent(&project, &["workflow", "audit", "--repair"]);
+    assert!(run.stderr.contains("STATE RESTORED"), "{run:?}");
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(after.pointer(TESTS), state.pointer(TESTS));
+    assert_eq!(after["active_agent"], "software-developer");
+    let run = as_agent(&project, &["phase", "complete", "--summary", "done"]);
+    assert_eq!(run.code, 1, "{run:?}");
+}
+
+#[test]
+fn e4_an_agent_does_not_take_back_what_was_seen() {
+    let (project, _) = with_failed_tests();
+    let test = |output: &str| {
+        let tool = json!({
+            "tool_name": "Bash", "tool_input": { "command": "cargo test" },
+            "tool_response": { "stdout": output, "stderr": "" },
+        });
+        project.hook(&event(&project, "PostToolUse", &tool));
+    };
+    test("test result: ok. 3 passed; 0 failed; 0 ignored");
+    test("test result: FAILED. 2 passed; 1 failed; 0 ignored");
+    let before = project.read(".isdlc/state.json");
+    let run = as_agent(&project, &["state", "undo", "--force"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("what Tollgate saw"), "{run:?}");
+    assert_eq!(project.read(".isdlc/state.json"), before);
+    // A person may.
+    let run = crate::context::run(project.command(&["state", "undo"]), b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(after.pointer(TESTS).unwrap()["completed"], true);
+}
+
+#[test]
+fn e4_no_branch_is_merged_on_a_forgery() {
+    let (project, mut state) = with_failed_tests();
+    let project = project.on_branch("main");
+    project.git(&["switch", "-q", "-c", "feature/x"]);
+    project.file("work.txt", "x");
+    project.git(&["add", "work.txt"]);
+    project.git(&["commit", "-qm", "work"]);
+    state["active_workflow"]["git_branch"] =
+        json!({ "name": "feature/x", "created_from": "main", "status": "active" });
+    let project = project.state(&state);
+    project.hook(&event(
+        &project,
+        "SessionStart",
+        &json!({ "source": "startup" }),
+    ));
+    let mut done = ended(&state);
+    done["phases"]["05-test-strategy"] = json!({ "status": "completed" });
+    project.file(".isdlc/state.json", &done.to_string());
+    let run = as_agent(&project, &["workflow", "finalize", "--merge"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("is not completed"), "{run:?}");
+    assert!(!project.git(&["log", "--oneline", "main"]).contains("work"));
+}
+
 #[test]
 fn e4_what_tollgate_saw_itself_is_evidence() {
     let (project, _) = with_failed_tests();

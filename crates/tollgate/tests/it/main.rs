@@ -12,6 +12,8 @@ mod context;
 #[cfg(test)]
 mod corpora;
 #[cfg(test)]
+mod course;
+#[cfg(test)]
 mod defects;
 #[cfg(test)]
 mod demo;

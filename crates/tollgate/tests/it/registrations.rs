@@ -162,3 +162,38 @@ fn a_bare_stop_is_answered_as_its_guard_expects() {
         .guard("delegation-gate", &event)
         .says_nothing();
 }
+
+#[test]
+fn a_guard_that_is_asked_afterwards_takes_a_bare_event_for_one() {
+    // The originals' hooks do not look whether a result came along.
+    let project = Project::new().state(&json!({ "active_workflow": null }));
+    let skill =
+        json!({ "tool_name": "Skill", "tool_input": { "skill": "isdlc", "args": "feature x" } });
+    let told = project.guard("skill-delegation-enforcer", &skill).stdout;
+    let line = "MANDATORY: You have loaded the /isdlc command.";
+    assert!(told.starts_with(line), "{told}");
+    // And a stop says nothing about itself at all.
+    let stopped = project.run(&["hook", "--guard", "delegation-gate"], b"{}");
+    let block = r#"{"decision":"block","reason":"You loaded /isdlc"#;
+    assert!(stopped.stdout.starts_with(block), "{stopped:?}");
+
+    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    // What the event says itself, and what `--event` says, goes first.
+    let event = task("software-developer", "x");
+    let mut before = event.clone();
+    before["hook_event_name"] = json!("PreToolUse");
+    project.guard("log-skill-usage", &before).allows();
+    let args = [
+        "hook",
+        "--event",
+        "PreToolUse",
+        "--guard",
+        "log-skill-usage",
+    ];
+    project.run(&args, event.to_string().as_bytes()).allows();
+    let state = project.read(".isdlc/state.json");
+    assert!(!state.contains("skill_usage_log"), "{state}");
+    project.guard("log-skill-usage", &event).says_nothing();
+    let state: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
+    assert_eq!(state["skill_usage_log"][0]["agent"], "software-developer");
+}

@@ -82,13 +82,75 @@ fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
 }
 
 #[test]
+fn v7_knows_the_file_at_home() {
+    let disk = workflow(5, 1, "in_progress");
+    // The tests' home is the project.
+    let project = Project::new().state(&disk);
+    let stale = workflow(4, 1, "in_progress").to_string();
+    for path in ["~/.isdlc/state.json", "~/x/../.isdlc/state.json"] {
+        let event =
+            json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": stale } });
+        project.guard(NAME, &event).blocks("Version mismatch");
+    }
+}
+
+#[test]
 fn v7_needs_an_object_and_a_file() {
-    for content in ["null", "7", "[]", "\"x\"", "not json", ""] {
+    for content in ["null", "7", "\"x\"", "not json", ""] {
         write_text(&workflow(5, 1, "in_progress"), content).allows();
     }
+    // For the specification a list is an object, one that has no version.
+    write_text(&workflow(5, 1, "in_progress"), "[]").blocks("Unversioned write rejected: disk");
+    write_text(&json!({ "a": 1 }), "[1]").says_nothing();
     let project = Project::new();
     let event = json!({ "tool_name": "Write", "tool_input": { "file_path": ".isdlc/state.json", "content": "{\"state_version\":1}" } });
     project.guard(NAME, &event).says_nothing();
+}
+
+#[test]
+fn v7_compares_with_a_disk_version_in_quotes_and_lets_it_be_written_back() {
+    let versioned = |version: Value| {
+        let mut state = workflow(5, 1, "in_progress");
+        state["state_version"] = version;
+        state
+    };
+    let disk = versioned(json!("5"));
+    for stale in [json!(4), json!("4"), json!("x"), json!(true)] {
+        write(&disk, &versioned(stale)).blocks("Version mismatch: expected state_version >= \"5\"");
+    }
+    for fresh in [json!(5), json!("5"), json!("6")] {
+        write(&disk, &versioned(fresh)).says_nothing();
+    }
+    write(&versioned(json!("x")), &versioned(json!(1))).says_nothing();
+}
+
+#[test]
+fn requirements_that_are_broken_in_one_place_are_read_in_the_other() {
+    // 2.5: a result that is null, for whatever reason, leads to the next path.
+    let mut state = workflow(5, 1, "in_progress");
+    state["active_workflow"]["type"] = json!("feature");
+    let required = json!({ "phase_requirements": {
+        "06-implementation": { "test_iteration": { "enabled": true } } } });
+    let advance = crate::context::task("sdlc-orchestrator", "advance to the next phase");
+    let project = Project::new().state(&state);
+    let first = ".claude/hooks/config/iteration-requirements.json";
+    project.file(first, "{\"phase_requirements\":");
+    let told = project.guard("gate-blocker", &advance).allows().stderr;
+    assert!(
+        told.contains(first) && told.contains("guards that need it are off"),
+        "{told}"
+    );
+    let second = project.file(
+        ".isdlc/config/iteration-requirements.json",
+        &required.to_string(),
+    );
+    let run = project.guard("gate-blocker", &advance);
+    let instead = format!("{} is used instead", second.display());
+    assert!(
+        run.stderr.contains(first) && run.stderr.contains(&instead),
+        "{run:?}"
+    );
+    run.blocks("GATE BLOCKED: Iteration requirements not satisfied");
 }
 
 #[test]

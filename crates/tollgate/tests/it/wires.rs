@@ -97,6 +97,28 @@ fn claude_code_hears_a_warning_and_so_does_the_person() {
     );
 }
 
+#[test]
+fn the_person_reads_what_a_warning_is_about() {
+    let project = Project::new().state(&json!({ "state_version": 1 }));
+    let claim = json!({ "completed": true, "iterations_used": "3" });
+    let content = json!({ "state_version": 1,
+        "phases": { "06-implementation": { "constitutional_validation": claim } } });
+    let event = json!({
+        "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
+        "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_response": {},
+        "tool_input": { "file_path": ".isdlc/state.json", "content": content.to_string() },
+    });
+    project.file(".isdlc/state.json", &content.to_string());
+    let run = project.hook(&event);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    let told = answer["systemMessage"].as_str().unwrap();
+    let first = "Tollgate: state-write-validator: WARNING: Suspicious state.json write detected.\n";
+    assert!(told.starts_with(first), "{told}");
+    assert!(told.contains("\n  Phase: 06-implementation\n"), "{told}");
+    let issue = "constitutional_validation.completed is true but iterations_used is \"3\"\n";
+    assert!(told.contains(issue), "{told}");
+}
+
 /// A project on main with a workflow that has a branch of its own, in its fifth version.
 fn guarded() -> (Project, String) {
     let mut state = with_branch("active");

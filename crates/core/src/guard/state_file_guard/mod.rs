@@ -12,7 +12,7 @@ mod settings;
 use std::path::{Path, PathBuf};
 
 use super::{Class, Guard};
-use crate::project::{Layout, real};
+use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
 use crate::shell::Survey;
@@ -67,7 +67,8 @@ fn check(scene: &Scene<'_>) -> Option<Finding> {
 /// No command writes the records.
 fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
     let layout = scene.layout();
-    let states = states(layout);
+    let mut states = states(layout);
+    states.extend(named_projects(command).map(|id| layout.state_file(Some(&id))));
     // The slash makes it the whole tree.
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
     let person: Vec<PathBuf> = scene.person().map(tree).into_iter().collect();
@@ -108,6 +109,16 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     );
     let reason = format!("Direct write to {name}: {}", head(command, 100));
     Some(Finding::new(code, text, reason))
+}
+
+/// The projects whose states a command names. A project is known by its state, and one that has
+/// none yet gets it from the workflow as well.
+fn named_projects(command: &str) -> impl Iterator<Item = ProjectId> {
+    let named = command.split("projects/").skip(1);
+    named.filter_map(|rest| {
+        let (id, file) = rest.split_once('/')?;
+        ProjectId::new(id).filter(|_| file.starts_with("state.json"))
+    })
 }
 
 /// The state files of the project.

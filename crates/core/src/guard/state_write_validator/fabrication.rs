@@ -70,7 +70,7 @@ impl Rule {
         match claim.get(self.count) {
             None => Some("undefined".to_owned()),
             Some(count) if count.f64().is_some_and(|n| n >= 1.0) => None,
-            Some(count) => Some(count.str().map_or_else(|| count.text().into(), Into::into)),
+            Some(count) => Some(count.text().to_owned()),
         }
     }
 }

@@ -10,7 +10,7 @@ mod consistency;
 mod fabrication;
 
 use super::{Class, Guard};
-use crate::json::Object;
+use crate::json::{Kind, Node, Object};
 use crate::protocol::{After, EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::verdict::{Finding, Verdict};
@@ -73,7 +73,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         | ToolCall::Other => None,
     };
     if scene.event.kind == EventKind::PreTool {
-        if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), parse(incoming.as_ref()))
+        if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
             && let Some(finding) = regression::find(&disk, &incoming)
         {
             return Verdict::Block(finding);
@@ -86,8 +86,8 @@ fn check(scene: &Scene<'_>) -> Verdict {
     // carries, as the specification has it.
     let is_write = matches!(tool.call, ToolCall::Write { .. });
     let carried = incoming.filter(|text| is_write && !text.is_empty());
-    let written = carried.or(disk);
-    let Some(state) = parse(written.as_ref()) else {
+    let left = carried.or(disk);
+    let Some(state) = parse(left.as_ref()) else {
         return Verdict::Allow;
     };
     let mut findings = consistency::find(&state);
@@ -101,6 +101,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
 
 fn parse(text: Option<&String>) -> Option<Object<'_>> {
     Object::parse(text?).ok()
+}
+
+/// What a write would leave. A list has none of the members of a state, as in the original, where
+/// it is an object, too.
+fn written(text: Option<&String>) -> Option<Object<'_>> {
+    let is_list = |text: &&String| Node::parse(text).is_ok_and(|node| node.kind() == Kind::Array);
+    parse(text).or_else(|| text.filter(is_list).map(|_| Object::default()))
 }
 
 fn warning(code: &'static str, text: String, phase: Option<&str>) -> Finding {

@@ -11,6 +11,7 @@ mod fault;
 mod judge;
 mod jvm;
 mod runners;
+mod scripts;
 mod summary;
 
 use serde_json::{Value, json};

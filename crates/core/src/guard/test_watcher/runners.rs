@@ -4,8 +4,8 @@
 //! by reading the command as a shell would. A runner's name in a file name, in quotes or in a
 //! search pattern is no run, and neither is a runner that only lists its tests.
 
-use super::jvm;
 use super::summary::{self, Summary};
+use super::{jvm, scripts};
 use crate::shell::{Run, program_name};
 
 /// A test runner.
@@ -157,7 +157,7 @@ pub(crate) const RUNNERS: &[Runner] = &[
                 || (program == "artisan" && verb(args) == "test")
         },
         idle: &["--list-tests", "--list-suites"],
-        read: summary::phpunit,
+        read: summary::pest,
     },
     Runner {
         name: "junit",
@@ -186,8 +186,15 @@ pub(crate) const RUNNERS: &[Runner] = &[
     },
     Runner {
         name: "a script",
-        runs: is_script,
-        idle: &["--dry-run", "-n"],
+        runs: scripts::is_script,
+        idle: &[
+            "--dry-run",
+            "-n",
+            "--list",
+            "--notest",
+            "--listTests",
+            "--just-print",
+        ],
         read: any,
     },
 ];
@@ -205,7 +212,15 @@ const HINTS: &[&str] = &[
     "gradle",
     "phpunit",
     "pest",
-    "rspec",
+    "spec",
+    "bats",
+    "prove",
+    "behave",
+    "behat",
+    "cucumber",
+    "robot",
+    "jasmine",
+    "nose2",
     "tox",
     "nox",
     "e2e",
@@ -232,6 +247,11 @@ impl Runner {
             .map(|word| word.literal().unwrap_or_default())
             .collect();
         let (program, args) = started(&words, 0)?;
+        // A file has its name, and not that of a program; `verb` has no place for it.
+        let (program, args) = match words.first() {
+            Some(file) if scripts::is_test_script(file) => ("sh", words.as_slice()),
+            _ => (program, args),
+        };
         let is_idle = |runner: &Self| {
             args.iter()
                 .any(|arg| HELP.contains(arg) || runner.idle.contains(arg))
@@ -249,7 +269,7 @@ impl Runner {
 }
 
 /// The first argument that is no option and no `+toolchain`.
-fn verb<'a>(args: &[&'a str]) -> &'a str {
+pub(super) fn verb<'a>(args: &[&'a str]) -> &'a str {
     let mut args = args.iter().filter(|arg| !arg.starts_with(['-', '+']));
     args.next().copied().unwrap_or_default()
 }
@@ -266,51 +286,15 @@ fn excludes_tests(args: &[&str]) -> bool {
 
 /// The summary of whichever runner a script started; of several the worst counts.
 fn any(text: &str) -> Option<Summary> {
-    let named = RUNNERS.iter().filter(|runner| runner.name != "a script");
+    // Pest writes what jest writes, and nothing is counted twice.
+    let named = RUNNERS
+        .iter()
+        .filter(|runner| !matches!(runner.name, "a script" | "phpunit"));
     named
         .filter_map(|runner| runner.read(text))
+        .chain(summary::phpunit(text))
         .reduce(Summary::and)
-        .or_else(|| summary::none(summary::any_line(text, is_idle_make)))
-}
-
-/// `make: Nothing to be done for 'test'.`, `make: 'test' is up to date.`: there is a directory of
-/// that name, and no test was run.
-fn is_idle_make(line: &str) -> bool {
-    let said = line.strip_prefix("make: ");
-    let target = said.and_then(|said| {
-        let said = said
-            .strip_prefix("Nothing to be done for ")
-            .or_else(|| said.strip_suffix(" is up to date."))?;
-        Some(said.trim_matches(['\'', '`', '.']))
-    });
-    target.is_some_and(|target| names_tests(target) || target == "check")
-}
-
-/// Whether a target or a package's script is called after tests.
-fn names_tests(name: &str) -> bool {
-    let first = name.split([':', '-', '_']).next().unwrap_or(name);
-    matches!(first, "test" | "tests" | "e2e") || name.ends_with(":test")
-}
-
-/// A package's or a Makefile's own way to run its tests.
-fn is_script(program: &str, args: &[&str]) -> bool {
-    let first = verb(args);
-    match program {
-        "npm" | "pnpm" | "yarn" | "bun" => {
-            let mut after = args.iter().skip_while(|arg| **arg != first).skip(1);
-            let script = after.find(|arg| !arg.starts_with('-')).copied();
-            matches!(first, "test" | "t" | "tst")
-                || (matches!(first, "run" | "run-script") && script.is_some_and(names_tests))
-                || (program != "npm" && names_tests(first))
-        }
-        "make" | "gmake" | "just" | "task" | "rake" => {
-            args.iter().any(|arg| names_tests(arg) || *arg == "check")
-        }
-        "tox" | "nox" | "ctest" => true,
-        "deno" => first == "task" && args.iter().any(|arg| names_tests(arg)),
-        "swift" | "mix" | "rails" | "composer" | "zig" | "dart" | "flutter" => first == "test",
-        _ => false,
-    }
+        .or_else(|| summary::none(summary::any_line(text, scripts::is_idle_make)))
 }
 
 /// The program that words start in the end, seen through the programs that only find another
@@ -325,7 +309,7 @@ fn started<'w, 'a>(words: &'w [&'a str], depth: u32) -> Option<(&'a str, &'w [&'
         _ if depth > MAX_DEPTH => None,
         "npx" | "pnpx" | "bunx" => after_options(args, &["-p", "--package", "-c"]),
         "npm" | "pnpm" | "yarn" | "bun" => {
-            let rest = after_options(args, &["--filter", "-F", "--prefix", "-C", "--cwd", "-w"]);
+            let rest = after_options(args, scripts::PACKAGE_OPTIONS);
             let rest = rest.map(|rest| match rest.split_first() {
                 Some((&("exec" | "dlx" | "x" | "run" | "workspace"), rest)) => rest,
                 _ => rest,
@@ -397,7 +381,7 @@ fn starts_runner(words: &[&str]) -> bool {
 }
 
 /// What follows the options; those named take the next word along.
-fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Option<&'w [&'a str]> {
+pub(super) fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Option<&'w [&'a str]> {
     let mut rest = args;
     while let Some((first, after)) = rest.split_first() {
         let is_assignment = first.contains('=') && !first.starts_with(['/', '.']);
@@ -424,6 +408,14 @@ mod tests {
         }
         let survey = survey(command, Start::default());
         survey.runs().find_map(Runner::of).map(|runner| runner.name)
+    }
+
+    #[test]
+    fn a_script_counts_the_tests_of_its_runner_once() {
+        let jest = "Tests:       1 skipped, 3 passed, 4 total\n";
+        assert_eq!(any(jest), summary::jest(jest));
+        let phpunit = "OK (5 tests, 8 assertions)\n";
+        assert_eq!(any(phpunit), summary::phpunit(phpunit));
     }
 
     #[test]
@@ -474,6 +466,17 @@ mod tests {
             ("pnpm test", "a script"),
             ("make test", "a script"),
             ("sh -c 'cargo test'", "cargo test"),
+            ("npm --prefix app test", "a script"),
+            ("pnpm --filter api test", "a script"),
+            ("yarn workspace api test", "a script"),
+            ("./test.sh", "a script"),
+            ("scripts/run_tests.sh -v", "a script"),
+            ("bash run-tests.sh", "a script"),
+            ("bin/test", "a script"),
+            ("bats test/", "a script"),
+            ("bazel test //...", "a script"),
+            ("npx nx test api", "a script"),
+            ("sbt test", "a script"),
         ] {
             assert_eq!(runner(command), Some(expected), "{command}");
         }
@@ -500,6 +503,21 @@ mod tests {
             "dotnet test --list-tests",
             "cat > t.sh <<'E'\nnpm test\nE",
             "cargo nextest list",
+            "make test-deps",
+            "make test_clean",
+            "npm run test:db:reset",
+            "npm run test:watch",
+            "yarn test --listTests",
+            "tox -l",
+            "ctest -N",
+            "sh -n test.sh",
+            "test -f x",
+            "/usr/bin/test -f x",
+            "[ -f tests ]",
+            "./setup-test-env.sh",
+            "./create_test_db.sh",
+            "cat ./test.sh",
+            "chmod +x test.sh",
         ] {
             assert_eq!(runner(command), None, "{command}");
         }

@@ -470,7 +470,11 @@ pub(super) fn phpunit(text: &str) -> Option<Summary> {
         let skipped = number("Skipped:").saturating_add(number("Incomplete:"));
         Some(ran(run, failed, skipped))
     })
-    .or_else(|| jest(text))
+}
+
+/// `PHPUnit`'s summary, or Pest's, which looks like jest's.
+pub(super) fn pest(text: &str) -> Option<Summary> {
+    phpunit(text).or_else(|| jest(text))
 }
 
 /// ` 2 pass`, ` 1 fail`, ` 1 skip`, each on a line of its own, then `Ran 4 tests across 2 files.`

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{BOLD, DIM, WARN};
 use crate::agent::Places;
 use crate::agent::read::{self, Kind, Reading, Registered};
+use crate::ui::plain::Plain;
 
 /// Says 0 if something of Tollgate is registered, 1 if nothing is.
 pub(super) fn run(places: &Places, as_json: bool) -> ExitCode {
@@ -37,12 +38,12 @@ fn print(reading: &Reading, places: &Places) {
         } else {
             ", hidden by a later member"
         };
-        anstream::println!(
-            "  {:<20} {} {DIM}{}{hidden}{DIM:#}",
-            format!("{}{matcher}", found.event),
-            found.command.for_shell(),
-            remark(found, places)
-        );
+        let event = Plain(&format!("{}{matcher}", found.event)).to_string();
+        let line = format!("  {event:<20} {}", Plain(&found.command.for_shell()));
+        match remark(found, places) + hidden {
+            remark if remark.is_empty() => anstream::println!("{line}"),
+            remark => anstream::println!("{line} {DIM}{}{DIM:#}", Plain(&remark)),
+        }
     }
     for (scope, file) in &reading.plugin {
         anstream::println!(
@@ -59,7 +60,11 @@ fn print(reading: &Reading, places: &Places) {
     }
     for (agent, file, flaw) in &reading.flaws {
         let shown = places.shown(file);
-        anstream::println!("{WARN}unreadable{WARN:#} {agent}: {shown}: {flaw}");
+        let flaw = flaw.to_string();
+        anstream::println!(
+            "{WARN}unreadable{WARN:#} {agent}: {shown}: {}",
+            Plain(&flaw)
+        );
     }
     if reading.registered.is_empty() && reading.plugin.is_empty() {
         anstream::println!("nothing of Tollgate is registered here: `tollgate install` does it");

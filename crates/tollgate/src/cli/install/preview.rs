@@ -7,7 +7,7 @@ use similar::TextDiff;
 use super::{Consent, DIM, Trouble, WARN};
 use crate::agent::Places;
 use crate::agent::change::Change;
-use crate::ui::plain::PlainLines;
+use crate::ui::plain::{Plain, PlainLines};
 
 /// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
 pub(super) fn agree(
@@ -21,7 +21,8 @@ pub(super) fn agree(
         .collect();
     for change in changes {
         for note in &change.notes {
-            anstream::eprintln!("{WARN}note{WARN:#}: {}: {note}", places.shown(&change.file));
+            let shown = places.shown(&change.file);
+            anstream::eprintln!("{WARN}note{WARN:#}: {shown}: {}", Plain(note));
         }
     }
     if consent.dry_run {

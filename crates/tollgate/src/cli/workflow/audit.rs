@@ -104,6 +104,7 @@ fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
 }
 
 fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
+    site.reconcile();
     let mut mended = None;
     let updated = site.with_rules(|rules| {
         site.store().update(site.now, |document| {

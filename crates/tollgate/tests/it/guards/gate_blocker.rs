@@ -193,6 +193,21 @@ fn rule_4_index_and_phase_must_agree() {
 }
 
 #[test]
+fn rule_4_holds_for_types_that_are_defined() {
+    let phases = json!(["05-test-strategy", "06-implementation"]);
+    let project = workflow(&json!({ "type": "spike", "phases": phases, "current_phase_index": 0 }));
+    project.guard(NAME, &advance()).says_nothing();
+    project.file(
+        ".isdlc/config/workflows.json",
+        r#"{"workflows":{"spike":{}}}"#,
+    );
+    let told = project.guard(NAME, &advance());
+    let told = told.blocks("GATE BLOCKED: Workflow state mismatch.");
+    let way = "`tollgate workflow audit --repair`";
+    assert!(told.contains(way), "{told}");
+}
+
+#[test]
 fn f8_between_two_phases_the_index_is_one_ahead() {
     let phases = json!(["05-test-strategy", "06-implementation", "08-code-review"]);
     workflow(&json!({ "phases": phases, "current_phase_index": 2 }))

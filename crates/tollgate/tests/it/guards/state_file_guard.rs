@@ -153,3 +153,21 @@ fn no_state_is_needed_and_other_projects_are_not_ours() {
         )
         .says_nothing();
 }
+
+#[test]
+fn the_state_of_a_project_that_has_none_yet_is_a_state() {
+    let project = project();
+    for command in [
+        "echo '{}' > .isdlc/projects/new/state.json",
+        "cd .isdlc && tee projects/new/state.json < x",
+    ] {
+        project.guard(NAME, &bash(command)).blocks(BLOCKED);
+    }
+    for command in [
+        "echo '{}' > .isdlc/projects/new/notes.json",
+        "echo '{}' > other/projects/new/state.json",
+        "cat .isdlc/projects/new/state.json > copy.json",
+    ] {
+        project.guard(NAME, &bash(command)).says_nothing();
+    }
+}

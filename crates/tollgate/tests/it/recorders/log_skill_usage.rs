@@ -98,9 +98,9 @@ fn nothing_is_written_without_an_agent_a_state_or_enforcement() {
     let project = in_mode(None);
     let before = project.read(".isdlc/state.json");
     project.guard(NAME, &finished("", "x", "y")).says_nothing();
-    project
-        .guard(NAME, &task("software-developer", "x"))
-        .says_nothing();
+    let mut before_it_runs = task("software-developer", "x");
+    before_it_runs["hook_event_name"] = json!("PreToolUse");
+    project.guard(NAME, &before_it_runs).allows();
     project.guard(NAME, &bash("ls")).says_nothing();
     assert_eq!(project.read(".isdlc/state.json"), before);
     let off = Project::new().state(&json!({ "skill_enforcement": { "enabled": false } }));

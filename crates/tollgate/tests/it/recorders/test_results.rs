@@ -217,6 +217,40 @@ fn lines_that_somebody_picked_prove_no_pass() {
 }
 
 #[test]
+fn a_run_that_goes_on_or_failed_in_another_way_is_no_pass() {
+    let ended = |input: Value, response: Value| {
+        let project = project();
+        let mut event = json!({
+            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
+            "tool_input": { "command": "cargo test" }, "tool_response": response,
+        });
+        for (key, value) in input.as_object().unwrap() {
+            event["tool_input"][key] = value.clone();
+        }
+        project.hook(&event);
+        record(&project)["last_test_result"].clone()
+    };
+    let started = "Command running in background with ID: b1";
+    for response in [json!({ "stdout": started, "stderr": "" }), json!(started)] {
+        let result = ended(json!({ "run_in_background": true }), response);
+        assert_eq!(result, Value::Null, "it has not ended");
+    }
+    for response in [
+        json!({ "stdout": "", "exit_code": "1" }),
+        json!({ "stdout": "", "exitCode": -1 }),
+        json!({ "stdout": "", "is_error": true }),
+        json!({ "stdout": "", "success": false }),
+    ] {
+        assert_eq!(ended(json!({}), response.clone()), "failed", "{response}");
+    }
+    let passed = json!({ "stdout": "", "exit_code": "0" });
+    assert_eq!(
+        ended(json!({ "run_in_background": false }), passed),
+        "passed"
+    );
+}
+
+#[test]
 fn the_advice_is_about_what_was_wrong() {
     let project = project();
     let told = run(
@@ -246,6 +280,30 @@ fn a_gradle_check_without_its_tests_is_no_test_run() {
         "> Task :test\nBUILD SUCCESSFUL in 1s\n",
     );
     assert_eq!(record(&project)["last_test_result"], "passed");
+}
+
+#[test]
+fn what_is_done_around_tests_is_no_test_run() {
+    let project = project();
+    for command in [
+        "make test-deps",
+        "npm run test:db:reset",
+        "npm run test:watch",
+        "./setup-test-env.sh",
+        "test -f Makefile",
+        "tox -l",
+    ] {
+        run(&project, command, "done\n");
+        assert_eq!(record(&project), Value::Null, "{command}");
+    }
+    // A project's own way to run its tests is one.
+    for command in [
+        "./test.sh",
+        "bash scripts/run_tests.sh",
+        "npm --prefix api test",
+    ] {
+        comes_to("passed", command, "all 5 scenarios hold\n");
+    }
 }
 
 #[test]

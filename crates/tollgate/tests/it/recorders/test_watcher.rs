@@ -520,7 +520,9 @@ fn only_an_enabled_phase_of_a_running_enforced_workflow_is_watched() {
     ] {
         project.guard(NAME, &event).says_nothing();
     }
-    project().guard(NAME, &bash("cargo test")).says_nothing();
+    let args = ["hook", "--event", "PreToolUse", "--guard", NAME];
+    let event = bash("cargo test").to_string();
+    project().run(&args, event.as_bytes()).says_nothing();
 }
 
 #[test]

@@ -131,6 +131,12 @@ fn errors_quote_files_as_text() {
         ".claude/settings.json",
         "{ // \u{1b}]0;owned\u{7}\r\n  \"a\": 1\r\n}\r\n",
     );
+    let hook = json!({ "type": "command", "command": "tollgate hook \u{1b}[2J" });
+    let ours = json!([{ "matcher": "\u{1b}]0;owned\u{7}", "hooks": [hook] }]);
+    project.file(
+        ".gemini/settings.json",
+        &json!({ "hooks": { "BeforeTool": ours } }).to_string(),
+    );
     for args in [
         &["validate"][..],
         &["list"],
@@ -142,6 +148,8 @@ fn errors_quote_files_as_text() {
         &["init", "--dry-run"],
         &["install", "--agent", "claude-code", "--dry-run"],
         &["install", "--agent", "claude-code"],
+        &["install", "--agent", "gemini", "--dry-run"],
+        &["install", "--list"],
     ] {
         let mut coloured = project.command(args);
         coloured.env("CLICOLOR_FORCE", "1");

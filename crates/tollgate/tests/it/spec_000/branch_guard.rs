@@ -300,3 +300,14 @@ fn the_branch_counts_at_the_moment_of_the_commit() {
         .guard(NAME, &bash("git checkout main && git commit -m x"))
         .blocks(MESSAGE);
 }
+
+#[test]
+fn e5_a_branch_name_is_no_command_for_the_agent_either() {
+    let branch = json!({ "name": "x; touch 'it'", "status": "active" });
+    let state = json!({ "active_workflow": { "git_branch": branch } });
+    let project = Project::new().state(&state).on_branch("main");
+    let told = project.guard(NAME, &bash("git commit -m x"));
+    let told = told.blocks("COMMIT TO MAIN BLOCKED");
+    let command = r"git checkout 'x; touch '\''it'\'''";
+    assert!(told.contains(command), "{told}");
+}

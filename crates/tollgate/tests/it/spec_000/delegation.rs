@@ -162,3 +162,74 @@ fn f2_words_that_look_like_phases_are_none() {
         ask("general-purpose", text).says_nothing();
     }
 }
+
+#[test]
+fn keys_of_phases_and_names_of_agents_need_not_be_in_lower_case() {
+    let mut state = running("R1-behavior-extraction", "in_progress");
+    state["active_workflow"]["type"] = json!("reverse-engineer");
+    let project = Project::new().state(&state);
+    let ask =
+        |agent: &str, prompt: &str| project.guard("phase-sequence-guard", &task(agent, prompt));
+    for here in [
+        "Phase key: R1-behavior-extraction",
+        "Execute phase r1-behavior-extraction",
+    ] {
+        ask("general-purpose", here).says_nothing();
+    }
+    for there in [
+        "Phase key: R2-characterization-tests",
+        "Phase key: r2-characterization-tests",
+        "Execute Phase R2-characterization-tests",
+    ] {
+        is_phase(ask("general-purpose", there), "R2-characterization-tests");
+    }
+    is_phase(ask("", "work on R4-atdd-bridge"), "R4-atdd-bridge");
+    let manifest = json!({ "ownership": { "My_Architect": { "phase": "03-architecture" } } });
+    project.file(
+        ".claude/hooks/config/skills-manifest.json",
+        &manifest.to_string(),
+    );
+    for name in ["My_Architect", "my-architect", "isdlc:MY_ARCHITECT"] {
+        is_phase(ask(name, "x"), "03-architecture");
+    }
+}
+
+#[test]
+fn f2_a_phase_of_the_projects_own_configuration_is_known() {
+    let files = [
+        (
+            ".isdlc/config/workflows.json",
+            json!({ "workflows": { "docs": { "phases": ["17-docs"] } } }),
+        ),
+        (
+            ".claude/hooks/config/iteration-requirements.json",
+            json!({ "phase_requirements": { "17-docs": {} } }),
+        ),
+    ];
+    for (path, config) in files {
+        let project = Project::new().state(&running("10-cicd", "in_progress"));
+        let ask = || {
+            let event = task("general-purpose", "Phase key: 17-docs");
+            project.guard("phase-sequence-guard", &event)
+        };
+        ask().warns("[phase-sequence-guard] WARNING: Unknown phase key");
+        project.file(path, &config.to_string());
+        is_phase(ask(), "17-docs");
+    }
+}
+
+#[test]
+fn a_duplicate_key_hides_no_agent() {
+    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    for event in [
+        r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer","subagent_type":"Explore"}}"#,
+        r#"{"tool_name":"Task","tool_input":{"subagent_type":"Explore","subagent_type":"software-developer"}}"#,
+        r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer"},"tool_input":{"subagent_type":"sdlc-orchestrator"}}"#,
+    ] {
+        let args = ["hook", "--guard", "phase-sequence-guard"];
+        let run = project.run(&args, event.as_bytes());
+        let told = "subagent_type` is there twice";
+        assert!(run.stderr.contains(told), "{run:?}");
+        is_phase(run, "06-implementation");
+    }
+}

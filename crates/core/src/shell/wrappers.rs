@@ -1,0 +1,344 @@
+//! The tables of programs that only start another one.
+
+use super::program_name;
+use super::word::Word;
+
+/// How to step over a wrapper's own words.
+pub(crate) struct Wrapper {
+    pub(crate) name: &'static str,
+    /// Short options whose value may be the next word.
+    pub(crate) short: &'static str,
+    /// Long options whose value is the next word unless joined by `=`.
+    pub(crate) long: &'static [&'static str],
+    /// Operands before the command.
+    pub(crate) operands: usize,
+}
+
+/// The wrapper of this name.
+pub(crate) fn wrapper(name: &str) -> Option<&'static Wrapper> {
+    let at = WRAPPERS.binary_search_by(|wrapper| wrapper.name.cmp(name));
+    WRAPPERS.get(at.ok()?)
+}
+
+const fn wraps(
+    name: &'static str,
+    short: &'static str,
+    long: &'static [&'static str],
+    operands: usize,
+) -> Wrapper {
+    Wrapper {
+        name,
+        short,
+        long,
+        operands,
+    }
+}
+
+/// Sorted by name.
+const WRAPPERS: &[Wrapper] = &[
+    wraps("annotate-output", "", &[], 0),
+    wraps("builtin", "", &[], 0),
+    wraps(
+        "bwrap",
+        "",
+        &[
+            "args",
+            "argv0",
+            "block-fd",
+            "chdir",
+            "chmod",
+            "dev",
+            "dir",
+            "exec-label",
+            "file-label",
+            "gid",
+            "hostname",
+            "info-fd",
+            "json-status-fd",
+            "lock-file",
+            "mqueue",
+            "perms",
+            "proc",
+            "remount-ro",
+            "seccomp",
+            "size",
+            "sync-fd",
+            "tmpfs",
+            "uid",
+            "unsetenv",
+        ],
+        0,
+    ),
+    wraps("caffeinate", "tw", &[], 0),
+    wraps("catchsegv", "", &[], 0),
+    wraps("cgexec", "g", &[], 0),
+    wraps("choom", "n", &["adjust"], 0),
+    wraps("chpst", "/CLUbcdeflmnopu", &[], 0),
+    wraps("chronic", "", &[], 0),
+    wraps("chroot", "", &[], 1),
+    wraps(
+        "chrt",
+        "DPT",
+        &["sched-deadline", "sched-period", "sched-runtime"],
+        1,
+    ),
+    wraps("command", "", &[], 0),
+    wraps(
+        "cpulimit",
+        "Pcelp",
+        &["cpu", "exe", "limit", "path", "pid"],
+        0,
+    ),
+    wraps("daemonize", "Eaceolpu", &[], 0),
+    wraps("dbus-run-session", "", &["config-file", "dbus-daemon"], 0),
+    wraps("doas", "Cu", &[], 0),
+    wraps("dotenv", "efv", &[], 0),
+    wraps("dumb-init", "r", &[], 0),
+    wraps("eatmydata", "", &[], 0),
+    wraps(
+        "env",
+        "CSau",
+        &["argv0", "chdir", "split-string", "unset"],
+        0,
+    ),
+    wraps("envchain", "", &[], 1),
+    wraps("exec", "a", &[], 0),
+    wraps("fakeroot", "bfilsu", &["faked", "lib"], 0),
+    wraps("faketime", "p", &[], 1),
+    wraps("firejail", "", &[], 0),
+    wraps("gosu", "", &[], 1),
+    wraps("gtime", "fo", &["format", "output"], 0),
+    wraps("gtimeout", "ks", &["kill-after", "signal"], 1),
+    wraps("heaptrack", "o", &["output"], 0),
+    wraps("i386", "", &[], 0),
+    wraps("ionice", "PcnpuT", &["class", "classdata", "pid"], 0),
+    wraps("linux32", "", &[], 0),
+    wraps("linux64", "", &[], 0),
+    wraps("ltrace", "EPaeoOpsu", &[], 0),
+    wraps("nice", "n", &["adjustment"], 0),
+    wraps("nocorrect", "", &[], 0),
+    wraps("noglob", "", &[], 0),
+    wraps("nohup", "", &[], 0),
+    wraps("nsenter", "GSWt", &["setgid", "setuid", "target"], 0),
+    wraps(
+        "numactl",
+        "CNimpw",
+        &[
+            "cpunodebind",
+            "interleave",
+            "membind",
+            "physcpubind",
+            "preferred",
+        ],
+        0,
+    ),
+    wraps("pkexec", "", &["user"], 0),
+    wraps("prlimit", "o", &["output", "pid"], 0),
+    wraps("proot", "RSbikqrvw", &[], 0),
+    wraps("proxychains", "f", &[], 0),
+    wraps("proxychains4", "f", &[], 0),
+    wraps("rlwrap", "CDHOPSbfgilpqstwz", &[], 0),
+    wraps("rtk", "", &[], 0),
+    wraps(
+        "run0",
+        "DEgpu",
+        &[
+            "chdir", "group", "nice", "property", "setenv", "slice", "unit", "user",
+        ],
+        0,
+    ),
+    wraps("s6-setuidgid", "", &[], 1),
+    wraps("sem", "j", &["id", "jobs"], 0),
+    wraps("setarch", "", &[], 1),
+    wraps(
+        "setpriv",
+        "",
+        &[
+            "ambient-caps",
+            "apparmor-profile",
+            "bounding-set",
+            "egid",
+            "euid",
+            "groups",
+            "inh-caps",
+            "pdeathsig",
+            "regid",
+            "reuid",
+            "rgid",
+            "ruid",
+            "securebits",
+            "selinux-label",
+        ],
+        0,
+    ),
+    wraps("setsid", "", &[], 0),
+    wraps("setuidgid", "", &[], 1),
+    wraps("softlimit", "acdfmoprst", &[], 0),
+    wraps("ssh-agent", "EPat", &[], 0),
+    wraps("stdbuf", "eio", &["error", "input", "output"], 0),
+    wraps("strace", "EIOPXabeopsu", &[], 0),
+    wraps("su-exec", "", &[], 1),
+    wraps(
+        "sudo",
+        "CDRTUghprtu",
+        &["chdir", "chroot", "group", "host", "prompt", "user"],
+        0,
+    ),
+    wraps(
+        "systemd-cat",
+        "pt",
+        &["identifier", "level-prefix", "priority", "stderr-priority"],
+        0,
+    ),
+    wraps("systemd-inhibit", "", &["mode", "what", "who", "why"], 0),
+    wraps(
+        "systemd-run",
+        "EHMptu",
+        &[
+            "description",
+            "gid",
+            "nice",
+            "property",
+            "setenv",
+            "slice",
+            "uid",
+            "unit",
+            "working-directory",
+        ],
+        0,
+    ),
+    wraps("taskset", "", &[], 1),
+    wraps("time", "fo", &["format", "output"], 0),
+    wraps("timeout", "ks", &["kill-after", "signal"], 1),
+    wraps("tini", "eps", &[], 0),
+    wraps("torsocks", "Papu", &["address", "pass", "port", "user"], 0),
+    wraps("uname26", "", &[], 0),
+    wraps("unbuffer", "", &[], 0),
+    wraps(
+        "unshare",
+        "GRSlw",
+        &[
+            "boottime",
+            "load-interp",
+            "map-group",
+            "map-groups",
+            "map-user",
+            "map-users",
+            "monotonic",
+            "propagation",
+            "root",
+            "setgid",
+            "setgroups",
+            "setuid",
+            "wd",
+        ],
+        0,
+    ),
+    wraps("valgrind", "", &[], 0),
+    wraps("winpty", "", &[], 0),
+    wraps("with-contenv", "", &[], 0),
+    wraps(
+        "wsl",
+        "du",
+        &["cd", "distribution", "shell-type", "user"],
+        0,
+    ),
+    wraps("x86_64", "", &[], 0),
+    wraps("xvfb-run", "ens", &[], 0),
+];
+
+/// Two words that start a third: `poetry run git commit`.
+pub(crate) struct Runner {
+    name: &'static str,
+    verbs: &'static [&'static str],
+    /// Operands before the command.
+    operands: usize,
+}
+
+const fn runs(name: &'static str, verbs: &'static [&'static str], operands: usize) -> Runner {
+    Runner {
+        name,
+        verbs,
+        operands,
+    }
+}
+
+/// Sorted by name.
+const RUNNERS: &[Runner] = &[
+    runs("asdf", &["exec"], 0),
+    runs("aws-vault", &["exec"], 1),
+    runs("bundle", &["exec"], 0),
+    runs("conda", &["run"], 0),
+    runs("devbox", &["run"], 0),
+    runs("direnv", &["exec"], 1),
+    runs("doppler", &["run"], 0),
+    runs("dotenv", &["run"], 0),
+    runs("guix", &["shell"], 0),
+    runs("hatch", &["run"], 0),
+    runs("mamba", &["run"], 0),
+    runs("mise", &["exec", "x"], 0),
+    runs("nix", &["develop", "shell"], 0),
+    runs("npm", &["exec", "x"], 0),
+    runs("op", &["run"], 0),
+    runs("pdm", &["run"], 0),
+    runs("perf", &["record", "stat", "trace"], 0),
+    runs("pipenv", &["run"], 0),
+    runs("pixi", &["run"], 0),
+    runs("pnpm", &["exec"], 0),
+    runs("poetry", &["run"], 0),
+    runs("pyenv", &["exec"], 0),
+    runs("rbenv", &["exec"], 0),
+    runs("rr", &["record"], 0),
+    runs("rtk", &["proxy"], 0),
+    runs("rye", &["run"], 0),
+    runs("uv", &["run"], 0),
+    runs("volta", &["run"], 0),
+    runs("yarn", &["exec"], 0),
+];
+
+/// How many words stand before the command that `name` starts with one of its verbs.
+pub(crate) fn runner(name: &str, words: &[Word]) -> Option<usize> {
+    let at = RUNNERS.binary_search_by(|runner| runner.name.cmp(name));
+    let runner = RUNNERS.get(at.ok()?)?;
+    let verb = words.get(1)?.literal()?;
+    if !runner.verbs.contains(&verb) {
+        return None;
+    }
+    let rest = words.get(2..)?;
+    let spelled = |word: &Word| match word.raw() {
+        "--" => true,
+        "-c" | "--command" => name == "nix",
+        _ => false,
+    };
+    // `npm exec -c text` is no list of words.
+    if rest.iter().any(|word| matches!(word.raw(), "--call"))
+        || name == "npm" && rest.iter().any(|word| word.raw() == "-c")
+    {
+        return None;
+    }
+    if let Some(at) = rest.iter().position(spelled) {
+        return Some(at + 3).filter(|at| *at < words.len());
+    }
+    let plain = |word: &Word| !word.starts_with("-");
+    let valued = |word: &Word| word.starts_with("-") && !word.raw().contains('=');
+    let first = rest.iter().position(plain)?;
+    // Whether an option before it takes a value is not known; git's own name settles it.
+    let git = |word: &Word| word.literal().and_then(program_name) == Some("git");
+    let at = if rest.iter().take(first).any(valued) {
+        rest.iter().position(git)?
+    } else {
+        first + runner.operands
+    };
+    Some(at + 2).filter(|at| *at < words.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RUNNERS, WRAPPERS};
+
+    #[test]
+    fn the_tables_are_sorted() {
+        assert!(WRAPPERS.is_sorted_by_key(|wrapper| wrapper.name));
+        assert!(RUNNERS.is_sorted_by_key(|runner| runner.name));
+    }
+}

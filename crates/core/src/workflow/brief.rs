@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::evidence::{PhaseRequirements, in_folder};
+use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
 use super::standing::{Doing, Standing};
 use super::transition::{Refusal, Rules};
@@ -190,18 +190,17 @@ fn predecessors(
 ) {
     let mut lines = Vec::new();
     for key in standing.phases.iter().take(at) {
-        for path in paths(
-            &rules.requirements.of(standing.workflow, key),
-            folder,
-            artifacts,
-        ) {
-            if (artifacts.exists)(&path) {
-                lines.push(format!("- {key}: {path}"));
-            } else {
-                let warning = format!("{path} of phase {key} is missing");
+        let asked = rules.requirements.of(standing.workflow, key);
+        for names in asked.documents(folder) {
+            let names: Vec<String> = names.iter().map(|path| artifacts.scoped(path)).collect();
+            let there = names.iter().filter(|path| (artifacts.exists)(path));
+            let there: Vec<String> = there.map(|path| format!("- {key}: {path}")).collect();
+            if let (true, Some(name)) = (there.is_empty(), any_of(&names)) {
+                let warning = format!("{name} of phase {key} is missing");
                 lines.push(format!("- WARNING: {warning}; go on without it"));
                 warnings.push(warning);
             }
+            lines.extend(there);
         }
     }
     if !lines.is_empty() {

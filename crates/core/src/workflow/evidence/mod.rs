@@ -202,14 +202,12 @@ impl<'a> PhaseRequirements<'a> {
             .collect()
     }
 
-    /// The artifacts that are missing, in words. Of those in one directory any one is enough:
-    /// they are names that the same document has had.
-    fn missing(&self, evidence: &Evidence<'_>) -> Option<String> {
-        let workflow = evidence.state.workflow();
-        let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
+    /// The artifacts with the workflow's folder put in. Of those in one directory any one is
+    /// enough: they are names that the same document has had.
+    pub fn documents(&self, folder: Option<&str>) -> Vec<Vec<String>> {
         let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
         for path in &self.artifacts {
-            let Some(named) = in_folder(path, folder.as_deref()) else {
+            let Some(named) = in_folder(path, folder) else {
                 continue;
             };
             let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -218,19 +216,20 @@ impl<'a> PhaseRequirements<'a> {
                 None => groups.push((directory, vec![named])),
             }
         }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The artifacts that are missing, in words.
+    fn missing(&self, evidence: &Evidence<'_>) -> Option<String> {
+        let workflow = evidence.state.workflow();
+        let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
         // What would lead out of the project is no artifact of it.
         let exists = |path: &String| stays_inside(path) && (evidence.exists)(path);
-        let lacking: Vec<String> = groups
+        let documents = self.documents(folder.as_deref());
+        let lacking: Vec<String> = documents
             .iter()
-            .filter(|(_, group)| !group.iter().any(exists))
-            .filter_map(|(_, group)| {
-                let (first, others) = group.split_first()?;
-                Some(if others.is_empty() {
-                    first.clone()
-                } else {
-                    format!("{first} (or {})", others.join(", "))
-                })
-            })
+            .filter(|names| !names.iter().any(exists))
+            .filter_map(|names| any_of(names))
             .collect();
         (!lacking.is_empty()).then(|| {
             format!(
@@ -294,6 +293,16 @@ impl std::fmt::Debug for Evidence<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Evidence").finish_non_exhaustive()
     }
+}
+
+/// The names of one document, of which any is enough: `a (or b, c)`.
+pub fn any_of(names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    Some(if others.is_empty() {
+        first.clone()
+    } else {
+        format!("{first} (or {})", others.join(", "))
+    })
 }
 
 /// A path with the workflow's folder put in; nothing if it wants one and there is none.

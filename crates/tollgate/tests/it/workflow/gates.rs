@@ -177,6 +177,29 @@ fn artifacts_are_asked_for_where_they_are_required() {
 }
 
 #[test]
+fn ac_007d_a_document_by_any_of_its_names_is_not_missing() {
+    let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
+    bench.project.file(
+        ".isdlc/config/artifact-paths.json",
+        r#"{"phases":{"01-requirements":{"paths":["docs/requirements/{artifact_folder}/requirements-spec.md","docs/requirements/{artifact_folder}/requirements.md"]}}}"#,
+    );
+    bench.ok(&["workflow", "start", "t", "x"]);
+    bench.complete();
+    bench.begin();
+    let run = bench.run(&["phase", "brief"]);
+    let missing = "requirements-spec.md (or docs/requirements/REQ-0001-x/requirements.md) of phase";
+    assert!(run.stderr.contains(missing), "{run:?}");
+    bench
+        .project
+        .file("docs/requirements/REQ-0001-x/requirements.md", "# R\n");
+    let run = bench.run(&["phase", "brief"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    let there = "- 01-requirements: docs/requirements/REQ-0001-x/requirements.md";
+    assert!(run.stdout.contains(there), "{run:?}");
+    assert!(!run.stdout.contains("WARNING"), "{run:?}");
+}
+
+#[test]
 fn a_permissive_workflow_tells_and_goes_on() {
     let bench = Bench::new();
     bench.project.file(

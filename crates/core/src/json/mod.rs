@@ -8,6 +8,7 @@
 //! What this deliberately does not do: change documents. Writing goes through
 //! `state::document`, which keeps order and unknown keys.
 
+mod blocks;
 mod scan;
 mod search;
 

@@ -9,6 +9,7 @@
 //! and numbers there may be anything. A text that was cut off, or that goes on behind its end,
 //! is always an error, and so is a bracket that closes another one.
 
+use super::blocks::{self, Before};
 use super::search;
 
 /// Where a text stops being JSON, and how.
@@ -230,35 +231,36 @@ impl<'a> Scanner<'a> {
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
+        let mut before = Before::default();
         loop {
             let rest = self.bytes().get(self.at..).unwrap_or_default();
-            // One bit makes a brace of a bracket.
-            let structure = |word: u64| {
-                let braces = word | 0x2020_2020_2020_2020;
-                hits(word, b'"') | hits(braces, b'{') | hits(braces, b'}')
-            };
-            let Some(skipped) = find(rest, structure) else {
-                self.at = self.text.len();
-                return Err(self.flaw("the text ends inside an object or array"));
-            };
-            self.at += skipped;
-            match rest.get(skipped) {
-                Some(b'"') => {
-                    self.skip_string()?;
-                    continue;
-                }
-                Some(b'{') => self.open.push(b'}'),
-                Some(b'[') => self.open.push(b']'),
-                close => {
-                    if self.open.pop().as_ref() != close {
-                        return Err(self.flaw("a bracket closes another one"));
+            if rest.is_empty() {
+                return Err(self.flaw(if before.in_string {
+                    "the text ends inside a string"
+                } else {
+                    "the text ends inside an object or array"
+                }));
+            }
+            let mut brackets = before.brackets(rest);
+            while brackets != 0 {
+                let at = usize::try_from(brackets.trailing_zeros()).unwrap_or_default();
+                match rest.get(at) {
+                    Some(b'{') => self.open.push(b'}'),
+                    Some(b'[') => self.open.push(b']'),
+                    close => {
+                        if self.open.pop().as_ref() != close {
+                            self.at += at;
+                            return Err(self.flaw("a bracket closes another one"));
+                        }
                     }
                 }
+                if self.open.is_empty() {
+                    self.at += at + 1;
+                    return Ok(());
+                }
+                brackets &= brackets - 1;
             }
-            self.at += 1;
-            if self.open.is_empty() {
-                return Ok(());
-            }
+            self.at += blocks::SIZE.min(rest.len());
         }
     }
 

@@ -102,17 +102,24 @@ fn gates_are_listed_as_text_whatever_they_are_called() {
         &["health"],
         &["run"],
     ] {
-        let mut coloured = project.command(args);
-        coloured.env("CLICOLOR_FORCE", "1");
-        let run = crate::context::run(coloured, b"");
-        for out in [&run.stdout, &run.stderr] {
-            let out = colourless(out);
-            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
-            assert_eq!(obeyed, None, "{args:?}: {out:?}");
-        }
-        let shown = format!("{}{}", run.stdout, run.stderr).contains("\\u{1b}");
-        assert!(shown || args != ["list"], "{run:?}");
+        let all = obeys_nothing(&project, args);
+        assert!(all.contains("\\u{1b}") || args != ["list"], "{all}");
     }
+}
+
+/// Runs a command as for a terminal with colours, of which they are all it may obey. Returns what it
+/// printed.
+#[track_caller]
+fn obeys_nothing(project: &crate::context::Project, args: &[&str]) -> String {
+    let mut coloured = project.command(args);
+    coloured.env("CLICOLOR_FORCE", "1");
+    let run = crate::context::run(coloured, b"");
+    for out in [&run.stdout, &run.stderr] {
+        let out = colourless(out);
+        let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(obeyed, None, "{args:?}: {out:?}");
+    }
+    format!("{}{}", run.stdout, run.stderr)
 }
 
 #[test]
@@ -151,15 +158,7 @@ fn errors_quote_files_as_text() {
         &["install", "--agent", "gemini", "--dry-run"],
         &["install", "--list"],
     ] {
-        let mut coloured = project.command(args);
-        coloured.env("CLICOLOR_FORCE", "1");
-        let run = crate::context::run(coloured, b"");
-        for out in [&run.stdout, &run.stderr] {
-            let out = colourless(out);
-            let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
-            assert_eq!(obeyed, None, "{args:?}: {out:?}");
-        }
-        let all = format!("{}{}", run.stdout, run.stderr);
+        let all = obeys_nothing(&project, args);
         let shown = all.contains("\\u{1b}") || args == ["init", "--dry-run"];
         assert!(shown, "{args:?} does not show it: {all}");
     }

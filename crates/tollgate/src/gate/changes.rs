@@ -298,9 +298,12 @@ pub(crate) fn glance(
     let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
     let edited = git.ask(DIFF);
     let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
+    let staged = diff_index(git, &git.index(), "--name-only", &from);
+    // It is read while git works.
     let special = index::special(git, &git.index());
     let mut paths = others.paths()?;
     let edited: HashSet<String> = edited.paths()?.into_iter().collect();
+    let staged: HashSet<String> = staged.paths()?.into_iter().collect();
     // What git was told not to look at, and what lies in other repositories, is only seen when it
     // is put together.
     if !special.is_empty() || paths.iter().any(|path| path.ends_with('/')) {
@@ -309,8 +312,6 @@ pub(crate) fn glance(
         tidy(&mut paths, config);
         return Ok(paths);
     }
-    let staged = diff_index(git, &git.index(), "--name-only", &from);
-    let staged: HashSet<String> = staged.paths()?.into_iter().collect();
     // What is staged and edited again may be as it was in the base.
     let both: Vec<String> = staged.intersection(&edited).cloned().collect();
     paths.extend(staged.symmetric_difference(&edited).cloned());

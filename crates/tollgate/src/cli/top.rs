@@ -70,7 +70,8 @@ fn show(observer: &mut Observer, ended: &AtomicBool) -> std::io::Result<()> {
         let now = (observer.print(), room.width, room.height);
         if drawn != Some(now) {
             draw(&frame(&observer.look(Timestamp::now()), room))?;
-            drawn = Some((observer.print(), room.width, room.height));
+            // As it was before the look: what changed since then is not on the screen.
+            drawn = Some(now);
         }
         if is_quit(wait_for_key()?) {
             break;

@@ -119,7 +119,6 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(&sources, event.kind);
-    sources = sources.trusting_lines_of(reconciled.by_lines);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {
@@ -149,11 +148,8 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .extend(life::prove(&sources.layout().local().join("life")));
     }
     if begins_watch(event, &sources) {
-        outcome.faults.extend(integrity::remember(
-            sources.layout(),
-            &sources.store(),
-            event.kind,
-        ));
+        let remembered = integrity::remember(sources.layout(), &sources.store());
+        outcome.faults.extend(remembered);
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {

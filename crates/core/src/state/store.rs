@@ -39,7 +39,6 @@ use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
 use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
-use crate::json::PRINTED;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -89,8 +88,6 @@ struct New<'a> {
     found: Option<&'a Found<'a>>,
     /// What the store wrote last.
     last: Option<Record>,
-    /// Whether its lines tell its members.
-    by_lines: bool,
     /// The waiting changes that are in it.
     made: &'a [String],
 }
@@ -440,7 +437,6 @@ impl Store {
             let _free = document.set(&["state_version"], updated.version);
         }
         let text = document.to_text();
-        let by_lines = text.starts_with(PRINTED);
         let text = Pieces::from(text);
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
@@ -458,7 +454,6 @@ impl Store {
             durability,
             found: found.as_ref(),
             last,
-            by_lines,
             made: &made,
         };
         let attempt = self.write(guard, stage, new, updated)?;

@@ -36,7 +36,6 @@ impl Store {
             durability,
             found,
             last,
-            by_lines,
             made: _,
         } = new;
         let bytes = text.bytes();
@@ -63,7 +62,6 @@ impl Store {
                 },
                 mode,
                 changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
-                by_lines,
                 copy,
                 watched: last.as_ref().and_then(|last| last.watched.clone()),
             }

@@ -189,15 +189,20 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     }
 }
 
-/// Makes changes that wait because the lock was busy when they came, so that none outlasts its
-/// turn: of tools that an agent runs at once, the last has nobody after it.
+/// Where the agent rests: tidies up, and makes changes that wait because the lock was busy when they
+/// came, so that none outlasts its turn: of tools that an agent runs at once, the last has nobody
+/// after it.
 fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
         EventKind::Stop | EventKind::SessionStart | EventKind::SessionEnd | EventKind::Prompt
     );
+    if !is_rest {
+        return Vec::new();
+    }
     let store = sources.store();
-    if !is_rest || store.waiting() == 0 {
+    store.rest();
+    if store.waiting() == 0 {
         return Vec::new();
     }
     match store.settle(now) {

@@ -33,6 +33,7 @@ use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
+use super::past::Past;
 pub use super::record::Seen;
 use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
@@ -56,6 +57,7 @@ pub struct Store {
     state: PathBuf,
     home: PathBuf,
     spool: Spool,
+    past: Past,
     patience: Duration,
     version: Version,
     cause: Cause,
@@ -126,6 +128,7 @@ impl Store {
         Self {
             state: state.into(),
             spool: Spool::new(&home),
+            past: Past::new(&home),
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
@@ -286,6 +289,12 @@ impl Store {
         })
     }
 
+    /// Gives back what tool events put off, now that nobody is in the middle of something.
+    pub fn rest(&self) {
+        // What stays goes another time.
+        let _kept = self.past.let_go();
+    }
+
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
         self.spool.names().map_or(0, |names| names.len())
@@ -349,6 +358,7 @@ impl Store {
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
         let _swept = fs::sweep(self.spool.directory());
+        self.rest();
         Ok(())
     }
 

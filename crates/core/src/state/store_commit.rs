@@ -51,6 +51,12 @@ impl Store {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
+        if durability == Durability::Lazy
+            && let Some(Found { seen, .. }) = found
+        {
+            self.past
+                .keep(&self.state, seen.version, seen.identity.size);
+        }
         let record = staged.metadata().and_then(|metadata| {
             let Stamp { identity, mode } = Stamp::of(&metadata);
             Record {

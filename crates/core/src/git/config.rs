@@ -103,8 +103,11 @@ impl Reading<'_> {
             .chain(written.map(|(_, text)| text.clone()));
         for text in texts.collect::<Vec<_>>() {
             for (key, value) in entries(&text) {
-                let includes = key == "include.path"
-                    || key.starts_with("includeif.") && key.ends_with(".path");
+                let includes = match key.split_once('.') {
+                    Some(("include", "path")) => true,
+                    Some(("includeif", rest)) => rest.rsplit('.').next() == Some("path"),
+                    _ => false,
+                };
                 if (self.is_asked)(&key) {
                     self.found.push(value);
                 } else if includes && depth < MAX_DEPTH {

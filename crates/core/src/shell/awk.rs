@@ -124,20 +124,17 @@ impl Program {
         if every.is_empty() {
             return;
         }
-        match input {
-            Some(text) => {
-                self.told.doubtful |= text.lines().count() > MAX_LINES;
-                for line in text.lines().take(MAX_LINES) {
-                    for (_, body) in &every {
-                        self.body(body.clone(), Some(line));
-                    }
-                }
+        let Some(text) = input else {
+            self.told.doubtful = true;
+            for (_, body) in every {
+                self.body(body, None);
             }
-            None => {
-                self.told.doubtful = true;
-                for (_, body) in every {
-                    self.body(body, None);
-                }
+            return;
+        };
+        self.told.doubtful |= text.lines().count() > MAX_LINES;
+        for line in text.lines().take(MAX_LINES) {
+            for (_, body) in &every {
+                self.body(body.clone(), Some(line));
             }
         }
     }

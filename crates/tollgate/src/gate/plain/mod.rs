@@ -15,7 +15,7 @@ mod trees;
 mod walk;
 mod wildmatch;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -72,14 +72,9 @@ impl Plain {
         let repository = git.repository();
         settings::is_ours(repository, git.root())?;
         let rules = around.rules(repository)?;
-        let index = std::fs::File::open(git.index());
-        let (bytes, written) = match index {
-            Ok(file) => contents(file)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Vec::new(), None),
-            Err(_) => return None,
-        };
-        let index = match written {
-            Some(_) => Some(index::read(&bytes)?),
+        let file = tollgate_core::fs::read_regular(&git.index(), INDEX).ok()?;
+        let index = match &file {
+            Some(file) => Some(index::read(&file.bytes)?),
             None => None,
         };
         let entries = index.as_ref().map_or(&[][..], |index| &index.entries);
@@ -111,7 +106,7 @@ impl Plain {
         }
         let at = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         let walk = Walk {
-            written,
+            written: file.as_ref().map(|file| file.identity.modified),
             rules,
             besides,
             known: known_trees(rest)?,
@@ -218,24 +213,11 @@ impl Unwritten {
     }
 }
 
-/// What is in the index, and when it was written.
-fn contents(mut file: std::fs::File) -> Option<(Vec<u8>, Option<i64>)> {
-    use std::io::Read as _;
-    use std::os::unix::fs::MetadataExt as _;
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > INDEX {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).ok()? + 1);
-    file.read_to_end(&mut bytes).ok()?;
-    Some((bytes, Some(found.mtime())))
-}
-
 /// The trees that an index says are in the repository. None if it has an extension that changes
 /// what its entries mean, or has git use what it knows from before.
-fn known_trees(mut rest: &[u8]) -> Option<HashSet<Id>> {
+fn known_trees(mut rest: &[u8]) -> Option<BTreeSet<Id>> {
     const CHECKSUM: usize = 20;
-    let mut known = HashSet::new();
+    let mut known = BTreeSet::new();
     while rest.len() > CHECKSUM {
         let (name, after) = rest.split_at_checked(4)?;
         let (length, after) = after.split_at_checked(4)?;
@@ -253,7 +235,7 @@ fn known_trees(mut rest: &[u8]) -> Option<HashSet<Id>> {
 }
 
 /// Nodes of `name\0entries subtrees\n`, with an id where the number of entries is known.
-fn read_trees(mut rest: &[u8], known: &mut HashSet<Id>) -> Option<()> {
+fn read_trees(mut rest: &[u8], known: &mut BTreeSet<Id>) -> Option<()> {
     while !rest.is_empty() {
         let name = rest.iter().position(|byte| *byte == 0)?;
         rest = rest.get(name + 1..)?;

@@ -1,9 +1,8 @@
 //! Looking through the work tree: what is in it now, with the index at hand for what is tracked and
 //! what did not change.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
-use std::io::Read as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
@@ -53,7 +52,7 @@ pub(super) struct Walk<'w> {
     /// What is left out, relative to the top.
     pub(super) besides: Option<&'w [u8]>,
     /// The trees that are in the repository.
-    pub(super) known: HashSet<Id>,
+    pub(super) known: BTreeSet<Id>,
     pub(super) path: Vec<u8>,
     pub(super) names: usize,
     pub(super) bytes: u64,
@@ -128,11 +127,16 @@ fn open(place: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> Option<OwnedFd> {
 }
 
 /// What is in a regular file of this size.
-fn read(file: OwnedFd, size: u64) -> Option<Vec<u8>> {
+fn read(file: &OwnedFd, size: u64) -> Option<Vec<u8>> {
     let length = usize::try_from(size).ok()?;
     let mut content = Vec::with_capacity(length + 1);
-    let file = std::fs::File::from(file);
-    file.take(size + 1).read_to_end(&mut content).ok()?;
+    while content.len() < length {
+        match rustix::io::read(file, rustix::buffer::spare_capacity(&mut content)) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
     // One that somebody is writing is nothing to build on.
     (content.len() == length).then_some(content)
 }
@@ -141,7 +145,7 @@ fn read(file: OwnedFd, size: u64) -> Option<Vec<u8>> {
 pub(super) fn content(place: BorrowedFd<'_>, name: &CStr) -> Option<Vec<u8>> {
     let file = open(place, name, OFlags::empty())?;
     let size = regular(&file)?;
-    read(file, size)
+    read(&file, size)
 }
 
 impl Walk<'_> {
@@ -315,7 +319,7 @@ impl Walk<'_> {
             if self.bytes > BYTES || !matches!(seen.mode, Some(FILE | PROGRAM)) {
                 return None;
             }
-            (seen, read(file, seen.size)?)
+            (seen, read(&file, seen.size)?)
         };
         let object = Object::new(Kind::Blob, content);
         let id = object.id;

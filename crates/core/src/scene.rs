@@ -12,7 +12,6 @@ use jiff::Timestamp;
 
 use crate::configs::Configs;
 use crate::env::Env;
-use crate::fs::Identity;
 use crate::json::{Node, Object};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
@@ -39,9 +38,9 @@ pub struct Sources {
     state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: Configs,
     now: Timestamp,
-    by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
+    ask_work: Option<AskWork>,
     ask_settings: Option<AskSettings>,
 }
 
@@ -53,6 +52,15 @@ pub type AskGit = fn(&Path) -> Option<String>;
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
 pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
+
+/// The work as it is, from git: only where tests passed, and at the gate behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct AskWork {
+    /// The name of the tree that all files in a project together are.
+    pub tree: fn(&Layout) -> Result<String, String>,
+    /// The files that differ from such a tree, relative to the project.
+    pub since: fn(&Layout, &str) -> Result<Vec<String>, String>,
+}
 
 /// What the agents' settings say about Tollgate. That takes parsers which deciding an event
 /// otherwise does without, so whoever has them hands this in; it is asked only about a file that
@@ -103,9 +111,9 @@ impl Sources {
             state: OnceCell::new(),
             configs: Configs::default(),
             now,
-            by_lines: None,
             ask_git: None,
             ask_changes: None,
+            ask_work: None,
             ask_settings: None,
         }
     }
@@ -128,20 +136,20 @@ impl Sources {
         }
     }
 
+    /// The same, with a way to name the work as it is.
+    #[must_use]
+    pub fn asking_work(self, ask_work: AskWork) -> Self {
+        Self {
+            ask_work: Some(ask_work),
+            ..self
+        }
+    }
+
     /// The same, with a way to read the agents' settings.
     #[must_use]
     pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
         Self {
             ask_settings: Some(ask_settings),
-            ..self
-        }
-    }
-
-    /// The same, knowing that the lines of the state in this file tell its members.
-    #[must_use]
-    pub fn trusting_lines_of(self, file: Option<Identity>) -> Self {
-        Self {
-            by_lines: file,
             ..self
         }
     }
@@ -209,16 +217,12 @@ impl Sources {
         self.state().ok().flatten()
     }
 
-    /// Whether the lines of the state's text, which was read, tell its members.
-    fn trusts_lines(&self) -> bool {
-        let file = self
-            .state
-            .get()
-            .and_then(|file| file.as_ref().ok()?.as_ref());
-        let identity = file
-            .and_then(|file| file.exact)
-            .map(|(identity, _)| identity);
-        identity.is_some() && identity == self.by_lines
+    /// The files that differ from the work as it was.
+    pub fn changed_since(&self, tree: &str) -> Result<Vec<String>, String> {
+        match self.ask_work {
+            Some(ask) => (ask.since)(&self.layout, tree),
+            None => Err("nobody asks git here".to_owned()),
+        }
     }
 
     /// The state as the guards saw it and cut it, for whoever changes it now.
@@ -311,12 +315,7 @@ impl<'a> Scene<'a> {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
-            let parsed = if self.sources.trusts_lines() {
-                State::parse_by_lines(text)
-            } else {
-                State::parse(text)
-            };
-            match parsed {
+            match State::parse(text) {
                 Ok(state) => Some(state),
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
@@ -491,6 +490,26 @@ impl<'a> Scene<'a> {
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
                 format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
+    }
+
+    /// The name of the work as it is; nothing if nobody can tell, as without git.
+    pub fn work_tree(&self) -> Option<String> {
+        let ask = self.sources.ask_work?;
+        (ask.tree)(self.layout()).ok()
+    }
+
+    /// The files that differ from the work as it was; nothing if nobody can tell.
+    pub fn changed_since(&self, tree: &str) -> Option<Vec<String>> {
+        match self.sources.changed_since(tree) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!(
+                    "git cannot tell what changed since the tests passed ({error}): the pass is \
+                     taken as it stands"
+                ),
             )),
         }
     }

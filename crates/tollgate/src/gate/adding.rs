@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::config::Config;
 use super::git::{Asked, Git, GitError};
 use super::index::{self, Moved};
 use super::nested;
@@ -46,11 +46,18 @@ fn trouble(error: &std::io::Error) -> GitError {
 
 impl Adding {
     /// Begins; git works on it while other things are asked.
-    pub(super) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        fs::private_directory(&config.local).map_err(|error| trouble(&error))?;
-        sweep(&config.local);
-        let logs = config.log_dir.strip_prefix(git.top()).ok();
-        Self::begin_in(git, &config.local, logs)
+    pub(super) fn begin(git: &Git, local: &Path, logs: Option<&Path>) -> Result<Self, GitError> {
+        fs::private_directory(local).map_err(|error| trouble(&error))?;
+        sweep(local);
+        Self::begin_in(git, local, logs)
+    }
+
+    /// The same for one who waits no longer than this.
+    pub(super) fn within(self, patience: Duration) -> Self {
+        Self {
+            asked: self.asked.within(patience),
+            ..self
+        }
     }
 
     /// The same with a temporary directory in `place`, without `logs`.

@@ -4,6 +4,9 @@
 //! There are two ways to it, with the same answers: `plain`, which reads the files itself, where
 //! nothing stands against that, and `adding`, which has git do it.
 
+use std::path::Path;
+use std::time::Duration;
+
 use super::adding::{Added, Adding};
 use super::changes;
 use super::config::Config;
@@ -38,9 +41,26 @@ impl Snapshot {
     /// Begins; git, where it is asked, works on it while other things are done.
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
         let logs = config.log_dir.strip_prefix(git.top()).ok();
+        Self::begin_without(git, &config.local, logs)
+    }
+
+    /// The same with the private directory `local`, without `logs`.
+    pub(crate) fn begin_without(
+        git: &Git,
+        local: &Path,
+        logs: Option<&Path>,
+    ) -> Result<Self, GitError> {
         match Plain::take(git, logs) {
             Some(plain) => Ok(Self::Plain(plain)),
-            None => Adding::begin(git, config).map(Self::ByGit),
+            None => Adding::begin(git, local, logs).map(Self::ByGit),
+        }
+    }
+
+    /// The same for one who waits for git no longer than this.
+    pub(crate) fn within(self, patience: Duration) -> Self {
+        match self {
+            Self::Plain(_) => self,
+            Self::ByGit(adding) => Self::ByGit(adding.within(patience)),
         }
     }
 

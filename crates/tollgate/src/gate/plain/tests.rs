@@ -1,7 +1,6 @@
 //! The answers without git held against git's own: in random repositories, with every kind of
 //! change, rule and name.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

@@ -6,6 +6,7 @@
 
 mod ci;
 mod cross;
+mod flat;
 mod keys;
 mod node;
 mod review;

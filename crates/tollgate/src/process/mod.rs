@@ -13,11 +13,12 @@
 //! This deliberately does not use `PDEATHSIG`: that needs `unsafe` between fork and exec, is
 //! bound to the thread that forked, and does not reach grandchildren.
 //!
-//! Threads, not async: [`Children::run`] blocks; a runner calls it from as many threads as it
-//! wants children at once.
+//! Threads, not async: [`Children::run`] blocks until one child has ended. Who runs many children
+//! does it by one thread, which begins them, pauses for all and looks at each ([`Ongoing`]).
 
 mod log;
 mod offspring;
+mod ongoing;
 pub(crate) mod secrets;
 mod watch;
 
@@ -29,9 +30,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::Pid;
 
 use log::Spool;
+pub(crate) use ongoing::Ongoing;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -42,11 +44,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How much output of one child is kept unless said otherwise.
 pub(crate) const OUTPUT_CAP: u64 = 4 << 20;
 
-/// What the main process left behind may take this long to end by itself: a `tee` behind a shell
-/// still has something to write.
-const LINGER: Duration = Duration::from_millis(200);
-
-/// How often a waiting thread looks at the log's size and whether the run was cancelled.
+/// How often somebody looks at the log's size of a child, and whether the run was cancelled.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Tells the children of one run from all other processes. Read by the watchdog.
@@ -207,31 +205,37 @@ impl Children {
 
     /// Runs one child to its end.
     pub(crate) fn run(&self, child: Child) -> Ended {
-        let begun = Instant::now();
-        let mut spools = Vec::new();
-        let (end, leaked) = match self.start(child, &mut spools) {
-            Ok(None) => (End::Cancelled, 0),
-            Ok(Some((running, timeout))) => {
-                let end = self.wait(&running, begun, timeout, &mut spools);
-                let leaked = self.clear(&running);
-                (end.unwrap_or(End::Cancelled), leaked)
-            }
-            Err(error) => (End::NotStarted(error), 0),
+        let mut child = match self.begin(child) {
+            Ok(ongoing) => [(ongoing, ())],
+            Err(ended) => return ended,
         };
-        Ended {
-            end,
-            took: begun.elapsed(),
-            leaked,
-            left_out: spools.iter_mut().map(Spool::close).sum(),
+        loop {
+            let _nobody_else = self.pause(&mut child, &[]);
+            let [(ongoing, ())] = &mut child;
+            if let Some(ended) = self.look(ongoing) {
+                return ended;
+            }
         }
     }
 
+    /// Starts a child, unless it ends before that: it cannot be started, or the run is over.
+    pub(crate) fn begin(&self, child: Child) -> Result<Ongoing, Ended> {
+        let begun = Instant::now();
+        let end = match self.start(child, begun) {
+            Ok(Some(ongoing)) => return Ok(ongoing),
+            Ok(None) => End::Cancelled,
+            Err(error) => End::NotStarted(error),
+        };
+        Err(Ended {
+            end,
+            took: begun.elapsed(),
+            leaked: 0,
+            left_out: 0,
+        })
+    }
+
     /// Starts a child; none when the run is over.
-    fn start(
-        &self,
-        child: Child,
-        spools: &mut Vec<Spool>,
-    ) -> io::Result<Option<(Running, Option<Duration>)>> {
+    fn start(&self, child: Child, begun: Instant) -> io::Result<Option<Ongoing>> {
         let Child {
             mut command,
             input,
@@ -239,7 +243,8 @@ impl Children {
             timeout,
         } = child;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let (stdout, stderr) = output.open(spools)?;
+        let mut spools = Vec::new();
+        let (stdout, stderr) = output.open(&mut spools)?;
         command
             .stdin(reading(input.as_deref())?)
             .stdout(stdout)
@@ -259,69 +264,8 @@ impl Children {
         };
         self.watchdog.started(pid);
         self.offspring.started(pid);
-        Ok(Some((
-            Running {
-                process: std::sync::Mutex::new(process),
-                pid,
-                number,
-            },
-            timeout,
-        )))
-    }
-
-    /// Waits until the main process ended by itself or was made to. It is not reaped yet.
-    fn wait(
-        &self,
-        running: &Running,
-        begun: Instant,
-        timeout: Option<Duration>,
-        spools: &mut [Spool],
-    ) -> Option<End> {
-        let waiter = Waiter::new(running.pid);
-        let mut told: Option<(Instant, End)> = None;
-        loop {
-            let elapsed = begun.elapsed();
-            let left = timeout.filter(|_| told.is_none());
-            let left = left.map_or(TICK, |all| all.saturating_sub(elapsed).min(TICK));
-            if waiter.ended_within(left) {
-                let natural = running.outcome();
-                return match told {
-                    // Whatever it did after it was told to end, it was late.
-                    Some((_, end)) => Some(end),
-                    None => natural,
-                };
-            }
-            for spool in spools.iter_mut() {
-                spool.trim();
-            }
-            if let Some(Errand(run)) = &self.errand {
-                run();
-            }
-            match &told {
-                None if self.is_cancelled() => {
-                    running.signal(Signal::TERM);
-                    told = Some((Instant::now(), End::Cancelled));
-                }
-                None => {
-                    if let Some(all) = timeout.filter(|all| elapsed >= *all) {
-                        running.signal(Signal::TERM);
-                        told = Some((Instant::now(), End::TimedOut(all)));
-                    }
-                }
-                Some((when, _)) if when.elapsed() >= GRACE => running.signal(Signal::KILL),
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// Ends what the child left behind, then reaps it. Returns how many had to be killed.
-    fn clear(&self, running: &Running) -> usize {
-        let child_mark = format!("{CHILD_MARK}={}.{}", self.mark, running.number);
-        let leaked = self.offspring.clear(running.pid, &child_mark, LINGER);
-        running.reap();
-        self.offspring.ended(running.pid);
-        self.watchdog.ended(running.pid);
-        leaked
+        let ongoing = Ongoing::new(process, pid, number, begun, timeout, spools);
+        Ok(Some(ongoing))
     }
 }
 
@@ -379,77 +323,6 @@ fn reading(input: Option<&str>) -> io::Result<Stdio> {
     file.write_all(text.as_bytes())?;
     file.rewind()?;
     Ok(file.into())
-}
-
-/// A child that was started and not yet reaped.
-struct Running {
-    process: std::sync::Mutex<std::process::Child>,
-    pid: Pid,
-    number: u64,
-}
-
-impl Running {
-    /// To the whole group. It may be gone by now, which is what was wanted.
-    fn signal(&self, signal: Signal) {
-        let _gone = rustix::process::kill_process_group(self.pid, signal);
-    }
-
-    /// How the main process ended, without reaping it.
-    fn outcome(&self) -> Option<End> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        let status = rustix::process::waitid(WaitId::Pid(self.pid), options).ok()??;
-        status
-            .exit_status()
-            .map(End::Exited)
-            .or_else(|| status.terminating_signal().map(End::Signalled))
-    }
-
-    fn reap(&self) {
-        if let Ok(mut process) = self.process.lock() {
-            let _status = process.wait();
-        }
-    }
-}
-
-/// Waits for the end of one process with a limit.
-struct Waiter {
-    #[cfg(target_os = "linux")]
-    descriptor: Option<rustix::fd::OwnedFd>,
-    pid: Pid,
-}
-
-impl Waiter {
-    fn new(pid: Pid) -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            descriptor: rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok(),
-            pid,
-        }
-    }
-
-    fn ended_within(&self, limit: Duration) -> bool {
-        #[cfg(target_os = "linux")]
-        if let Some(descriptor) = &self.descriptor {
-            let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
-            let timeout = Timespec::try_from(limit).ok();
-            return poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0);
-        }
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let ended = || {
-            matches!(
-                rustix::process::waitid(WaitId::Pid(self.pid), options),
-                Ok(Some(_))
-            )
-        };
-        let until = Instant::now() + limit;
-        while !ended() {
-            if Instant::now() >= until {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(5).min(limit));
-        }
-        true
-    }
 }
 
 impl Ended {

@@ -28,7 +28,7 @@ project() {
 }
 
 # Begins a session with the program $1 in the project $2, as every agent does before anything else:
-# from then on it is known which file the state is, and how it is printed.
+# from then on it is known which file the state is.
 begin() {
     printf '{"session_id":"s","cwd":"%s","hook_event_name":"SessionStart","source":"startup"}\n' "$2" |
         env -i PATH=/usr/bin:/bin CLAUDE_PROJECT_DIR="$2" "$1" hook >/dev/null 2>&1 || true

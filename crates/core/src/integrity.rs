@@ -10,7 +10,6 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::fs::Identity;
 use crate::json::{Kind, Node, Object};
 use crate::project::Layout;
 use crate::protocol::EventKind;
@@ -24,7 +23,7 @@ use crate::state::store::Store;
 use crate::state::timestamp::iso;
 use crate::state::version::version_in;
 use crate::state::view::State;
-use crate::state::watch::{Changed, Look, Now, REJECTED, Wanted, Watch};
+use crate::state::watch::{Changed, Look, Now, REJECTED, Watch};
 use crate::verdict::{Fault, Finding, Report, StateChange};
 use crate::workflow::{by_hand, claims, course, regression};
 
@@ -59,8 +58,6 @@ pub struct Reconciled {
     pub fault: Option<Fault>,
     /// Whether files were put back, so that the project must be looked at again.
     pub restored: bool,
-    /// The state file, if its lines are known to tell its members.
-    pub by_lines: Option<Identity>,
 }
 
 impl Reconciled {
@@ -78,16 +75,12 @@ pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
-    let (look, by_lines) = watch.look();
-    if !matches!(look, Look::Changed(_)) {
-        return Reconciled {
-            by_lines,
-            ..Reconciled::default()
-        };
+    if !matches!(watch.look(), Look::Changed(_)) {
+        return Reconciled::default();
     }
     let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
     // Somebody else may have dealt with it meanwhile.
-    let Look::Changed(changed) = watch.look().0 else {
+    let Look::Changed(changed) = watch.look() else {
         return Reconciled::default();
     };
     let guard = match held {
@@ -119,19 +112,14 @@ pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
 }
 
 /// Remembers a state file that nothing is remembered about yet, from now on.
-pub fn remember(layout: &Layout, store: &Store, kind: EventKind) -> Option<Fault> {
+pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
     let watch = Watch::new(layout.root(), store.home().to_owned());
-    let wanted = if kind == EventKind::SessionStart {
-        Wanted::Everything
-    } else {
-        Wanted::Something
-    };
-    if watch.has_baseline(wanted) || !store.path().is_file() {
+    if watch.has_baseline() || !store.path().is_file() {
         return None;
     }
     let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
         // Of what is remembered, nothing is forgotten: only the file that was looked at is taken.
-        Ok(Acquired::Held(_)) if matches!(watch.look().0, Look::Changed(_)) => Ok(()),
+        Ok(Acquired::Held(_)) if matches!(watch.look(), Look::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
         // Whoever holds the lock is writing; the next event begins the watch.
         Ok(Acquired::Busy) => Ok(()),

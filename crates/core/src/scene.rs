@@ -12,7 +12,6 @@ use jiff::Timestamp;
 
 use crate::configs::Configs;
 use crate::env::Env;
-use crate::fs::Identity;
 use crate::json::{Node, Object};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
@@ -39,7 +38,6 @@ pub struct Sources {
     state: OnceCell<Result<Option<TextFile>, Fault>>,
     configs: Configs,
     now: Timestamp,
-    by_lines: Option<Identity>,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
     ask_settings: Option<AskSettings>,
@@ -103,7 +101,6 @@ impl Sources {
             state: OnceCell::new(),
             configs: Configs::default(),
             now,
-            by_lines: None,
             ask_git: None,
             ask_changes: None,
             ask_settings: None,
@@ -133,15 +130,6 @@ impl Sources {
     pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
         Self {
             ask_settings: Some(ask_settings),
-            ..self
-        }
-    }
-
-    /// The same, knowing that the lines of the state in this file tell its members.
-    #[must_use]
-    pub fn trusting_lines_of(self, file: Option<Identity>) -> Self {
-        Self {
-            by_lines: file,
             ..self
         }
     }
@@ -207,18 +195,6 @@ impl Sources {
     /// The state's text, as the guards saw it.
     pub fn state_text(&self) -> Option<&str> {
         self.state().ok().flatten()
-    }
-
-    /// Whether the lines of the state's text, which was read, tell its members.
-    fn trusts_lines(&self) -> bool {
-        let file = self
-            .state
-            .get()
-            .and_then(|file| file.as_ref().ok()?.as_ref());
-        let identity = file
-            .and_then(|file| file.exact)
-            .map(|(identity, _)| identity);
-        identity.is_some() && identity == self.by_lines
     }
 
     /// The state as the guards saw it and cut it, for whoever changes it now.
@@ -311,12 +287,7 @@ impl<'a> Scene<'a> {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
-            let parsed = if self.sources.trusts_lines() {
-                State::parse_by_lines(text)
-            } else {
-                State::parse(text)
-            };
-            match parsed {
+            match State::parse(text) {
                 Ok(state) => Some(state),
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",

@@ -119,7 +119,6 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(&sources, event.kind);
-    sources = sources.trusting_lines_of(reconciled.by_lines);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {
@@ -149,11 +148,8 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .extend(life::prove(&sources.layout().local().join("life")));
     }
     if begins_watch(event, &sources) {
-        outcome.faults.extend(integrity::remember(
-            sources.layout(),
-            &sources.store(),
-            event.kind,
-        ));
+        let remembered = integrity::remember(sources.layout(), &sources.store());
+        outcome.faults.extend(remembered);
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
@@ -193,15 +189,20 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     }
 }
 
-/// Makes changes that wait because the lock was busy when they came, so that none outlasts its
-/// turn: of tools that an agent runs at once, the last has nobody after it.
+/// Where the agent rests: tidies up, and makes changes that wait because the lock was busy when they
+/// came, so that none outlasts its turn: of tools that an agent runs at once, the last has nobody
+/// after it.
 fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
         EventKind::Stop | EventKind::SessionStart | EventKind::SessionEnd | EventKind::Prompt
     );
+    if !is_rest {
+        return Vec::new();
+    }
     let store = sources.store();
-    if !is_rest || store.waiting() == 0 {
+    store.rest();
+    if store.waiting() == 0 {
         return Vec::new();
     }
     match store.settle(now) {

@@ -215,13 +215,6 @@ impl<'a> Object<'a> {
         Ok(Self::of(members))
     }
 
-    /// The same for a text that [`tells_members_by_lines`], in a fraction of the time.
-    pub(crate) fn parse_by_lines(text: &'a str) -> Result<Self, Malformed> {
-        let malformed = |flaw| Malformed::of(text, flaw);
-        let members = Scanner::new(text).members_by_lines().map_err(malformed)?;
-        Ok(Self::of(members))
-    }
-
     /// Reads a whole text as one object, and its members of these names that are objects, too: what
     /// `parse` and then `Node::object` give, in one pass. If one of those is malformed, the whole is.
     pub(crate) fn parse_opening(text: &'a str, keys: &[&str]) -> Result<Opened<'a>, Malformed> {
@@ -336,13 +329,6 @@ impl fmt::Debug for Object<'_> {
             .entries(self.members.iter().map(|(k, v)| (k, v)))
             .finish()
     }
-}
-
-/// Whether an object's text is printed with two blanks per level, as far as its members can be told
-/// by that alone. It is a property of the text and takes a look at all of it: whoever writes a text
-/// down finds out once, for those who read it a hundred times.
-pub(crate) fn tells_members_by_lines(text: &str) -> bool {
-    text.starts_with(PRINTED) && Scanner::tells_members_by_lines(text)
 }
 
 /// How a text begins that is printed with two blanks per level.

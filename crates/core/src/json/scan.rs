@@ -39,8 +39,6 @@ pub(super) struct Scanner<'a> {
     at: usize,
     /// The brackets that are open around the position, as the bytes that will close them.
     open: Vec<u8>,
-    /// Whether the text's lines tell where its members end.
-    trusts_lines: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -49,7 +47,6 @@ impl<'a> Scanner<'a> {
             text,
             at: 0,
             open: Vec::new(),
-            trusts_lines: false,
         }
     }
 
@@ -57,31 +54,6 @@ impl<'a> Scanner<'a> {
     pub(super) fn members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
         let members = self.object()?;
         self.end().map(|()| members)
-    }
-
-    /// The same for a text of which it is known that its lines tell where its members end.
-    ///
-    /// State files are printed with two blanks of indentation, so a nested member of theirs ends
-    /// at the first line that begins with two blanks and its bracket: years of history are
-    /// passed over in one search. A text that is printed otherwise may hide members in others that
-    /// way, so somebody must have looked ([`Self::tells_members_by_lines`]).
-    pub(super) fn members_by_lines(self) -> Result<Vec<Member<'a>>, Flaw> {
-        Self {
-            trusts_lines: true,
-            ..self
-        }
-        .members()
-    }
-
-    /// Whether the lines of a text tell where its members end.
-    pub(super) fn tells_members_by_lines(text: &str) -> bool {
-        let places = |members: Vec<Member<'_>>| -> Vec<(usize, usize)> {
-            let place = |(_, value): Member<'_>| (value.as_ptr().addr(), value.len());
-            members.into_iter().map(place).collect()
-        };
-        let by_lines = Scanner::new(text).members_by_lines().map(places);
-        let with_care = Scanner::new(text).members().map(places);
-        matches!((by_lines, with_care), (Ok(one), Ok(other)) if one == other)
     }
 
     /// The members of the object here.
@@ -169,8 +141,6 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         match self.peek() {
             Some(b'"') => self.string()?,
-            Some(b'{') if self.trusts_lines => self.lines_to(b"\n  }")?,
-            Some(b'[') if self.trusts_lines => self.lines_to(b"\n  ]")?,
             Some(b'{' | b'[') => self.nested()?,
             Some(_) => self.scalar()?,
             None => return Err(self.flaw("the text ends where a value should be")),
@@ -212,20 +182,6 @@ impl<'a> Scanner<'a> {
             // Behind a backslash stands one byte that ends nothing.
             self.at += 1;
         }
-    }
-
-    /// Passes over an object or array by the line that ends it; one without lines by its
-    /// brackets.
-    fn lines_to(&mut self, end: &[u8]) -> Result<(), Flaw> {
-        let rest = self.bytes().get(self.at..).unwrap_or_default();
-        if rest.get(1) != Some(&b'\n') {
-            return self.nested();
-        }
-        let Some(found) = search::part(rest, end) else {
-            return Err(self.flaw("the text ends inside an object or array"));
-        };
-        self.at += found + end.len();
-        Ok(())
     }
 
     /// Passes over an object or array by its brackets.

@@ -7,7 +7,6 @@
 #[cfg(target_arch = "x86_64")]
 mod with {
     use memchr::arch::x86_64::sse2::memchr::{One, Two};
-    use memchr::arch::x86_64::sse2::packedpair::Finder;
 
     pub(super) fn byte(text: &[u8], wanted: u8) -> Option<usize> {
         match One::new(wanted) {
@@ -30,17 +29,6 @@ mod with {
             None => memchr::memchr_iter(wanted, text).count(),
         }
     }
-
-    pub(super) fn part(text: &[u8], wanted: &[u8]) -> Option<usize> {
-        match Finder::new(wanted) {
-            // A shorter text it does not take.
-            Some(finder) if text.len() >= finder.min_haystack_len() => finder.find(text, wanted),
-            Some(_) if !wanted.is_empty() => text
-                .windows(wanted.len())
-                .position(|window| window == wanted),
-            Some(_) | None => memchr::memmem::find(text, wanted),
-        }
-    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -56,10 +44,6 @@ mod with {
 
     pub(super) fn count(text: &[u8], wanted: u8) -> usize {
         memchr::memchr_iter(wanted, text).count()
-    }
-
-    pub(super) fn part(text: &[u8], wanted: &[u8]) -> Option<usize> {
-        memchr::memmem::find(text, wanted)
     }
 }
 
@@ -78,11 +62,6 @@ pub(crate) fn count(text: &[u8], wanted: u8) -> usize {
     with::count(text, wanted)
 }
 
-/// Where a text is first.
-pub(super) fn part(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    with::part(text, wanted)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -95,15 +74,12 @@ mod tests {
         #[test]
         fn what_is_found_is_what_a_look_at_every_byte_finds(
             text in "[ab\n }]{0,100}",
-            wanted in "[ab\n }]{1,6}",
         ) {
-            let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+            let text = text.as_bytes();
             let at = |is: &dyn Fn(u8) -> bool| text.iter().position(|byte| is(*byte));
             prop_assert_eq!(byte(text, b'a'), at(&|byte| byte == b'a'));
             prop_assert_eq!(either(text, *b"}\n"), at(&|byte| byte == b'}' || byte == b'\n'));
             prop_assert_eq!(count(text, b'b'), memchr::memchr_iter(b'b', text).count());
-            let windows = text.windows(wanted.len()).position(|window| window == wanted);
-            prop_assert_eq!(part(text, wanted), windows);
         }
     }
 }

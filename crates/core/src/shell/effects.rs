@@ -13,6 +13,8 @@ use super::{Mode, Run};
 pub(crate) struct Effect {
     pub(crate) path: Word,
     pub(crate) reach: Reach,
+    /// The directory whose content is brought there.
+    pub(crate) from: Option<Word>,
 }
 
 /// How far a change goes.
@@ -127,7 +129,11 @@ impl<'r> Args<'r> {
 
 impl Effects<'_> {
     pub(crate) fn add(&mut self, path: Word, reach: Reach) {
-        self.list.push(Effect { path, reach });
+        self.list.push(Effect {
+            path,
+            reach,
+            from: None,
+        });
     }
 
     pub(crate) fn file(&mut self, path: Word) {

@@ -1,6 +1,6 @@
 //! Files that are brought from elsewhere: copied, moved, linked, patched, unpacked.
 
-use super::effects::{Args, Effects, Reach};
+use super::effects::{Args, Effect, Effects, Reach};
 use super::syntax::HOLE;
 use super::word::{Word, is_mark};
 
@@ -56,7 +56,11 @@ impl Effects<'_> {
             let raw = source.raw();
             let contents = raw.ends_with("/.") || name == "rsync" && raw.ends_with('/');
             if contents && tree {
-                self.add(dest.clone(), Reach::Perhaps);
+                self.list.push(Effect {
+                    path: dest.clone(),
+                    reach: Reach::Perhaps,
+                    from: Some(source.clone()),
+                });
                 continue;
             }
             let base = Word::new(raw.trim_end_matches('/')).file_name();

@@ -107,6 +107,7 @@ fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> 
     let mut links = Links::default();
     // Members packed earlier in the same command, which an extraction brings back.
     let mut packed: Vec<Word> = Vec::new();
+    let mut made = Made::default();
     let mut left = MAX_EFFECTS;
     // Whether something before may have made directories.
     let mut builds = false;
@@ -130,6 +131,10 @@ fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> 
             if other.is_some() {
                 worst = worst.max(hits(&effect, run, other, goals, &links));
             }
+            if made.bring(&effect, dir, goals) {
+                return Touch::Writes;
+            }
+            made.note(&effect, dir);
             if effect.reach == Reach::Perhaps {
                 for member in &packed {
                     let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
@@ -137,6 +142,7 @@ fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> 
                         &Effect {
                             path,
                             reach: Reach::Tree,
+                            from: None,
                         },
                         run,
                         dir,
@@ -156,6 +162,38 @@ fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> 
         }
     }
     worst
+}
+
+/// Files that the command itself made.
+#[derive(Default)]
+struct Made(Vec<String>);
+
+impl Made {
+    fn note(&mut self, effect: &Effect, dir: Option<&str>) {
+        if let Some((path, dir)) = effect.path.literal().zip(dir)
+            && effect.reach == Reach::File
+            && self.0.len() < 64
+        {
+            self.0.push(join(dir, path));
+        }
+    }
+
+    /// Whether a directory whose content is brought elsewhere has what becomes one of the goals.
+    fn bring(&self, effect: &Effect, dir: Option<&str>, goals: &[Goal]) -> bool {
+        let from = effect.from.as_ref().and_then(Word::literal);
+        let Some(((from, to), dir)) = from.zip(effect.path.literal()).zip(dir) else {
+            return false;
+        };
+        let to = join(dir, to);
+        let becomes = |goal: &String| {
+            let Ok(below) = Path::new(goal).strip_prefix(&to) else {
+                return false;
+            };
+            let source = join(dir, &format!("{from}/{}", below.display()));
+            self.0.contains(&source) || Path::new(&source).exists()
+        };
+        goals.iter().flat_map(|goal| &goal.paths).any(becomes)
+    }
 }
 
 /// Links that the command itself makes.

@@ -21,6 +21,7 @@ pub mod kept;
 pub mod lock;
 pub mod once;
 mod outcome;
+mod past;
 pub mod patch;
 mod record;
 pub mod redact;

@@ -38,8 +38,6 @@ pub(super) struct Record {
     /// No change of that file came later than this, in seconds since 1970 and nanoseconds: whoever
     /// sets a file's time back cannot set this one back.
     pub(super) changed_by: Option<(i64, i64)>,
-    /// Whether the lines of its text tell its members.
-    pub(super) by_lines: bool,
     /// Which of the two copies holds its content, if one does.
     pub(super) copy: Option<Slot>,
     /// The state file, relative to its project, if a change by others is to be noticed.
@@ -58,9 +56,6 @@ pub(super) enum Slot {
 /// Longer than any record; shorter ones are filled up, so that a new one covers the old.
 const LENGTH: usize = 2048;
 const MARK: &str = "tollgate-lock-3";
-
-/// How a record says that the lines of the text tell its members.
-const BY_LINES: &str = "lines";
 
 /// The longest path that leaves room for the rest.
 const PATH: usize = 1400;
@@ -113,11 +108,6 @@ impl Record {
                 .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
     }
 
-    /// The file whose lines tell its members, if that is known.
-    pub(super) fn trusted(&self) -> Option<Identity> {
-        self.by_lines.then_some(self.after.identity)
-    }
-
     /// Whether the file was changed later than the last change that is known.
     pub(super) fn is_overtaken(&self, metadata: &Metadata) -> bool {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
@@ -152,7 +142,6 @@ impl Record {
             after,
             mode: metadata.mode(),
             changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
-            by_lines: false,
             copy: Some(Slot::next(Some(&self))),
             watched: self.watched,
         })
@@ -177,9 +166,8 @@ impl Record {
             Some((seconds, nanos)) => format!(" {seconds} {nanos}"),
             None => String::new(),
         };
-        let print = if self.by_lines { BY_LINES } else { "-" };
         format!(
-            "{MARK}\n{after}\n{before}\n{} {copy} {print}{changed}\n{watched}\n",
+            "{MARK}\n{after}\n{before}\n{} {copy}{changed}\n{watched}\n",
             self.mode
         )
     }
@@ -193,9 +181,8 @@ impl Record {
         let before = parse_seen(lines.next()?);
         let mut fields = lines.next()?.split(' ');
         let (mode, copy) = (fields.next()?, fields.next()?);
-        // Older records end here.
-        let by_lines = fields.next() == Some(BY_LINES);
-        let mut number = || fields.next()?.parse().ok();
+        // Older records end here, or have another word before the numbers.
+        let mut number = || fields.find_map(|field| field.parse().ok());
         let changed_by = number().zip(number());
         let watched = lines.next()?;
         Some(Self {
@@ -203,7 +190,6 @@ impl Record {
             after,
             mode: mode.parse().ok()?,
             changed_by,
-            by_lines,
             copy: [Slot::A, Slot::B]
                 .into_iter()
                 .find(|slot| slot.name() == copy),
@@ -323,7 +309,6 @@ mod tests {
             after: seen(u64::MAX - 1),
             mode: u32::MAX,
             changed_by: Some((i64::MIN, i64::MAX)),
-            by_lines: true,
             copy: Some(Slot::B),
             watched: Some("x".repeat(PATH)),
         };
@@ -332,7 +317,6 @@ mod tests {
             after: seen(1),
             mode: 0,
             changed_by: None,
-            by_lines: false,
             copy: None,
             watched: None,
         };
@@ -350,7 +334,6 @@ mod tests {
             after: seen(2),
             mode: 0o600,
             changed_by: None,
-            by_lines: false,
             copy: None,
             watched: None,
         };
@@ -397,7 +380,7 @@ mod tests {
         let text = format!("{MARK}\n{seen}\n-\n33188 good-b\n.isdlc/state.json\n");
         let record = Record::parse(&text).unwrap();
         assert_eq!(record.copy, Some(Slot::B));
-        assert_eq!((record.changed_by, record.by_lines), (None, false));
+        assert_eq!(record.changed_by, None);
         assert_eq!(record.watched.as_deref(), Some(".isdlc/state.json"));
     }
 

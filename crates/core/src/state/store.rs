@@ -33,13 +33,13 @@ use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
+use super::past::Past;
 pub use super::record::Seen;
 use super::record::{Record, digest};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
 use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
-use crate::json::PRINTED;
 use commit::Committed;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
@@ -57,6 +57,7 @@ pub struct Store {
     state: PathBuf,
     home: PathBuf,
     spool: Spool,
+    past: Past,
     patience: Duration,
     version: Version,
     cause: Cause,
@@ -89,8 +90,6 @@ struct New<'a> {
     found: Option<&'a Found<'a>>,
     /// What the store wrote last.
     last: Option<Record>,
-    /// Whether its lines tell its members.
-    by_lines: bool,
     /// The waiting changes that are in it.
     made: &'a [String],
 }
@@ -129,6 +128,7 @@ impl Store {
         Self {
             state: state.into(),
             spool: Spool::new(&home),
+            past: Past::new(&home),
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
@@ -289,6 +289,12 @@ impl Store {
         })
     }
 
+    /// Gives back what tool events put off, now that nobody is in the middle of something.
+    pub fn rest(&self) {
+        // What stays goes another time.
+        let _kept = self.past.let_go();
+    }
+
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
         self.spool.names().map_or(0, |names| names.len())
@@ -352,6 +358,7 @@ impl Store {
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
         let _swept = fs::sweep(self.spool.directory());
+        self.rest();
         Ok(())
     }
 
@@ -440,7 +447,6 @@ impl Store {
             let _free = document.set(&["state_version"], updated.version);
         }
         let text = document.to_text();
-        let by_lines = text.starts_with(PRINTED);
         let text = Pieces::from(text);
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
@@ -458,7 +464,6 @@ impl Store {
             durability,
             found: found.as_ref(),
             last,
-            by_lines,
             made: &made,
         };
         let attempt = self.write(guard, stage, new, updated)?;

@@ -36,7 +36,6 @@ impl Store {
             durability,
             found,
             last,
-            by_lines,
             made: _,
         } = new;
         let bytes = text.bytes();
@@ -52,6 +51,12 @@ impl Store {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
+        if durability == Durability::Lazy
+            && let Some(Found { seen, .. }) = found
+        {
+            self.past
+                .keep(&self.state, seen.version, seen.identity.size);
+        }
         let record = staged.metadata().and_then(|metadata| {
             let Stamp { identity, mode } = Stamp::of(&metadata);
             Record {
@@ -63,7 +68,6 @@ impl Store {
                 },
                 mode,
                 changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
-                by_lines,
                 copy,
                 watched: last.as_ref().and_then(|last| last.watched.clone()),
             }

@@ -101,9 +101,6 @@ impl Store {
             return Ok(None);
         }
         let last = Record::read(guard.file());
-        // Edits are put in as lines of their own, so what was told by lines before still is.
-        let by_lines =
-            (last.as_ref()).is_some_and(|last| last.by_lines && last.after.digest == seen.digest);
         let mut updated = Updated {
             version: seen.version,
             outcome: Written::Unchanged,
@@ -144,7 +141,6 @@ impl Store {
             durability,
             found: Some(&found),
             last,
-            by_lines,
             made: &[],
         };
         let attempt = self.write(guard, stage, new, updated)?;

@@ -50,22 +50,10 @@ pub enum Malformed {
 impl<'a> State<'a> {
     /// Reads the text of a state file.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
-        Self::of(text, Object::parse)
-    }
-
-    /// The same for a text whose lines are known to tell its members.
-    pub(crate) fn parse_by_lines(text: &'a str) -> Result<Self, Malformed> {
-        Self::of(text, Object::parse_by_lines)
-    }
-
-    fn of(
-        text: &'a str,
-        read: fn(&'a str) -> Result<Object<'a>, json::Malformed>,
-    ) -> Result<Self, Malformed> {
         if text.trim().is_empty() {
             return Err(Malformed::Empty);
         }
-        let root = read(text)?;
+        let root = Object::parse(text)?;
         let workflow = match root.get("active_workflow") {
             None => None,
             // The originals take every falsy value for "none".

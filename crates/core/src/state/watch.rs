@@ -17,22 +17,12 @@ use super::record::{Record, Seen, digest, keep_copy};
 use super::store::STATE_CAP;
 use super::version::version_in;
 use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp};
-use crate::json::tells_members_by_lines;
 
 /// A watched state file.
 #[derive(Clone, Debug)]
 pub struct Watch {
     root: PathBuf,
     home: PathBuf,
-}
-
-/// What must be remembered for somebody to be content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Which file it is.
-    Something,
-    /// Also how it is printed, unless that is not known to be of use.
-    Everything,
 }
 
 /// What the names of rejected files begin with.
@@ -88,11 +78,9 @@ impl Watch {
         }
     }
 
-    /// Whether something is remembered, and all that can be.
-    pub fn has_baseline(&self, wanted: Wanted) -> bool {
-        self.record().is_some_and(|record| {
-            record.watched.is_some() && (record.by_lines || wanted == Wanted::Something)
-        })
+    /// Whether something is remembered.
+    pub fn has_baseline(&self) -> bool {
+        self.record().is_some_and(|record| record.watched.is_some())
     }
 
     /// Remembers the state file as it is now, if it is there and can be read. Needs the lock.
@@ -132,22 +120,19 @@ impl Watch {
             },
             mode: metadata.mode(),
             changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
-            by_lines: tells_members_by_lines(&text),
             copy: keep_copy(&self.home, last.as_ref(), &[&contents.bytes]),
             watched: Some(path.to_owned()),
         };
         record.write(guard.file())
     }
 
-    /// Compares the state file with what is remembered. Also says which file has lines that tell its
-    /// members, as far as that is known.
-    pub fn look(&self) -> (Look, Option<Identity>) {
+    /// Compares the state file with what is remembered.
+    pub fn look(&self) -> Look {
         let Some(record) = self.record() else {
-            return (Look::NoBaseline, None);
+            return Look::NoBaseline;
         };
-        let trusted = record.trusted();
         let Some(path) = record.watched.as_ref().map(|path| self.root.join(path)) else {
-            return (Look::NoBaseline, trusted);
+            return Look::NoBaseline;
         };
         let right = Stamp {
             identity: record.after.identity,
@@ -155,11 +140,9 @@ impl Watch {
         };
         if let Some(metadata) = metadata(&path) {
             let is = Stamp::of(&metadata);
-            if is == right && !record.is_overtaken(&metadata) {
-                return (Look::Same, trusted);
-            }
-            if record.is_unfinished(is.identity, &self.home, &path) {
-                return (Look::Same, None);
+            let is_right = is == right && !record.is_overtaken(&metadata);
+            if is_right || record.is_unfinished(is.identity, &self.home, &path) {
+                return Look::Same;
             }
         }
         let (now, contents) = match fs::read_own(&path, STATE_CAP) {
@@ -180,7 +163,7 @@ impl Watch {
             mode: record.mode,
             contents,
         };
-        (Look::Changed(Box::new(changed)), None)
+        Look::Changed(Box::new(changed))
     }
 
     /// Puts `content` in the place of what was found there, and that aside. Says where that is.
@@ -290,11 +273,11 @@ mod tests {
     #[test]
     fn a_file_is_known_again_until_it_changes() {
         let (_dir, watch, state, guard) = watched();
-        assert!(matches!(watch.look().0, Look::NoBaseline));
+        assert!(matches!(watch.look(), Look::NoBaseline));
         watch.remember(&guard, &state).unwrap();
-        assert!(matches!(watch.look().0, Look::Same));
+        assert!(matches!(watch.look(), Look::Same));
         fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
-        let Look::Changed(changed) = watch.look().0 else {
+        let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert_eq!(changed.good.as_deref().unwrap(), b"{\"a\":1}");
@@ -306,7 +289,7 @@ mod tests {
         let (dir, watch, state, guard) = watched();
         watch.remember(&guard, &state).unwrap();
         std::fs::remove_file(&state).unwrap();
-        let Look::Changed(changed) = watch.look().0 else {
+        let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Gone));
@@ -317,11 +300,11 @@ mod tests {
             None
         );
         assert_eq!(std::fs::read_to_string(&state).unwrap(), "{\"a\":1}");
-        assert!(matches!(watch.look().0, Look::Same));
+        assert!(matches!(watch.look(), Look::Same));
 
         std::fs::remove_file(&state).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &state).unwrap();
-        let Look::Changed(changed) = watch.look().0 else {
+        let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Unreadable(_)));
@@ -338,7 +321,7 @@ mod tests {
         watch.remember(&guard, &state).unwrap();
         let before = std::fs::metadata(&state).unwrap().mode();
         std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o400)).unwrap();
-        let Look::Changed(changed) = watch.look().0 else {
+        let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         assert!(matches!(changed.now, Now::Same));
@@ -372,7 +355,7 @@ mod tests {
             if submitted.is_err() {
                 assert_eq!(std::fs::read(&state).unwrap(), before, "step {at}");
             }
-            assert!(matches!(watch.look().0, Look::Same), "step {at}");
+            assert!(matches!(watch.look(), Look::Same), "step {at}");
         }
     }
 
@@ -382,7 +365,7 @@ mod tests {
         watch.remember(&guard, &state).unwrap();
         let spoil = || {
             fs::replace(&state, b"{\"a\":2}", Durability::Lazy).unwrap();
-            match watch.look().0 {
+            match watch.look() {
                 Look::Changed(changed) => changed,
                 Look::NoBaseline | Look::Same => panic!(),
             }
@@ -422,9 +405,9 @@ mod tests {
         store
             .submit(jiff::Timestamp::UNIX_EPOCH, Durability::Lazy, &edits)
             .unwrap();
-        assert!(matches!(watch.look().0, Look::Same));
+        assert!(matches!(watch.look(), Look::Same));
         fs::relocate(&old, &state).unwrap();
-        let Look::Changed(changed) = watch.look().0 else {
+        let Look::Changed(changed) = watch.look() else {
             panic!()
         };
         let good = String::from_utf8(changed.good.unwrap()).unwrap();

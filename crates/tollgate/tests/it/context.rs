@@ -17,6 +17,8 @@ pub(crate) const MANIFEST: &str = include_str!("manifest.json");
 /// A project of the original: it has `.isdlc/` and a manifest.
 pub(crate) struct Project {
     dir: tempfile::TempDir,
+    /// Where the project is: the directory itself, or one in it.
+    root: PathBuf,
     env: Vec<(String, String)>,
 }
 
@@ -46,13 +48,23 @@ impl Project {
     /// An empty directory: no project.
     pub(crate) fn empty() -> Self {
         watchdog::watch();
+        let dir = tempfile::Builder::new()
+            .prefix(&watchdog::prefix())
+            .tempdir()
+            .unwrap();
         Self {
-            dir: tempfile::Builder::new()
-                .prefix(&watchdog::prefix())
-                .tempdir()
-                .unwrap(),
+            root: dir.path().to_owned(),
+            dir,
             env: vec![],
         }
+    }
+
+    /// An empty directory of this name, in one of its own: others can be beside it.
+    pub(crate) fn beside_others(name: &str) -> Self {
+        let mut project = Self::empty();
+        project.root = project.dir.path().join(name);
+        std::fs::create_dir(&project.root).unwrap();
+        project
     }
 
     /// With this state.
@@ -83,7 +95,7 @@ impl Project {
     }
 
     pub(crate) fn root(&self) -> &Path {
-        self.dir.path()
+        &self.root
     }
 
     pub(crate) fn path(&self, relative: &str) -> PathBuf {

@@ -1,16 +1,18 @@
 //! A person at a real terminal: the program runs on a pseudo-terminal and is answered as it asks.
 //!
 //! The program's parent is gone when it starts, so that whoever runs these tests (an agent, for
-//! example) is not found above it.
+//! example) is not found above it. What is left of it when the terminal goes, is ended.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -18,6 +20,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 pub(crate) struct Terminal {
     master: File,
     seen: String,
+    /// The process group of the program, and of the shell that waits for it.
+    group: Pid,
 }
 
 impl Terminal {
@@ -55,10 +59,13 @@ impl Terminal {
         }
         shell.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
         shell.stdin(slave()).stdout(slave()).stderr(slave());
-        assert!(shell.status().unwrap().success());
+        let mut shell = shell.process_group(0).spawn().unwrap();
+        let group = Pid::from_child(&shell);
+        assert!(shell.wait().unwrap().success());
         Self {
             master: File::from(master),
             seen: String::new(),
+            group,
         }
     }
 
@@ -134,4 +141,44 @@ impl Terminal {
             .push_str(&String::from_utf8_lossy(&bytes[..length]));
         length > 0
     }
+}
+
+/// A test that fails leaves nothing behind: what still runs is ended, and the terminal is read
+/// until nobody has it open.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Without the line of its end something of the group runs, so the number is still its own.
+        if !self.seen.contains("[exit ") {
+            let _gone_already = kill_process_group(self.group, Signal::KILL);
+        }
+        let patience = Timespec::try_from(Duration::from_secs(10)).unwrap_or_default();
+        let mut bytes = [0; 4096];
+        loop {
+            let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+            let ready = poll(&mut fds, Some(&patience)).unwrap_or(0) > 0;
+            if !ready || self.master.read(&mut bytes).unwrap_or(0) == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether a process runs; one that ended and was not waited for yet does not.
+fn runs(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z ") && !stat.contains(") X "))
+}
+
+#[test]
+fn a_program_ends_with_its_terminal() {
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"echo "[pid $$]"; exec sleep 600"#]);
+    command.env("PATH", "/usr/bin:/bin");
+    let mut terminal = Terminal::start(&command);
+    let screen = terminal.shows("[pid ").shows("]").screen().to_owned();
+    let (_, process) = screen.split_once("[pid ").unwrap();
+    let (process, _) = process.split_once(']').unwrap();
+    assert!(runs(process), "{screen}");
+    drop(terminal);
+    assert!(!runs(process), "{screen}");
 }

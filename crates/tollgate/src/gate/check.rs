@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use tollgate_core::state::timestamp::iso;
 
@@ -28,7 +29,7 @@ const MUCH: u64 = 64 << 10;
 pub(super) struct Open<'c> {
     check: &'c Check,
     path: PathBuf,
-    log: File,
+    log: Arc<File>,
     /// Where the output begins.
     from: u64,
 }
@@ -61,37 +62,32 @@ pub(super) fn begin<'c>(
     let open = Open {
         check,
         path,
-        log,
+        log: log.into(),
         from: head.length,
     };
-    let begun = match head.directory {
-        Ok(directory) => start(crew, check, &directory, &open.log),
-        Err(missing) => Err(io::Error::other(missing)),
-    };
-    match begun {
+    match head
+        .directory
+        .map(|directory| start(crew, &open, &directory))
+    {
         Ok(Ok(ongoing)) => Ok((ongoing, open)),
         Ok(Err(ended)) => Err(Box::new(open.finish(job, Ok(ended)))),
-        Err(error) => Err(Box::new(open.finish(job, Err(error)))),
+        Err(missing) => Err(Box::new(open.finish(job, Err(missing)))),
     }
 }
 
 impl Open<'_> {
-    /// Whether finishing it takes a while.
-    pub(super) fn is_long(&self) -> bool {
-        let length = self.log.metadata().map_or(0, |meta| meta.len());
-        length.saturating_sub(self.from) > MUCH
-    }
-
     /// What an ended check came to.
-    pub(super) fn finish(self, job: &Job<'_>, ended: io::Result<Ended>) -> GateResult {
+    pub(super) fn finish(self, job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
         let Self {
             check,
             path,
             log,
             from,
         } = self;
-        // Before anybody reads it. If it fails, closing the log fails as well, and is told.
-        let _told_then = secrets::take_out(&log, from);
+        if ended.as_ref().is_ok_and(|ended| ended.kept > 0) {
+            // Before anybody reads it. If it fails, closing the log fails as well, and is told.
+            let _told_then = secrets::take_out(&log, from);
+        }
         let mut result = judge(job, ended);
         result.file = Some(GateFile::Log(path));
         if result.outcome.is_failure() {
@@ -107,7 +103,7 @@ impl Open<'_> {
             let skip = lines.len().saturating_sub(TAIL);
             result.tail = lines.into_iter().skip(skip).collect();
         }
-        if let Err(error) = close(log, &result, check) {
+        if let Err(error) = close(&log, &result, check) {
             result.outcome = Outcome::Inconclusive;
             result.message = format!("its log cannot be written: {error}");
         }
@@ -115,35 +111,36 @@ impl Open<'_> {
     }
 }
 
+/// Whether an ended check has so much output that finishing it takes a while.
+pub(super) fn is_long(ended: &Ended) -> bool {
+    ended.kept > MUCH
+}
+
 /// Starts the command, unless it ends before that.
-fn start(
-    crew: &Crew<'_>,
-    check: &Check,
-    directory: &Path,
-    log: &File,
-) -> io::Result<Result<Ongoing, Ended>> {
+fn start(crew: &Crew<'_>, open: &Open<'_>, directory: &Path) -> Result<Ongoing, Ended> {
     let mut command = Command::new("/bin/sh");
     // The base is handed over as a variable: as text in the command, its name would be code.
     command
         .arg("-c")
-        .arg(&check.command)
+        .arg(&open.check.command)
         .current_dir(directory)
         .env("BASE_BRANCH", crew.base);
-    Ok(crew.children.begin(Child {
+    crew.children.begin(Child {
         command,
         input: None,
         output: Output::Together {
-            file: log.try_clone()?,
+            file: Arc::clone(&open.log),
+            from: open.from,
             cap: OUTPUT_CAP,
         },
-        timeout: check.timeout,
-    }))
+        timeout: open.check.timeout,
+    })
 }
 
-fn judge(job: &Job<'_>, ended: io::Result<Ended>) -> GateResult {
+fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error) => return GateResult::new(job, Outcome::Error, error.to_string()),
+        Err(missing) => return GateResult::new(job, Outcome::Error, missing),
     };
     let (outcome, mut message) = match &ended.end {
         End::Exited(0) => (Outcome::Pass, String::new()),
@@ -211,7 +208,7 @@ fn nearest_directory(wanted: &Path, root: &Path) -> PathBuf {
     above.find(|path| path.is_dir()).unwrap_or(root).to_owned()
 }
 
-fn close(mut log: File, result: &GateResult, check: &Check) -> io::Result<()> {
+fn close(mut log: &File, result: &GateResult, check: &Check) -> io::Result<()> {
     let now = iso(jiff::Timestamp::now());
     let mut text = String::from("\n");
     if result.outcome != Outcome::Pass {

@@ -157,10 +157,9 @@ where
         job: &'j Job<'c>,
         work: impl FnOnce() -> GateResult + Send + 's,
     ) {
-        let (done, end) = match std::io::pipe() {
-            Ok(ends) => ends,
+        let Ok((done, end)) = std::io::pipe() else {
             // Without one it is done here, and the others wait.
-            Err(_) => return self.ended(index, job, work()),
+            return self.ended(index, job, work());
         };
         let thread = self.scope.spawn(move || {
             let _closed_at_the_end = end;
@@ -192,7 +191,7 @@ where
                 continue;
             };
             let (_, (index, job, open)) = self.checks.swap_remove(at);
-            if open.is_long() {
+            if check::is_long(&ended) {
                 self.aside(index, job, || open.finish(job, Ok(ended)));
             } else {
                 let result = open.finish(job, Ok(ended));

@@ -24,6 +24,7 @@ mod watch;
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,6 +65,8 @@ pub(crate) struct Children {
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
     errand: Option<Errand>,
+    /// What children without input read, opened once for all of them.
+    nothing: Option<File>,
 }
 
 /// Something to do now and then while children run.
@@ -102,8 +105,10 @@ pub(crate) struct Child {
 pub(crate) enum Output {
     /// Both streams into one file, in the order they were written.
     Together {
-        /// Opened for reading and appending; what is in it already stays.
-        file: File,
+        /// Opened for reading and appending.
+        file: Arc<File>,
+        /// How much is in it already, which stays.
+        from: u64,
         /// Bytes to keep.
         cap: u64,
     },
@@ -127,9 +132,8 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// How many processes it left behind that had to be killed.
     pub(crate) leaked: usize,
-    /// Bytes of output that were left out.
-    #[expect(dead_code, reason = "the output itself says so")]
-    pub(crate) left_out: u64,
+    /// Bytes of output that were kept.
+    pub(crate) kept: u64,
 }
 
 /// What the main process of a child did.
@@ -162,6 +166,7 @@ impl Children {
             cancelled: Arc::default(),
             cut_off,
             errand: None,
+            nothing: File::open("/dev/null").ok(),
             listener: Listener::Anybody,
         })
     }
@@ -230,8 +235,22 @@ impl Children {
             end,
             took: begun.elapsed(),
             leaked: 0,
-            left_out: 0,
+            kept: 0,
         })
+    }
+
+    /// A text as standard input is a file without a name: a pipe would need somebody to feed it.
+    fn reading(&self, input: Option<&str>) -> io::Result<Stdio> {
+        let Some(text) = input else {
+            return match &self.nothing {
+                Some(nothing) => twin(nothing),
+                None => Ok(Stdio::null()),
+            };
+        };
+        let mut file = tempfile::tempfile()?;
+        file.write_all(text.as_bytes())?;
+        file.rewind()?;
+        Ok(file.into())
     }
 
     /// Starts a child; none when the run is over.
@@ -246,7 +265,7 @@ impl Children {
         let mut spools = Vec::new();
         let (stdout, stderr) = output.open(&mut spools)?;
         command
-            .stdin(reading(input.as_deref())?)
+            .stdin(self.reading(input.as_deref())?)
             .stdout(stdout)
             .stderr(stderr);
         mark_nested(&mut command);
@@ -295,9 +314,9 @@ pub(crate) fn mark_nested(command: &mut Command) {
 impl Output {
     fn open(self, spools: &mut Vec<Spool>) -> io::Result<(Stdio, Stdio)> {
         match self {
-            Self::Together { file, cap } => {
-                let streams = (file.try_clone()?.into(), file.try_clone()?.into());
-                spools.push(Spool::new(file, cap)?);
+            Self::Together { file, from, cap } => {
+                let streams = (twin(&*file)?, twin(&*file)?);
+                spools.push(Spool::new(file, from, cap));
                 Ok(streams)
             }
             Self::Apart {
@@ -305,24 +324,20 @@ impl Output {
                 stderr,
                 cap,
             } => {
-                let streams = (stdout.try_clone()?.into(), stderr.try_clone()?.into());
-                spools.push(Spool::new(stdout, cap)?);
-                spools.push(Spool::new(stderr, cap)?);
+                let streams = (twin(&stdout)?, twin(&stderr)?);
+                for file in [stdout, stderr] {
+                    let from = file.metadata()?.len();
+                    spools.push(Spool::new(file.into(), from, cap));
+                }
                 Ok(streams)
             }
         }
     }
 }
 
-/// A text as standard input is a file without a name: a pipe would need somebody to feed it.
-fn reading(input: Option<&str>) -> io::Result<Stdio> {
-    let Some(text) = input else {
-        return Ok(Stdio::null());
-    };
-    let mut file = tempfile::tempfile()?;
-    file.write_all(text.as_bytes())?;
-    file.rewind()?;
-    Ok(file.into())
+/// A second descriptor of the same file. musl would make two system calls of it.
+fn twin(file: impl AsFd) -> io::Result<Stdio> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(file, 3)?.into())
 }
 
 impl Ended {

@@ -159,7 +159,7 @@ impl Children {
                 end: end.or_else(|| natural(status?)).unwrap_or(End::Cancelled),
                 took: child.begun.elapsed(),
                 leaked,
-                left_out: child.spools.iter_mut().map(Spool::close).sum(),
+                kept: kept(&mut child.spools),
             });
         }
         let now = Instant::now();
@@ -179,6 +179,12 @@ impl Children {
     }
 }
 
+/// Closes the output up. Says how much of it is kept.
+fn kept(spools: &mut [Spool]) -> u64 {
+    let kept = spools.iter_mut().map(Spool::close);
+    kept.fold(0, u64::saturating_add)
+}
+
 /// How a process ended that nobody hurried.
 fn natural(status: ExitStatus) -> Option<End> {
     use std::os::unix::process::ExitStatusExt as _;
@@ -196,14 +202,14 @@ enum Alarm {
 }
 
 impl Alarm {
+    #[cfg(target_os = "linux")]
     fn of(pid: Pid) -> Self {
-        #[cfg(target_os = "linux")]
-        if let Ok(descriptor) =
-            rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())
-        {
-            return Self::Descriptor(descriptor);
-        }
-        let _not_needed = pid;
+        let flags = rustix::process::PidfdFlags::empty();
+        rustix::process::pidfd_open(pid, flags).map_or(Self::Asking, Self::Descriptor)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_pid: Pid) -> Self {
         Self::Asking
     }
 

@@ -97,6 +97,12 @@ fn shellish() -> impl Strategy<Value = String> {
         "$@",
         "python3 -c ",
         "sed -i ",
+        "sed 's/a/b/e;e x' ",
+        "awk '{system($0); print $1 | \"sh\"}' ",
+        "trap x EXIT USR1 ",
+        "kill -USR1 0 ",
+        "declare -n ",
+        "hash -p ",
         "tar x ",
         "mv ",
         "@",
@@ -187,6 +193,38 @@ fn hostile_texts_take_linear_time() {
         ("eval of itself", "x='eval \"$x\"'; eval \"$x\"".to_owned()),
         ("globs", format!("rm {}", full("*").split_at(200_000).0)),
         ("writes", full("echo x > .isdlc/a*b*c*d*e;")),
+        (
+            "one line of many commands of sed",
+            format!("sed '{}'", "p;".repeat(120_000)),
+        ),
+        (
+            "addresses of sed",
+            format!("sed '{}'", "/a/,".repeat(60_000)),
+        ),
+        (
+            "commands that sed runs",
+            format!("echo a | sed '{}'", "s/a/b/e;".repeat(30_000)),
+        ),
+        (
+            "statements of awk",
+            format!("awk '{{{}}}'", "a=a a;print a;".repeat(15_000)),
+        ),
+        (
+            "lines for awk",
+            format!(
+                "for i in 1 2 3 4 5 6 7 8 9; do echo '{}' | awk '{{{}}}'; done",
+                "a\n".repeat(60_000),
+                "system($0 $1);".repeat(5_000)
+            ),
+        ),
+        (
+            "traps",
+            "trap 'kill -USR1 $$' USR1 EXIT; kill -USR1 $$;".repeat(5_000),
+        ),
+        (
+            "names for names",
+            "declare -n a=b b=c c=a; a=$a;".repeat(8_000),
+        ),
         (
             "code",
             format!("python3 -c '{}'", "a = open(x".repeat(20_000)),

@@ -15,6 +15,8 @@ pub struct GitCall {
     pub git_dir: Option<Word>,
     /// `--work-tree` or `GIT_WORK_TREE`.
     pub work_tree: Option<Word>,
+    /// `GIT_CONFIG_GLOBAL`
+    pub global: Option<Word>,
     /// Configuration given on the command line or in the environment, in order.
     pub config: Vec<(String, Word)>,
 }
@@ -78,6 +80,7 @@ impl GitCall {
             dir: run.dir.clone(),
             git_dir: var("GIT_DIR"),
             work_tree: var("GIT_WORK_TREE"),
+            global: var("GIT_CONFIG_GLOBAL"),
             config: environment_config(run),
         }
     }

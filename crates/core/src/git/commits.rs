@@ -10,11 +10,10 @@ use super::arguments::{
     asks_for_help, git_status, hides_commit, is_dry_run, landing, plain_status,
 };
 use super::builtins::BUILTINS;
-use super::config::home_alias;
 use super::landing::{Commit, Landings, Other, Relation};
 use super::switch::{Ground, Move, made_branch, movement, new_worktree};
 use super::{GitCall, Head, Repository};
-use crate::shell::{self, Link, Run, Start, Step, Survey, Word, join};
+use crate::shell::{self, Link, Run, Step, Survey, Word, join};
 
 /// More calls of git than this are not followed: each may read several files.
 const MAX_CALLS: u32 = 500;
@@ -42,9 +41,9 @@ pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landin
 
 /// One work tree and what its `HEAD` may be.
 #[derive(Clone, Debug)]
-struct Tree {
-    repository: Option<Repository>,
-    root: PathBuf,
+pub(super) struct Tree {
+    pub(super) repository: Option<Repository>,
+    pub(super) root: PathBuf,
     relation: Relation,
     heads: Vec<Head>,
     /// What was checked out before, the latest last.
@@ -59,17 +58,27 @@ struct Frame {
     likely: bool,
     heads: Vec<Vec<Head>>,
     status: Option<bool>,
+    /// Whether it certainly does not run.
+    dead: bool,
     /// What may be the case instead, should the chain of `&&` before it have broken off.
     fallback: Option<Vec<Vec<Head>>>,
 }
 
-struct World<'a> {
-    home: Option<&'a Path>,
+pub(super) struct World<'a> {
+    pub(super) home: Option<&'a Path>,
     /// The first is where the command starts.
-    trees: Vec<Tree>,
+    pub(super) trees: Vec<Tree>,
     made: Vec<String>,
-    /// Aliases that `git config` set earlier in the same command line.
-    aliases: Vec<(String, String)>,
+    /// What `git config` set earlier in the same command line.
+    pub(super) settings: Vec<(String, String)>,
+    /// The texts of files that the command line writes.
+    pub(super) written: Vec<(String, String)>,
+    /// Whether something ran before that may have made anything.
+    busy: bool,
+    /// Whether the last command certainly failed.
+    failed: bool,
+    /// Parts around this one that certainly do not run.
+    dead: u32,
     /// Whether something before may have made directories.
     builds: bool,
     /// The predicted success of the last command.
@@ -79,7 +88,7 @@ struct World<'a> {
     /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
-    landings: Landings,
+    pub(super) landings: Landings,
     calls: u32,
     /// The place of the last plain call: most commands stay in one directory.
     last_place: Option<(String, usize)>,
@@ -103,7 +112,11 @@ impl<'a> World<'a> {
             home,
             trees: vec![tree],
             made: Vec::new(),
-            aliases: Vec::new(),
+            settings: Vec::new(),
+            written: Vec::new(),
+            busy: false,
+            failed: false,
+            dead: 0,
             builds: false,
             status: None,
             condition: None,
@@ -114,8 +127,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn follow(&mut self, survey: &Survey, depth: u32) {
+    pub(super) fn follow(&mut self, survey: &Survey, depth: u32) {
         self.landings.opaque |= survey.opaque;
+        self.written.extend(survey.written.iter().cloned());
         let mut frames = Vec::new();
         for step in &survey.steps {
             match step {
@@ -157,7 +171,10 @@ impl<'a> World<'a> {
             Link::Maybe => (None, false),
         };
         let heads = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+        let dead = link == Link::And && self.failed;
+        self.dead += u32::from(dead);
         Frame {
+            dead,
             runs,
             likely,
             heads,
@@ -168,6 +185,7 @@ impl<'a> World<'a> {
 
     fn leave(&mut self, frame: Frame) {
         let Frame {
+            dead,
             runs,
             likely,
             heads,
@@ -185,6 +203,10 @@ impl<'a> World<'a> {
                 self.add_heads(inside);
                 self.fallback = fallback;
             }
+        }
+        if dead {
+            self.dead -= 1;
+            self.failed = true;
         }
         self.condition = status;
         self.status = match runs {
@@ -211,9 +233,11 @@ impl<'a> World<'a> {
         }
     }
 
-    fn run(&mut self, run: &Run, depth: u32) {
+    pub(super) fn run(&mut self, run: &Run, depth: u32) {
+        self.failed = false;
         let Some(mut call) = GitCall::read(run) else {
             self.status = plain_status(run);
+            self.busy |= !is_idle(run);
             self.builds |= matches!(
                 run.program(),
                 Some(
@@ -238,6 +262,10 @@ impl<'a> World<'a> {
             self.landings.opaque = true;
             return;
         }
+        if self.is_nowhere(run, &call) {
+            (self.status, self.failed) = (Some(false), true);
+            return;
+        }
         for _ in 0..MAX_ALIASES {
             let Some(word) = call.subcommand.clone() else {
                 return;
@@ -247,6 +275,10 @@ impl<'a> World<'a> {
                 return;
             };
             if BUILTINS.binary_search(&name).is_ok() {
+                if name == "for-each-repo" {
+                    self.each_repository(run, &call, depth);
+                    return;
+                }
                 let place = self.place(&call);
                 self.git(name, &call, place);
                 return;
@@ -276,58 +308,26 @@ impl<'a> World<'a> {
         self.landings.opaque = true;
     }
 
-    fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
-        if let Some(value) = call.config(&format!("alias.{name}")) {
-            if value.literal().is_none() {
-                self.landings.opaque = true;
-            }
-            return value.literal().map(str::to_owned);
-        }
-        if let Some((_, value)) = self
-            .aliases
-            .iter()
-            .rev()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        {
-            return Some(value.clone());
-        }
-        let place = self.place(call);
-        let repository = self
-            .trees
-            .get(place)
-            .and_then(|tree| tree.repository.as_ref());
-        match repository {
-            Some(repository) => repository.alias(name, self.home),
-            None => home_alias(name, self.home),
-        }
-    }
-
-    /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
-    fn shell_alias(&mut self, text: &str, call: &GitCall, depth: u32) {
-        if depth >= 4 {
-            self.landings.opaque = true;
-            return;
-        }
-        let place = self.place(call);
-        let root = self.trees.get(place).map(|tree| tree.root.clone());
-        let args: Vec<String> = call.args.iter().map(Word::display).collect();
-        let command = format!(
-            "{text} {}",
-            args.iter()
-                .map(|arg| quote(arg))
-                .collect::<Vec<_>>()
-                .join(" ")
-        );
-        let start = Start {
-            dir: root.as_deref(),
-            home: self.home,
+    /// Whether git is told to work in a directory that is not there, and would refuse. What ran
+    /// before may have made it.
+    fn is_nowhere(&self, run: &Run, call: &GitCall) -> bool {
+        let (Some(base), Some(dir)) = (run.dir.as_deref(), call.dir.as_deref()) else {
+            return false;
         };
-        let survey = shell::survey(&command, start);
-        self.follow(&survey, depth + 1);
+        if self.busy || self.builds || self.trees.len() > 1 {
+            return false;
+        }
+        let git_dir = call.git_dir.as_ref().and_then(Word::literal);
+        let asked = match git_dir {
+            Some(path) => join(dir, path),
+            None if dir != base => dir.to_owned(),
+            None => return false,
+        };
+        Path::new(base).exists() && !Path::new(&asked).exists()
     }
 
     /// The work tree a call works in, as an index into the trees.
-    fn place(&mut self, call: &GitCall) -> usize {
+    pub(super) fn place(&mut self, call: &GitCall) -> usize {
         let Some(dir) = call.dir.as_deref() else {
             return 0;
         };
@@ -428,13 +428,12 @@ impl<'a> World<'a> {
             "citool" | "gui" => self.landings.opaque = true,
             "config" => {
                 let pairs = call.args.windows(2).filter_map(|pair| match pair {
-                    [key, value] => {
-                        Some((key.literal()?.strip_prefix("alias.")?, value.literal()?))
-                    }
+                    [key, value] => Some((key.literal()?, value.literal()?)),
                     _ => None,
                 });
-                let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-                self.aliases.extend(pairs);
+                let pairs = pairs.filter(|(key, _)| !key.starts_with('-') && key.contains('.'));
+                let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                self.settings.extend(pairs);
                 self.status = Some(true);
             }
             "init" | "clone" => self.new_repository(name, call),
@@ -460,7 +459,7 @@ impl<'a> World<'a> {
     }
 
     fn commit(&mut self, call: &GitCall, place: usize) {
-        if is_dry_run(&call.args) {
+        if self.dead > 0 || is_dry_run(&call.args) {
             return;
         }
         let Some(tree) = self.trees.get(place) else {
@@ -544,6 +543,22 @@ impl<'a> World<'a> {
     }
 }
 
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+/// Commands that make no directory and start nothing that could.
+fn is_idle(run: &Run) -> bool {
+    matches!(
+        run.program(),
+        None | Some(
+            "echo"
+                | "printf"
+                | "true"
+                | ":"
+                | "false"
+                | "test"
+                | "["
+                | "ls"
+                | "cat"
+                | "sleep"
+                | "pwd"
+        )
+    )
 }

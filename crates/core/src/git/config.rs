@@ -1,68 +1,164 @@
-//! The `[alias]` section of git's configuration files.
+//! What git's configuration files say: aliases, and the values of other keys.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Repository;
 use super::file::read;
 
+/// Files that include files.
+const MAX_DEPTH: u32 = 5;
+/// More files than this are not read for one question.
+const MAX_FILES: u32 = 16;
+
+/// Where configuration comes from beside the repository.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Around<'a> {
+    pub(crate) home: Option<&'a Path>,
+    /// The file that `GIT_CONFIG_GLOBAL` names instead of those in the home directory.
+    pub(crate) global: Option<&'a str>,
+    /// The texts of files that the command itself writes.
+    pub(crate) written: &'a [(String, String)],
+}
+
 impl Repository {
     /// What `git name` is configured to mean, from the repository's and the person's files.
     pub fn alias(&self, name: &str, home: Option<&Path>) -> Option<String> {
-        let own = [
-            self.git_dir.join("config.worktree"),
-            self.common_dir.join("config"),
-        ];
-        own.iter()
-            .find_map(|path| alias_in(&read(path)?, name))
-            .or_else(|| home_alias(name, home))
+        let around = Around {
+            home,
+            ..Around::default()
+        };
+        around.alias(name, Some(self))
     }
 }
 
-/// What `git name` means to this person in any repository.
-pub(crate) fn home_alias(name: &str, home: Option<&Path>) -> Option<String> {
-    [".gitconfig", ".config/git/config"]
-        .iter()
-        .find_map(|path| alias_in(&read(&home?.join(path))?, name))
+impl Around<'_> {
+    /// What `git name` means: the last value, names not depending on case.
+    pub(crate) fn alias(&self, name: &str, repository: Option<&Repository>) -> Option<String> {
+        let plain = format!("alias.{}", name.to_ascii_lowercase());
+        // `[alias "ci"] command = commit` is the newer spelling of `[alias] ci = commit`.
+        let newer = format!("alias.{name}.command");
+        let is_asked = |key: &str| key == plain || key.eq_ignore_ascii_case(&newer);
+        self.values(&is_asked, repository).pop()
+    }
+
+    /// All values of the keys asked for, the repository's last.
+    pub(crate) fn values(
+        &self,
+        is_asked: &dyn Fn(&str) -> bool,
+        repository: Option<&Repository>,
+    ) -> Vec<String> {
+        let mut reading = Reading {
+            around: *self,
+            is_asked,
+            found: Vec::new(),
+            left: MAX_FILES,
+        };
+        match (self.global, self.home) {
+            (Some(path), _) => reading.file(Path::new(path), 0),
+            (None, Some(home)) => {
+                reading.file(&home.join(".config/git/config"), 0);
+                reading.file(&home.join(".gitconfig"), 0);
+            }
+            (None, None) => {}
+        }
+        if let Some(repository) = repository {
+            reading.file(&repository.common_dir.join("config"), 0);
+            reading.file(&repository.git_dir.join("config.worktree"), 0);
+        }
+        reading.found
+    }
+
+    /// The same of one file that a command line includes.
+    pub(crate) fn included(&self, path: &Path, is_asked: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let mut reading = Reading {
+            around: *self,
+            is_asked,
+            found: Vec::new(),
+            left: MAX_FILES,
+        };
+        reading.file(path, 0);
+        reading.found
+    }
 }
 
-/// The last value of `alias.name` in a configuration text; names do not depend on case.
-fn alias_in(text: &str, name: &str) -> Option<String> {
-    let mut inside = false;
-    let mut sub: Option<String> = None;
-    let mut found = None;
+/// One question, file by file.
+struct Reading<'q> {
+    around: Around<'q>,
+    is_asked: &'q dyn Fn(&str) -> bool,
+    found: Vec<String>,
+    left: u32,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, path: &Path, depth: u32) {
+        let Some(left) = self.left.checked_sub(1) else {
+            return;
+        };
+        self.left = left;
+        let known = |file: &&(String, String)| Path::new(&file.0) == path;
+        let written = self.around.written.iter().find(known);
+        // What is written may be added to what is there.
+        let texts = read(path)
+            .into_iter()
+            .chain(written.map(|(_, text)| text.clone()));
+        for text in texts.collect::<Vec<_>>() {
+            for (key, value) in entries(&text) {
+                let includes = match key.split_once('.') {
+                    Some(("include", "path")) => true,
+                    Some(("includeif", rest)) => rest.rsplit('.').next() == Some("path"),
+                    _ => false,
+                };
+                if (self.is_asked)(&key) {
+                    self.found.push(value);
+                } else if includes && depth < MAX_DEPTH {
+                    let included = self.included_path(path, &value);
+                    self.file(&included, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// Where an included file is: beside the one that names it. Whether a condition for it holds
+    /// is not asked; without it the alias would not exist, and git would refuse.
+    fn included_path(&self, file: &Path, value: &str) -> PathBuf {
+        match (value.strip_prefix("~/"), self.around.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => file.parent().unwrap_or(file).join(value),
+        }
+    }
+}
+
+/// The keys and values of a configuration text, in order. Sections and names are in lower case.
+fn entries(text: &str) -> Vec<(String, String)> {
+    let mut section = String::new();
+    let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let mut line = line.trim();
         if let Some(rest) = line.strip_prefix('[') {
             let (header, after) = rest.split_once(']').unwrap_or((rest, ""));
-            let (section, subsection) = match header.split_once([' ', '.']) {
-                Some((section, subsection)) => (section, Some(subsection)),
-                None => (header, None),
+            section = match header.split_once([' ', '.']) {
+                Some((name, sub)) => {
+                    let sub = sub.trim().trim_matches('"');
+                    format!("{}.{sub}", name.trim().to_ascii_lowercase())
+                }
+                None => header.trim().to_ascii_lowercase(),
             };
-            inside = section.trim().eq_ignore_ascii_case("alias");
-            sub = subsection.map(|text| text.trim().trim_matches('"').to_owned());
             line = after.trim();
         }
-        if !inside || line.is_empty() || line.starts_with(['#', ';']) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         let Some((key, value)) = line.split_once('=') else {
             continue;
-        };
-        // `[alias "ci"] command = commit` is the newer spelling of `[alias] ci = commit`.
-        let key = match &sub {
-            Some(sub) if key.trim().eq_ignore_ascii_case("command") => sub.as_str(),
-            Some(_) => continue,
-            None => key.trim(),
         };
         let mut value = value.trim().to_owned();
         while value.ends_with('\\') && !value.ends_with("\\\\") {
             value.pop();
             value.push_str(lines.next().unwrap_or_default().trim());
         }
-        if key.eq_ignore_ascii_case(name) {
-            found = Some(unquote(&value));
-        }
+        let key = format!("{section}.{}", key.trim().to_ascii_lowercase());
+        found.push((key, unquote(&value)));
     }
     found
 }
@@ -96,15 +192,26 @@ mod tests {
     fn aliases_are_read_like_git_reads_them() {
         let text = "[user]\n\tname = x\n[alias]\n\tci = commit # c\n\tCo = \"checkout -q\"\n\
                     \tx = !git add . && \\\n\t  git commit\n[alias \"new\"]\n\tcommand = commit\n\
-                    [other]\n\tci = nothing\n";
+                    [other]\n\tci = nothing\n[include]\n\tpath = more\n";
+        let more = "[alias]\n\tlate = commit\n[include]\n\tpath = more\n";
+        let written = [
+            ("/nowhere/config".to_owned(), text.to_owned()),
+            ("/nowhere/more".to_owned(), more.to_owned()),
+        ];
+        let around = Around {
+            global: Some("/nowhere/config"),
+            written: &written,
+            ..Around::default()
+        };
         for (name, expected) in [
             ("ci", Some("commit")),
             ("co", Some("checkout -q")),
             ("x", Some("!git add . && git commit")),
             ("new", Some("commit")),
+            ("late", Some("commit")),
             ("name", None),
         ] {
-            assert_eq!(alias_in(text, name).as_deref(), expected, "{name}");
+            assert_eq!(around.alias(name, None).as_deref(), expected, "{name}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod builtins;
 pub mod call;
 pub mod commits;
 mod config;
+mod configured;
 mod file;
 pub mod head;
 mod landing;

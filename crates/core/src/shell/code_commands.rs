@@ -1,14 +1,14 @@
 //! The commands that code of other languages runs, where they stand in it in full.
 
 use super::code::{Code, SHELLS, Token};
+use super::code_given::{Given, with_values};
+use super::word::Word;
 
 /// What must be known about a language to find what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     /// A text in backticks is run: Perl, Ruby, PHP.
     Ticks,
-    /// A text beside a `|` is run.
-    Awk,
     /// A line is run after `!`.
     Editor,
     /// A line is run after `exec` or `spawn`.
@@ -22,7 +22,6 @@ impl Language {
         match program {
             "ed" | "ex" | "vi" | "vim" | "nvim" => Self::Editor,
             "tclsh" | "expect" => Self::Tcl,
-            _ if program.ends_with("awk") => Self::Awk,
             _ if program.starts_with("pe") || program.starts_with("ph") => Self::Ticks,
             _ if program.starts_with("ruby") => Self::Ticks,
             _ => Self::Calls,
@@ -35,7 +34,7 @@ const MAX_COMMANDS: usize = 32;
 
 /// The commands that code runs where they stand in full. Code that changes its directory is left
 /// alone: they may be meant for another repository.
-pub(crate) fn commands(code: &str, language: Language) -> Vec<String> {
+pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
     if matches!(language, Language::Editor | Language::Tcl) {
         let run = |line: &str| {
             let line = line.trim_start_matches([':', '+', ' ', '\t']);
@@ -49,27 +48,23 @@ pub(crate) fn commands(code: &str, language: Language) -> Vec<String> {
         let lines = code.split(['\n', ';']).filter_map(run);
         return lines.take(MAX_COMMANDS).collect();
     }
-    let code = Code::plain(code, language == Language::Ticks);
+    let mut code = Code::plain(code, language == Language::Ticks);
+    let given = Given {
+        args: &[],
+        first: 0,
+        vars,
+    };
+    code.tokens = with_values(code.tokens, &given);
     let moves = |token: &Token| matches!(token, Token::Name(name) if matches!(name.as_str(), "cwd" | "chdir"));
     if code.tokens.iter().any(moves) {
         return Vec::new();
     }
     let mut found = Vec::new();
     for (at, token) in code.tokens.iter().enumerate() {
-        let beside = |index: Option<usize>| {
-            index.and_then(|index| code.tokens.get(index)) == Some(&Token::Sign('|'))
-        };
-        match token {
-            Token::Name(name) if SHELLS.contains(&name.as_str()) => {
-                found.extend(code.command(at + 1..code.call_end(at)));
-            }
-            Token::Text(text)
-                if language == Language::Awk
-                    && (beside(at.checked_sub(1)) || beside(Some(at + 1))) =>
-            {
-                found.push(text.clone());
-            }
-            Token::Name(_) | Token::Text(_) | Token::Sign(_) => {}
+        if let Token::Name(name) = token
+            && SHELLS.contains(&name.as_str())
+        {
+            found.extend(code.command(at + 1..code.call_end(at)));
         }
         if found.len() >= MAX_COMMANDS {
             break;

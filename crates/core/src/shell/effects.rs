@@ -5,6 +5,7 @@
 
 use super::effects_git::git;
 use super::nested::{found_path, operands};
+use super::sed::Sed;
 use super::word::Word;
 use super::{Mode, Run};
 
@@ -281,48 +282,12 @@ impl Effects<'_> {
     }
 
     fn sed(&mut self) {
-        let mut in_place = false;
-        let mut scripted = false;
-        let mut operands = Vec::new();
-        let mut scripts = Vec::new();
-        let words = self.run.args();
-        let mut at = 0;
-        while let Some(word) = words.get(at) {
-            at += 1;
-            let text = word.raw();
-            if let Some(option) = text.strip_prefix("--") {
-                in_place |= option.starts_with("in-place");
-                if option.starts_with("expression") || option.starts_with("file") {
-                    scripted = true;
-                    scripts.push(word.clone());
-                    at += usize::from(!option.contains('='));
-                }
-                continue;
-            }
-            let Some(cluster) = text.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
-                operands.push(word.clone());
-                continue;
-            };
-            // After `i` comes a suffix, after `e` and `f` a value.
-            if let Some(index) = cluster.find(['i', 'e', 'f', 'l']) {
-                let (_, tail) = cluster.split_at(index);
-                let last = tail.len() == 1;
-                if tail.starts_with('i') {
-                    in_place = true;
-                } else if !tail.starts_with('l') {
-                    scripted = true;
-                    scripts.extend(if last {
-                        words.get(at).cloned()
-                    } else {
-                        Some(Word::new(tail))
-                    });
-                    at += usize::from(last);
-                }
-            }
-        }
-        if !scripted && !operands.is_empty() {
-            scripts.push(operands.remove(0));
-        }
+        let Sed {
+            in_place,
+            scripts,
+            operands,
+            ..
+        } = Sed::read(self.run.args());
         for script in &scripts {
             // The `w file` command and flag.
             for part in script.raw().split(['\n', ';']) {

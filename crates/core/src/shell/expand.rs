@@ -329,10 +329,10 @@ impl Walker<'_> {
             .strip_suffix("[@]")
             .or_else(|| name.strip_suffix("[*]"))
         {
-            let all = scope.vars.get(array)?.text.split(BETWEEN);
+            let all = scope.vars.get(scope.meant(array))?.text.split(BETWEEN);
             return Some(all.map(plain_element).collect::<Vec<_>>().join(" "));
         }
-        if let Some(value) = scope.vars.get(name) {
+        if let Some(value) = scope.vars.get(scope.meant(name)) {
             // An array without an index is its first element.
             return value.text.split(BETWEEN).next().map(str::to_owned);
         }
@@ -359,7 +359,7 @@ fn elements(name: &str, scope: &Scope) -> Option<Rc<Vec<String>>> {
     if name == "@" {
         return Some(Rc::clone(&scope.args));
     }
-    let text = &scope.vars.get(name.strip_suffix("[@]")?)?.text;
+    let text = &scope.vars.get(scope.meant(name.strip_suffix("[@]")?))?.text;
     let all = if text.is_empty() {
         Vec::new()
     } else {

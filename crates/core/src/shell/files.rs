@@ -1,6 +1,8 @@
 //! Files opened by redirections, and the texts of files that the command itself writes.
 
 use super::effects::Args;
+use super::filter::filtered;
+use super::sed::Sed;
 use super::syntax::{HOLE, Redirect as RawRedirect, RedirectOp};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
@@ -128,6 +130,56 @@ impl Walker<'_> {
         if let (true, [from, to]) = (name != "tee", operands.as_slice()) {
             let base = from.rsplit('/').next().unwrap_or_default();
             self.remember_file(join(dir, &format!("{to}/{base}")), text);
+        }
+    }
+
+    /// Remembers that files are gone or empty: `rm file`, `mv file elsewhere`, `truncate -s 0 file`.
+    pub(crate) fn note_gone(&mut self, call: &Call) {
+        let Some(dir) = call.dir.as_deref().filter(|_| self.is_certain()) else {
+            return;
+        };
+        let name = call.words.first().and_then(Word::literal);
+        let name = name.and_then(program_name).unwrap_or_default();
+        let valued = match name {
+            "truncate" => "sro",
+            "mv" => "tS",
+            "shred" => "ns",
+            _ => "",
+        };
+        let args = Args::read(call.words.get(1..).unwrap_or_default(), valued, &["size"]);
+        let kept = match name {
+            // Only what comes first is moved.
+            "mv" => args.operands.len().saturating_sub(1),
+            "truncate" if args.value(&["s", "size"]).map(Word::raw) != Some("0") => 0,
+            _ => args.operands.len(),
+        };
+        for path in args.operands.iter().take(kept).filter_map(Word::literal) {
+            let path = join(dir, path);
+            for (known, text) in &mut self.files {
+                let below = known.strip_prefix(path.as_str());
+                if below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+                    text.clear();
+                }
+            }
+        }
+    }
+
+    /// Remembers what `sed -i` makes of files whose texts are known.
+    pub(crate) fn note_edited(&mut self, call: &Call, sed: &Sed) {
+        let Some(dir) = call.dir.as_deref().filter(|_| sed.in_place) else {
+            return;
+        };
+        let scripts = sed
+            .scripts
+            .iter()
+            .flat_map(|script| [Word::new("-e"), script.clone()]);
+        let scripts: Vec<Word> = scripts.collect();
+        for name in sed.operands.iter().filter_map(Word::literal) {
+            if let Some(text) = self.file_text(name, Some(dir)) {
+                let edited = filtered("sed", &scripts, &text);
+                let edited = edited.unwrap_or_else(|| String::from(HOLE));
+                self.remember_file(join(dir, name), edited);
+            }
         }
     }
 

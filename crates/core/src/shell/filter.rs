@@ -120,14 +120,14 @@ fn wanted(args: &[Word]) -> Option<String> {
 }
 
 /// A pattern without anything but plain letters and anchors.
-struct Finder<'p> {
+pub(crate) struct Finder<'p> {
     text: &'p str,
     start: bool,
     end: bool,
 }
 
 impl<'p> Finder<'p> {
-    fn new(pattern: &'p str) -> Option<Self> {
+    pub(crate) fn new(pattern: &'p str) -> Option<Self> {
         let (start, rest) = match pattern.strip_prefix('^') {
             Some(rest) => (true, rest),
             None => (false, pattern),
@@ -141,7 +141,7 @@ impl<'p> Finder<'p> {
     }
 
     /// Where it stands in a line.
-    fn find(&self, line: &str) -> Option<(usize, usize)> {
+    pub(crate) fn find(&self, line: &str) -> Option<(usize, usize)> {
         let at = match (self.start, self.end) {
             (true, true) => (line == self.text).then_some(0),
             (true, false) => line.starts_with(self.text).then_some(0),

@@ -91,16 +91,6 @@ impl Walker<'_> {
         }
     }
 
-    pub(crate) fn trap(&mut self, call: &Call, scope: &mut Scope) {
-        let rest = operands(&call.words, "", 1);
-        if rest.len() > 1
-            && let Some(text) = rest.first().and_then(Word::literal)
-            && text != "-"
-        {
-            self.nested(text, &mut scope.clone(), &Io::default());
-        }
-    }
-
     /// `ssh localhost command`: this machine, from the home directory on. Others are not ours.
     pub(crate) fn ssh(&mut self, call: &Call, scope: &mut Scope) {
         const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
@@ -180,23 +170,25 @@ impl Walker<'_> {
         let input = call.io.input.as_deref().map(Word::new);
         let codes = match name {
             "tclsh" | "expect" => input.into_iter().chain(args.last().cloned()).collect(),
-            "awk" | "gawk" | "mawk" | "nawk" => operands(args, "vFfi", 0)
-                .first()
-                .cloned()
-                .into_iter()
-                .collect(),
             "ed" | "ex" | "vi" | "vim" | "nvim" => {
                 input.into_iter().chain(args.iter().cloned()).collect()
             }
             _ => inline_code(name, args, input.as_ref(), script.as_ref()),
         };
         let language = Language::of(name);
+        let exported = scope.vars.iter().filter(|(_, value)| value.exported);
+        let exported = exported.map(|(name, value)| (name.clone(), Word::new(&*value.text)));
+        let vars: Vec<(String, Word)> = exported
+            .filter(|(name, _)| call.sees(name))
+            .chain(call.vars.iter().cloned())
+            .collect();
+        let named = vars.iter().any(|(_, value)| value.raw().contains("git"));
         for code in codes
             .iter()
             .map(Word::raw)
-            .filter(|code| language == Language::Awk || code.contains("git"))
+            .filter(|code| named || code.contains("git"))
         {
-            for command in commands(code, language) {
+            for command in commands(code, language, &vars) {
                 let mut inner = scope.clone();
                 inner.dir.clone_from(&call.dir);
                 self.enter(Link::Maybe);
@@ -210,13 +202,10 @@ impl Walker<'_> {
 /// Whether a program runs code that could start another one.
 pub(crate) fn runs_code(name: &str) -> bool {
     match name.as_bytes().first() {
-        Some(b'a') => name == "awk",
         Some(b'b') => name == "bun",
         Some(b'd') => name == "deno",
         Some(b'e') => matches!(name, "ed" | "ex" | "expect"),
-        Some(b'g') => name == "gawk",
-        Some(b'm') => name == "mawk",
-        Some(b'n') => matches!(name, "node" | "nodejs" | "nvim" | "nawk"),
+        Some(b'n') => matches!(name, "node" | "nodejs" | "nvim"),
         Some(b'p') => ["python", "pypy", "perl", "php"]
             .iter()
             .any(|known| name.starts_with(known)),

@@ -10,9 +10,11 @@
 //! What it deliberately does not do: run anything, read files, or know what a program means.
 //! Meaning is given by [`writes`] and by `git::commits`.
 
+mod awk;
 mod code;
 mod code_commands;
 mod code_given;
+mod compound;
 mod effects;
 mod effects_copy;
 mod effects_git;
@@ -29,8 +31,10 @@ mod parameter;
 mod parse;
 mod path;
 mod redirect;
+mod sed;
 mod state;
 mod syntax;
+mod traps;
 mod walk;
 mod word;
 mod wrap;
@@ -64,6 +68,8 @@ pub struct Survey {
     /// Some part could not be seen through: unparsable text, a cap, or unknown text given to a
     /// shell as a program.
     pub opaque: bool,
+    /// The texts of files that it writes, by their absolute paths.
+    pub written: Vec<(String, String)>,
 }
 
 /// One entry of a [`Survey`].
@@ -164,8 +170,8 @@ pub(crate) fn program_name(path: &str) -> Option<&str> {
 pub fn survey(command: &str, start: Start<'_>) -> Survey {
     if command.len() > MAX_COMMAND {
         return Survey {
-            steps: Vec::new(),
             opaque: true,
+            ..Survey::default()
         };
     }
     walk::survey(command, start)
@@ -184,8 +190,8 @@ pub fn may_mention(command: &str, word: &str) -> bool {
     if makes_words || command.len() > MAX_COMMAND {
         return true;
     }
-    // Texts given to a shell, which may come from a decoder.
-    if ["sh", "eval", "source", ". "]
+    // Texts given to a shell, which may come from a decoder or be put together on the way.
+    if ["sh", "eval", "source", ". ", "sed"]
         .iter()
         .any(|sign| command.contains(sign))
     {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::expand::{activate, as_script};
 use super::launch::runs_code;
 use super::output::printf;
-use super::state::{define_alias, set, shopt};
+use super::state::{define_alias, hash, set, shopt};
 use super::syntax::{BELOW, Command, DEEP, HOLE, LOOSE};
 use super::walk::{Call, Io, MAX_TURNS, Scope, Walker};
 use super::word::Word;
@@ -79,6 +79,11 @@ impl Walker<'_> {
             "parallel" => return self.parallel(&call, scope),
             "watch" | "entr" | "tmux" | "screen" => self.behind_options(&name, &call, scope),
             "trap" => self.trap(&call, scope),
+            "kill" | "pkill" | "killall" => self.signal(&call, scope),
+            "hash" => hash(&call, scope),
+            "sed" | "gsed" => self.sed(&call, scope),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(&call, scope),
+            "rm" | "unlink" | "shred" | "truncate" => self.note_gone(&call),
             "shopt" => shopt(&call, scope),
             "alias" => define_alias(&call, scope),
             "su" | "runuser" | "script" | "flock" | "nix-shell" | "hyperfine" | "npx" | "sg" => {
@@ -126,13 +131,18 @@ impl Walker<'_> {
                 }
             }
             "read" | "mapfile" | "readarray" => self.read(&call, scope),
-            "tee" | "cp" | "mv" | "install" | "ln" => self.note_copied(&name, &call),
+            "tee" | "cp" | "mv" | "install" | "ln" => {
+                self.note_copied(&name, &call);
+                if name == "mv" {
+                    self.note_gone(&call);
+                }
+            }
             _ if runs_code(&name) => self.code(&name, &call, scope),
             _ if self.files.is_empty() => {}
             _ => self.written_program(&call, scope),
         }
         let output = if call.io.wanted {
-            self.printed(&name, &call)
+            self.printed(&name, &call, scope)
         } else {
             String::new()
         };
@@ -236,6 +246,10 @@ impl Walker<'_> {
         let mut inner = scope.clone();
         inner.dir.clone_from(&call.dir);
         Rc::make_mut(&mut inner.functions).retain(|name, _| scope.shared.contains(name));
+        if !inner.vars.is_empty() {
+            Rc::make_mut(&mut inner.vars).retain(|name, value| value.exported && call.sees(name));
+        }
+        inner.hashed = Rc::default();
         for (name, value) in &call.vars {
             self.assign(name, value.raw().to_owned(), &mut inner);
             if let Some(value) = Rc::make_mut(&mut inner.vars).get_mut(name) {

@@ -1,15 +1,17 @@
 //! What a command prints, where its words already say it: `echo`, `printf`, `cat` of a heredoc.
 
+use std::path::Path;
+
 use super::effects::Args;
 use super::filter::filtered;
 use super::nested::found_path;
 use super::syntax::{HOLE, STAR};
-use super::walk::{Call, Walker};
+use super::walk::{Call, Scope, Walker};
 use super::word::{Word, is_mark};
 
 impl Walker<'_> {
     /// The text on standard output; a mark for unknown text when it cannot be told.
-    pub(crate) fn printed(&self, name: &str, call: &Call) -> String {
+    pub(crate) fn printed(&self, name: &str, call: &Call, scope: &Scope) -> String {
         let args = call.words.get(1..).unwrap_or_default();
         match name {
             "echo" => echo(args),
@@ -67,7 +69,7 @@ impl Walker<'_> {
                 let text = args.iter().map(Word::raw).collect::<Vec<_>>().join(" ");
                 format!("{text}\n")
             }
-            "git" => tracked(args),
+            "git" => reported(args, call.dir.as_deref()),
             "grep" if searched(args).is_some() => searched(args).unwrap_or_default(),
             "head" | "tail" | "rev" | "tac" | "sort" | "uniq" | "grep" | "cut" | "tr" | "sed"
             | "gsed" | "base64" => call
@@ -76,6 +78,9 @@ impl Walker<'_> {
                 .as_deref()
                 .and_then(|input| filtered(name, args, input))
                 .unwrap_or_else(|| String::from(HOLE)),
+            "awk" | "gawk" | "mawk" | "nawk" => {
+                (self.awk_printed(call, scope)).unwrap_or_else(|| String::from(HOLE))
+            }
             "find" | "gfind" => {
                 let asks = |option: &str| args.iter().any(|word| word.raw() == option);
                 match args.first().filter(|word| !word.starts_with("-")) {
@@ -126,9 +131,23 @@ fn made_file(args: &[Word]) -> String {
     }
 }
 
-/// `git ls-files path`
-fn tracked(args: &[Word]) -> String {
+/// Stands for the name of a commit, which nobody knows here.
+pub(crate) const SOME_COMMIT: &str = "0000000000000000000000000000000000000000";
+
+/// `git ls-files path`, `git rev-parse HEAD`, `git rev-parse --show-toplevel`
+fn reported(args: &[Word], dir: Option<&str>) -> String {
     match args.split_first() {
+        Some((verb, rest)) if names_commit(verb.raw(), rest) => format!("{SOME_COMMIT}\n"),
+        Some((verb, [option]))
+            if verb.raw() == "rev-parse" && option.raw() == "--show-toplevel" =>
+        {
+            let above = dir.map(Path::new).into_iter().flat_map(Path::ancestors);
+            let top = above.take(64).find(|above| above.join(".git").exists());
+            match top.and_then(Path::to_str) {
+                Some(top) => format!("{top}\n"),
+                None => String::from(HOLE),
+            }
+        }
         Some((verb, paths)) if verb.raw() == "ls-files" => {
             let paths = paths.iter().filter(|word| !word.starts_with("-"));
             let any = format!("{HOLE}\n");
@@ -140,6 +159,36 @@ fn tracked(args: &[Word]) -> String {
             }
         }
         _ => String::from(HOLE),
+    }
+}
+
+/// Whether a command of git prints the number of a commit, and nothing else.
+fn names_commit(verb: &str, args: &[Word]) -> bool {
+    let options = || {
+        args.iter()
+            .map(Word::raw)
+            .filter(|arg| arg.starts_with('-'))
+    };
+    let operands = args.iter().filter(|word| !word.starts_with("-")).count();
+    let format = |option: &str| {
+        let format = option
+            .strip_prefix("--format=")
+            .or_else(|| option.strip_prefix("--pretty="));
+        let format = format.map(|format| format.trim_start_matches("format:"));
+        matches!(format, Some("%H" | "%h"))
+    };
+    match verb {
+        "rev-parse" => {
+            let plain = |option: &str| {
+                matches!(option, "--verify" | "-q" | "--quiet" | "--end-of-options")
+                    || option.starts_with("--short")
+            };
+            operands == 1 && options().all(plain)
+        }
+        "merge-base" => operands == 2 && options().next().is_none(),
+        "rev-list" => options().any(|option| matches!(option, "-1" | "-n1" | "--max-count=1")),
+        "log" | "show" => options().any(format),
+        _ => false,
     }
 }
 

@@ -44,7 +44,9 @@ impl Walker<'_> {
     pub(crate) fn declare(&mut self, name: &str, call: &Call, scope: &mut Scope) {
         let mut exports = name == "export";
         let mut functions = false;
+        let mut hides = false;
         let mut lower = false;
+        let mut refers = false;
         for word in call.words.iter().skip(1) {
             let text = word.raw();
             if let Some(flags) = text.strip_prefix('-') {
@@ -53,7 +55,9 @@ impl Walker<'_> {
                 lower |= flags.contains('l');
                 if name == "export" && flags.contains('n') {
                     exports = false;
+                    hides = true;
                 }
+                refers |= flags.contains('n') && name != "export";
                 continue;
             }
             if functions {
@@ -78,8 +82,11 @@ impl Walker<'_> {
                 }
                 None => text,
             };
-            if exports && let Some(value) = Rc::make_mut(&mut scope.vars).get_mut(variable) {
-                value.exported = true;
+            if (exports || hides || refers)
+                && let Some(value) = Rc::make_mut(&mut scope.vars).get_mut(variable)
+            {
+                value.exported = exports;
+                value.refers = refers;
             }
         }
     }
@@ -158,6 +165,26 @@ pub(crate) fn define_alias(call: &Call, scope: &mut Scope) {
         {
             Rc::make_mut(aliases).insert(name.to_owned(), text.to_owned());
         }
+    }
+}
+
+/// `hash -p /usr/bin/git g`: from now on `g` is git.
+pub(crate) fn hash(call: &Call, scope: &mut Scope) {
+    let words: Vec<&str> = call
+        .words
+        .iter()
+        .skip(1)
+        .filter_map(Word::literal)
+        .collect();
+    let hashed = Rc::make_mut(&mut scope.hashed);
+    match words.as_slice() {
+        ["-p", path, names @ ..] if hashed.len() < 64 => {
+            let names = names.iter().filter(|name| !name.contains('/'));
+            hashed.extend(names.map(|name| ((*name).to_owned(), (*path).to_owned())));
+        }
+        ["-d", names @ ..] => hashed.retain(|name, _| !names.contains(&name.as_str())),
+        ["-r", ..] => hashed.clear(),
+        _ => {}
     }
 }
 

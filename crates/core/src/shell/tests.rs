@@ -88,7 +88,7 @@ fn commands_are_found_where_a_shell_would_run_them() {
         ),
         (
             "trap 'git commit' EXIT",
-            &["git commit", "trap git commit EXIT"],
+            &["trap git commit EXIT", "git commit"],
         ),
         ("busybox sh -c 'git commit'", &["git commit"]),
         ("! time git commit", &["git commit"]),

@@ -11,6 +11,7 @@ use super::files::{appends, is_stdout};
 use super::lex::Cursor;
 use super::parameter::with_element;
 use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
+use super::traps::Trap;
 use super::word::Word;
 use super::{Link, Redirect, Run, Start, Step, Survey, join};
 
@@ -28,6 +29,8 @@ pub(crate) const MAX_TURNS: usize = 32;
 pub(crate) struct Value {
     pub(crate) text: String,
     pub(crate) exported: bool,
+    /// `declare -n`: the text is the name of the variable that is meant.
+    pub(crate) refers: bool,
 }
 
 /// What a command sees and a subshell copies.
@@ -42,10 +45,25 @@ pub(crate) struct Scope {
     pub(crate) old_dir: Option<String>,
     pub(crate) stack: Rc<Vec<Option<String>>>,
     pub(crate) export_all: bool,
+    /// Programs whose place `hash -p` told.
+    pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// `shopt -s dotglob`
     pub(crate) dotglob: bool,
     /// `shopt -s expand_aliases`, and the aliases since then.
     pub(crate) aliases: Option<Rc<BTreeMap<String, String>>>,
+}
+
+impl Scope {
+    /// The variable that a name means, through `declare -n`.
+    pub(crate) fn meant<'s>(&'s self, mut name: &'s str) -> &'s str {
+        for _ in 0..8 {
+            match self.vars.get(name) {
+                Some(value) if value.refers => name = &value.text,
+                Some(_) | None => break,
+            }
+        }
+        name
+    }
 }
 
 /// Standard input and output of a part of the script.
@@ -76,6 +94,8 @@ pub(crate) struct Call {
     pub(crate) redirects: Vec<Redirect>,
     pub(crate) dir: Option<String>,
     pub(crate) io: Io,
+    /// Variables that it does not see: `env -u name`, and an empty name for `env -i`.
+    pub(crate) without: Vec<String>,
 }
 
 impl Call {
@@ -87,7 +107,16 @@ impl Call {
             redirects: self.redirects.clone(),
             dir: self.dir.clone(),
             io: self.io.clone(),
+            without: self.without.clone(),
         }
+    }
+
+    /// Whether it sees a variable of the shell that starts it.
+    pub(crate) fn sees(&self, name: &str) -> bool {
+        !self
+            .without
+            .iter()
+            .any(|hidden| hidden.is_empty() || hidden == name)
     }
 
     /// What a copy of it costs.
@@ -106,6 +135,9 @@ pub(crate) struct Walker<'a> {
     /// Texts of `<(…)`, and of files written earlier in the same command.
     pub(crate) files: Vec<(String, String)>,
     pub(crate) streams: u32,
+    pub(crate) traps: Vec<Trap>,
+    /// Conditions around what is walked now.
+    conditions: u32,
 }
 
 /// Walks a whole command.
@@ -117,6 +149,8 @@ pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
         calls: 0,
         files: Vec::new(),
         streams: 63,
+        traps: Vec::new(),
+        conditions: 0,
     };
     let dir = start
         .dir
@@ -147,7 +181,13 @@ pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
         command
     };
     let _output = walker.script(command, &mut scope, &Io::default());
-    walker.survey
+    walker.leave_shell(&scope);
+    let mut written = walker.files;
+    written.retain(|(path, _)| !path.starts_with("/dev/"));
+    Survey {
+        written,
+        ..walker.survey
+    }
 }
 
 impl Walker<'_> {
@@ -158,6 +198,16 @@ impl Walker<'_> {
             self.survey.opaque = true;
         }
         self.left == 0
+    }
+
+    /// Whether nothing is called or conditional around what is walked now.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.calls == 0 && self.is_certain()
+    }
+
+    /// Whether no condition is around what is walked now.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.conditions == 0
     }
 
     /// Runs `inner` as one more call inside a call, unless there are too many.
@@ -186,9 +236,11 @@ impl Walker<'_> {
 
     pub(crate) fn enter(&mut self, link: Link) {
         self.survey.steps.push(Step::Enter(link));
+        self.conditions += 1;
     }
 
     pub(crate) fn leave(&mut self) {
+        self.conditions = self.conditions.saturating_sub(1);
         // An empty part is no part; one command carries its condition itself.
         match self.survey.steps.as_mut_slice() {
             [.., Step::Enter(_)] => {
@@ -274,7 +326,7 @@ impl Walker<'_> {
         text.map(|text| text.to_string()).unwrap_or_default()
     }
 
-    fn command(&mut self, command: &Command, scope: &mut Scope, io: &Io) -> String {
+    pub(crate) fn command(&mut self, command: &Command, scope: &mut Scope, io: &Io) -> String {
         if self.spent(1) {
             return String::new();
         }
@@ -317,139 +369,9 @@ impl Walker<'_> {
         self.command(body, scope, io)
     }
 
-    fn compound(&mut self, kind: &Kind, scope: &mut Scope, io: &Io) -> String {
-        match kind {
-            Kind::Simple { .. } => String::new(),
-            Kind::Group(list) => self.list(list, scope, io),
-            Kind::Subshell(list) => self.list(list, &mut scope.clone(), io),
-            Kind::If { arms, otherwise } => self.conditional(arms, otherwise, scope, io),
-            Kind::While {
-                condition,
-                body,
-                until,
-            } => {
-                let before = scope.dir.clone();
-                let mut output = self.list(condition, scope, io);
-                // `while read x` gets lines nobody can count.
-                self.enter(if *until { Link::Or } else { Link::And });
-                let part = self.list(body, scope, io);
-                append(&mut output, &part, io);
-                self.leave();
-                if scope.dir != before {
-                    scope.dir = None;
-                }
-                output
-            }
-            Kind::For { name, items, body } => {
-                let items = match items {
-                    Some(items) => self.words(items, scope),
-                    None => scope
-                        .args
-                        .iter()
-                        .map(|arg| Word::new(arg.as_str()))
-                        .collect(),
-                };
-                let sure = items.iter().any(|item| !item.may_vanish());
-                let before = scope.dir.clone();
-                let mut output = String::new();
-                if !sure {
-                    self.enter(Link::Maybe);
-                }
-                for item in items.iter().take(MAX_TURNS) {
-                    self.assign(name, item.raw().to_owned(), scope);
-                    let part = self.list(body, scope, io);
-                    append(&mut output, &part, io);
-                    if self.spent(1) {
-                        break;
-                    }
-                }
-                if !sure {
-                    self.leave();
-                    if scope.dir != before {
-                        scope.dir = None;
-                    }
-                }
-                output
-            }
-            Kind::Case { subject, arms } => {
-                let _value = self.text(subject, scope);
-                let before = scope.dir.clone();
-                let mut output = String::new();
-                for (patterns, body) in arms {
-                    for pattern in patterns {
-                        let _value = self.text(pattern, scope);
-                    }
-                    scope.dir.clone_from(&before);
-                    self.enter(Link::Maybe);
-                    let part = self.list(body, scope, io);
-                    append(&mut output, &part, io);
-                    self.leave();
-                    if self.spent(1) {
-                        break;
-                    }
-                }
-                if scope.dir != before {
-                    scope.dir = None;
-                }
-                output
-            }
-            Kind::Function { name, body } => {
-                Rc::make_mut(&mut scope.functions).insert(name.clone(), Rc::clone(body));
-                String::new()
-            }
-            Kind::Test(words) => {
-                for word in words {
-                    let _value = self.text(word, scope);
-                }
-                String::new()
-            }
-            Kind::Coproc(command) => self.command(command, &mut scope.clone(), io),
-        }
-    }
-
-    fn conditional(
-        &mut self,
-        arms: &[(List, List)],
-        otherwise: &List,
-        scope: &mut Scope,
-        io: &Io,
-    ) -> String {
-        let mut output = String::new();
-        let mut entered = 0;
-        let mut dirs = Vec::new();
-        let mut before = None;
-        for (index, (condition, body)) in arms.iter().enumerate() {
-            if index > 0 {
-                self.enter(Link::Else);
-                entered += 1;
-                scope.dir.clone_from(&before);
-            }
-            let _printed = self.list(condition, scope, io);
-            before.clone_from(&scope.dir);
-            self.enter(Link::And);
-            let part = self.list(body, scope, io);
-            append(&mut output, &part, io);
-            self.leave();
-            dirs.push(scope.dir.clone());
-            if self.spent(1) {
-                break;
-            }
-        }
-        scope.dir.clone_from(&before);
-        self.enter(Link::Else);
-        let part = self.list(otherwise, scope, io);
-        append(&mut output, &part, io);
-        self.leave();
-        for _ in 0..entered {
-            self.leave();
-        }
-        if dirs.iter().any(|dir| *dir != scope.dir) {
-            scope.dir = None;
-        }
-        output
-    }
-
     pub(crate) fn assign(&mut self, name: &str, text: String, scope: &mut Scope) {
+        let name = scope.meant(name).to_owned();
+        let name = name.as_str();
         let known = scope.vars.get(name);
         if known.is_none() && scope.vars.len() >= MAX_VARS || name.is_empty() {
             return;
@@ -462,7 +384,12 @@ impl Walker<'_> {
             0
         };
         if !self.spent(u32::try_from(cost).unwrap_or(u32::MAX)) {
-            Rc::make_mut(&mut scope.vars).insert(name.to_owned(), Value { text, exported });
+            let value = Value {
+                text,
+                exported,
+                refers: false,
+            };
+            Rc::make_mut(&mut scope.vars).insert(name.to_owned(), value);
         }
     }
 
@@ -525,25 +452,30 @@ impl Walker<'_> {
             redirects,
             dir: scope.dir.clone(),
             io: io.clone(),
+            without: Vec::new(),
         };
         self.dispatch(call, scope)
     }
 
     /// Puts a call on the list.
     pub(crate) fn emit(&mut self, call: Call, scope: &Scope) {
+        let sees = |name: &str| call.sees(name);
+        let given: Vec<(String, Word)> = scope
+            .vars
+            .range("GIT_".to_owned().."GIT`".to_owned())
+            .filter(|(name, value)| value.exported && sees(name))
+            .map(|(name, value)| (name.clone(), Word::new(value.text.as_str())))
+            .collect();
         let Call {
             words,
             vars,
             redirects,
             dir,
             io,
+            without: _,
         } = call;
-        let mut all: Vec<(String, Word)> = scope
-            .vars
-            .range("GIT_".to_owned().."GIT`".to_owned())
-            .filter(|(name, value)| value.exported && !vars.iter().any(|(other, _)| other == *name))
-            .map(|(name, value)| (name.clone(), Word::new(value.text.as_str())))
-            .collect();
+        let mut all = given;
+        all.retain(|(name, _)| !vars.iter().any(|(other, _)| other == name));
         all.extend(vars);
         let operand = words.iter().skip(1).find(|word| !word.starts_with("-"));
         let script = operand
@@ -562,7 +494,7 @@ impl Walker<'_> {
 }
 
 /// Adds to the output, if anybody wants it and it is not too long to be worth knowing.
-fn append(output: &mut String, part: &str, io: &Io) {
+pub(crate) fn append(output: &mut String, part: &str, io: &Io) {
     if !io.wanted || part.is_empty() {
         return;
     }

@@ -99,6 +99,11 @@ impl Walker<'_> {
             if !unwrapped && let Some(body) = scope.functions.get(first).cloned() {
                 return self.call_function(&body, &call, scope);
             }
+            if let Some(path) = scope.hashed.get(first).filter(|path| *path != first) {
+                let path = Word::new(path.as_str());
+                call.words.splice(..1, [path]);
+                continue;
+            }
             if let Some(skip) = runner(name, &call.words) {
                 call.words.drain(..skip);
                 unwrapped = true;
@@ -132,6 +137,7 @@ impl Walker<'_> {
             }
             // `env -` is `env -i`.
             if text == "-" && wrapper.name == "env" {
+                hide("", &mut inner);
                 at += 1;
                 continue;
             }
@@ -147,6 +153,11 @@ impl Walker<'_> {
                 }
                 if wrapper.name == "bwrap" && PAIRS.contains(&name) {
                     at += 2;
+                }
+                match (wrapper.name, name) {
+                    ("env", "ignore-environment") => hide("", &mut inner),
+                    ("env", "unset") => hide(value.as_ref()?.raw(), &mut inner),
+                    _ => {}
                 }
                 if name == "split-string" {
                     return split_env(value?.raw(), words.get(at..)?, inner);
@@ -171,6 +182,9 @@ impl Walker<'_> {
                 if asks {
                     return None;
                 }
+                if wrapper.name == "env" && flags.contains('i') {
+                    hide("", &mut inner);
+                }
                 if tail.is_empty() {
                     continue;
                 }
@@ -182,6 +196,9 @@ impl Walker<'_> {
                 } else {
                     Some(Word::new(joined))
                 };
+                if letter == 'u' && wrapper.name == "env" {
+                    hide(value.as_ref()?.raw(), &mut inner);
+                }
                 if letter == 'S' && wrapper.name == "env" {
                     return split_env(value?.raw(), words.get(at..)?, inner);
                 }
@@ -271,6 +288,14 @@ fn split_env(text: &str, rest: &[Word], mut inner: Call) -> Option<Call> {
         inner.words = words;
         inner
     })
+}
+
+/// `env -u name`, and with an empty name `env -i`.
+fn hide(name: &str, inner: &mut Call) {
+    inner
+        .vars
+        .retain(|(known, _)| !name.is_empty() && known != name);
+    inner.without.push(name.to_owned());
 }
 
 fn option_effect(name: &str, value: Option<&Word>, inner: &mut Call) {

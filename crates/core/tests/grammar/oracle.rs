@@ -285,8 +285,10 @@ fn compare(text: &str, label: &str, wrong: &mut String) -> Option<usize> {
     );
     let found = found(&survey);
     let mut words = 0;
-    let own =
-        |word: &String| seen.functions.contains(word) || text.contains(&format!("alias {word}="));
+    let own = |word: &String| {
+        let hashed = text.contains("hash -p") && text.contains(&format!(" {word};"));
+        hashed || seen.functions.contains(word) || text.contains(&format!("alias {word}="))
+    };
     let mut wanted = seen.words.clone();
     // These show what they lead to, or what they change.
     let unseen = |word: &String| {

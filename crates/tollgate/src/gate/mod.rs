@@ -27,7 +27,7 @@ pub(crate) mod result;
 mod reviewing;
 pub(crate) mod run;
 mod runner;
-mod snapshot;
+pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod stop;
 mod summary;

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
@@ -54,10 +55,19 @@ fn trouble(error: &std::io::Error) -> GitError {
 impl Snapshot {
     /// Begins; git works on it while other things are asked.
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        fs::private_directory(&config.local).map_err(|error| trouble(&error))?;
-        sweep(&config.local);
         let logs = config.log_dir.strip_prefix(git.top()).ok();
-        Self::begin_in(git, &config.local, logs)
+        Self::begin_without(git, &config.local, logs)
+    }
+
+    /// The same with the private directory `local`, without `logs`.
+    pub(crate) fn begin_without(
+        git: &Git,
+        local: &Path,
+        logs: Option<&Path>,
+    ) -> Result<Self, GitError> {
+        fs::private_directory(local).map_err(|error| trouble(&error))?;
+        sweep(local);
+        Self::begin_in(git, local, logs)
     }
 
     /// The same with a temporary directory in `place`, without `logs`.
@@ -96,6 +106,14 @@ impl Snapshot {
             directory,
             args,
         })
+    }
+
+    /// The same for one who waits no longer than this.
+    pub(crate) fn within(self, patience: Duration) -> Self {
+        Self {
+            adding: self.adding.within(patience),
+            ..self
+        }
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.

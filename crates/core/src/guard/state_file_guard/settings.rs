@@ -69,6 +69,7 @@ pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -
     let survey = Survey {
         steps: steps.cloned().collect(),
         opaque: survey.opaque,
+        written: Vec::new(),
     };
     let written = scene
         .settings_files()

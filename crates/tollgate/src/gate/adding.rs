@@ -25,7 +25,7 @@ const AT_ONCE: usize = 400;
 
 /// The work tree on its way into an index of its own.
 #[derive(Debug)]
-pub(super) struct Adding {
+pub(crate) struct Adding {
     directory: tempfile::TempDir,
     asked: Asked,
     /// What git was asked.
@@ -34,7 +34,7 @@ pub(super) struct Adding {
 
 /// The work tree in an index of its own.
 #[derive(Debug)]
-pub(super) struct Added {
+pub(crate) struct Added {
     directory: tempfile::TempDir,
     /// What differs from the person's index, relative to the root; none if that cannot be told.
     touched: Option<Vec<String>>,

@@ -43,7 +43,7 @@ const TICK: i64 = 2;
 
 /// The work tree of a plain repository.
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(crate) struct Plain {
     top: Directory,
     /// When it was looked at, in seconds.
     at: i64,

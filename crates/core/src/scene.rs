@@ -40,6 +40,7 @@ pub struct Sources {
     now: Timestamp,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
+    ask_work: Option<AskWork>,
     ask_settings: Option<AskSettings>,
 }
 
@@ -51,6 +52,15 @@ pub type AskGit = fn(&Path) -> Option<String>;
 /// The files that differ from where the branch left another (its name, if the workflow knows
 /// it), relative to the directory: committed, staged, changed or new. Only git can tell.
 pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
+
+/// The work as it is, from git: only where tests passed, and at the gate behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct AskWork {
+    /// The name of the tree that all files in a project together are.
+    pub tree: fn(&Layout) -> Result<String, String>,
+    /// The files that differ from such a tree, relative to the project.
+    pub since: fn(&Layout, &str) -> Result<Vec<String>, String>,
+}
 
 /// What the agents' settings say about Tollgate. That takes parsers which deciding an event
 /// otherwise does without, so whoever has them hands this in; it is asked only about a file that
@@ -103,6 +113,7 @@ impl Sources {
             now,
             ask_git: None,
             ask_changes: None,
+            ask_work: None,
             ask_settings: None,
         }
     }
@@ -121,6 +132,15 @@ impl Sources {
     pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
         Self {
             ask_changes: Some(ask_changes),
+            ..self
+        }
+    }
+
+    /// The same, with a way to name the work as it is.
+    #[must_use]
+    pub fn asking_work(self, ask_work: AskWork) -> Self {
+        Self {
+            ask_work: Some(ask_work),
             ..self
         }
     }
@@ -195,6 +215,14 @@ impl Sources {
     /// The state's text, as the guards saw it.
     pub fn state_text(&self) -> Option<&str> {
         self.state().ok().flatten()
+    }
+
+    /// The files that differ from the work as it was.
+    pub fn changed_since(&self, tree: &str) -> Result<Vec<String>, String> {
+        match self.ask_work {
+            Some(ask) => (ask.since)(&self.layout, tree),
+            None => Err("nobody asks git here".to_owned()),
+        }
     }
 
     /// The state as the guards saw it and cut it, for whoever changes it now.
@@ -462,6 +490,26 @@ impl<'a> Scene<'a> {
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
                 format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
+    }
+
+    /// The name of the work as it is; nothing if nobody can tell, as without git.
+    pub fn work_tree(&self) -> Option<String> {
+        let ask = self.sources.ask_work?;
+        (ask.tree)(self.layout()).ok()
+    }
+
+    /// The files that differ from the work as it was; nothing if nobody can tell.
+    pub fn changed_since(&self, tree: &str) -> Option<Vec<String>> {
+        match self.sources.changed_since(tree) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!(
+                    "git cannot tell what changed since the tests passed ({error}): the pass is \
+                     taken as it stands"
+                ),
             )),
         }
     }

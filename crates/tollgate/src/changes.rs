@@ -6,7 +6,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use tollgate_core::project::Layout;
+use tollgate_core::scene::AskWork;
+
 use crate::gate::git::{Asked, Git, GitError};
+use crate::gate::snapshot::{Snapshot, Taken};
 
 /// How long all of it may take. A hook has ten seconds.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -52,4 +56,33 @@ fn changed(directory: &Path, base: Option<&str>) -> Result<Vec<String>, GitError
     .paths()?;
     files.extend(ask(&["ls-files", "--others", "--exclude-standard", "-z"]).paths()?);
     Ok(files)
+}
+
+/// The work as it is: which tree it is, and what changed since it was another one.
+pub(crate) const WORK: AskWork = AskWork {
+    tree: |layout| {
+        let named = taken(layout).and_then(|(git, taken)| {
+            let tree = taken.tree(&git);
+            tree.name().map(str::to_owned)
+        });
+        named.map_err(|error| error.to_string())
+    },
+    since: |layout, tree| {
+        let changed = taken(layout).and_then(|(git, taken)| taken.since(&git, tree));
+        changed.map_err(|error| error.to_string())
+    },
+};
+
+/// The same for whoever only looks: it names nothing.
+pub(crate) const LOOKING: AskWork = AskWork {
+    tree: |_| Err("nothing is written down".to_owned()),
+    since: WORK.since,
+};
+
+fn taken(layout: &Layout) -> Result<(Git, Taken), GitError> {
+    let git = Git::at(layout.root())?;
+    let taken = Snapshot::begin_without(&git, &layout.local(), None)?
+        .within(DEADLINE)
+        .taken(&git)?;
+    Ok((git, taken))
 }

@@ -115,6 +115,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now)
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
+            .asking_work(crate::changes::WORK)
             .asking_settings(crate::agent::loss::ASK)
     };
     let mut sources = sources_of(layout);

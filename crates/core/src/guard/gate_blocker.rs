@@ -77,6 +77,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
         state,
         manifest: scene.manifest(),
         exists: &|path| scene.has_artifact(path),
+        since: &|tree| scene.changed_since(tree),
     };
     let unmet =
         PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);

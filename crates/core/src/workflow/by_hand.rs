@@ -57,6 +57,7 @@ pub fn closed(sources: &Sources, state: &State<'_>, phase: &str) -> Option<Strin
         state,
         manifest: &manifest,
         exists: &|path| sources.has_artifact(path),
+        since: &|tree| sources.changed_since(tree).ok(),
     };
     let unmet = PhaseRequirements::new(asked, paths.as_ref(), phase).unmet(phase, &evidence);
     if unmet.is_empty() {

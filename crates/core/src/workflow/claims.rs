@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::state::document::Document;
 use crate::state::edit::Edit;
+use crate::workflow::evidence::TREE;
 
 const REQUIREMENTS: &str = "iteration_requirements";
 const TESTS: &str = "test_iteration";
@@ -41,6 +42,8 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
             is_promoted(was, is)
                 || (opens(is) && !opens(was))
                 || (same_workflow && has_failed(was) && !has_failed(is))
+                // A pass of one tree is none of another, nor of any.
+                || (opens(is) && text(was, TREE).is_some() && text(is, TREE) != text(was, TREE))
         });
         hold(&["phases", phase, REQUIREMENTS, MENU], &|was, is| {
             is_promoted(was, is)

@@ -299,6 +299,7 @@ impl Model {
                 report: Report::default(),
                 size,
                 exists: &|_| true,
+                since: &|_| None,
             })
         };
         let last = self.all_phases.last().copied();

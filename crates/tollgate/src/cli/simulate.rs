@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     };
     let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
+        .asking_work(crate::changes::LOOKING)
         .asking_settings(crate::agent::loss::ASK);
     let judged = Judged::of(&event, &sources);
     let Judged {

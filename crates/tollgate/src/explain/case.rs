@@ -184,6 +184,7 @@ impl Case {
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
+            .asking_work(sandbox::WORK)
             .asking_settings(crate::agent::loss::ASK);
         let judged =
             sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));

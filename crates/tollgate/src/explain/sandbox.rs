@@ -8,7 +8,9 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use tollgate_core::fs::{self, Durability};
+use tollgate_core::project::Layout;
 use tollgate_core::project::lexical;
+use tollgate_core::scene::AskWork;
 use tollgate_core::verdict::{Finding, Verdict};
 
 use super::Case;
@@ -150,6 +152,20 @@ pub(super) fn pretending<T>(root: &Path, touched: &[String], work: impl FnOnce()
     PRETENDED.set(None);
     done
 }
+
+/// What changed in the real project since its tests passed, and what is pretended to have.
+pub(super) const WORK: AskWork = AskWork {
+    tree: crate::changes::LOOKING.tree,
+    since: |_, tree| {
+        let Some((root, touched)) = PRETENDED.with_borrow(Clone::clone) else {
+            return Err("nobody said where".to_owned());
+        };
+        let layout = Layout::at(&root).ok_or("there is no project any more")?;
+        let mut changed = (crate::changes::WORK.since)(&layout, tree)?;
+        changed.extend(touched);
+        Ok(changed)
+    },
+};
 
 /// What changed in the real project, and what is pretended to have.
 pub(super) fn changes(_: &Path, base: Option<&str>) -> Result<Vec<String>, String> {

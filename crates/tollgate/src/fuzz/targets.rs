@@ -266,7 +266,7 @@ pub(super) fn review(bytes: &[u8]) {
         end: End::Exited(i32::from(failed == 1)),
         took: Duration::ZERO,
         leaked: 0,
-        left_out: 0,
+        kept: 0,
     };
     let split = rest
         .windows(BETWEEN.len())

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use tollgate_core::state::timestamp::iso;
 
@@ -12,7 +13,7 @@ use super::config::Check;
 use super::jobs::Job;
 use super::result::{GateFile, GateResult, Outcome};
 use super::runner::Crew;
-use crate::process::{Child, End, Ended, OUTPUT_CAP, Output, secrets};
+use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, secrets};
 
 /// How much of the end of the output tells one failure from another.
 const PRINT: u64 = 4096;
@@ -20,8 +21,26 @@ const PRINT: u64 = 4096;
 /// How many lines of a failure's output are shown to people.
 const TAIL: usize = 12;
 
-/// Runs a check to its end.
-pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str) -> GateResult {
+/// So much output is looked through beside the other checks, not between them.
+const MUCH: u64 = 64 << 10;
+
+/// A check that runs, or ran: its log.
+#[derive(Debug)]
+pub(super) struct Open<'c> {
+    check: &'c Check,
+    path: PathBuf,
+    log: Arc<File>,
+    /// Where the output begins.
+    from: u64,
+}
+
+/// Starts a check. One that cannot be started has its result at once.
+pub(super) fn begin<'c>(
+    crew: &Crew<'_>,
+    job: &Job<'_>,
+    check: &'c Check,
+    directory: &str,
+) -> Result<(Ongoing, Open<'c>), Box<GateResult>> {
     let name = format!("{}.{}.log", job.log_stem, crew.run);
     let opened = crew.logs.create(&name).and_then(|(path, mut log)| {
         let head = Head::of(crew, job, check, directory);
@@ -33,60 +52,95 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str
         // A full disk is not the work's fault.
         Err(error) => {
             let message = format!("its log cannot be written: {error}");
-            return GateResult::new(job, Outcome::Inconclusive, message);
+            return Err(Box::new(GateResult::new(
+                job,
+                Outcome::Inconclusive,
+                message,
+            )));
         }
     };
-    let ended = match head.directory {
-        Ok(directory) => start(crew, check, &directory, &log),
-        Err(missing) => Err(io::Error::other(missing)),
+    let open = Open {
+        check,
+        path,
+        log: log.into(),
+        from: head.length,
     };
-    // Before anybody reads it. If it fails, closing the log fails as well, and is told.
-    let _told_then = secrets::take_out(&log, head.length);
-    let mut result = judge(job, ended);
-    result.file = Some(GateFile::Log(path));
-    if result.outcome.is_failure() {
-        let text = end_of(&log, head.length).unwrap_or_default();
-        result.print = print_of(&result.message, &text);
-        // A check may print anything; what people and agents are shown is only text.
-        let text = anstream::adapter::strip_str(&text).to_string();
-        let shown = |c: &char| !c.is_control() || *c == '\t';
-        let lines: Vec<String> = text
-            .lines()
-            .map(|line| line.chars().filter(shown).collect())
-            .collect();
-        let skip = lines.len().saturating_sub(TAIL);
-        result.tail = lines.into_iter().skip(skip).collect();
+    match head
+        .directory
+        .map(|directory| start(crew, &open, &directory))
+    {
+        Ok(Ok(ongoing)) => Ok((ongoing, open)),
+        Ok(Err(ended)) => Err(Box::new(open.finish(job, Ok(ended)))),
+        Err(missing) => Err(Box::new(open.finish(job, Err(missing)))),
     }
-    if let Err(error) = close(log, &result, check) {
-        result.outcome = Outcome::Inconclusive;
-        result.message = format!("its log cannot be written: {error}");
-    }
-    result
 }
 
-fn start(crew: &Crew<'_>, check: &Check, directory: &Path, log: &File) -> io::Result<Ended> {
+impl Open<'_> {
+    /// What an ended check came to.
+    pub(super) fn finish(self, job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
+        let Self {
+            check,
+            path,
+            log,
+            from,
+        } = self;
+        if ended.as_ref().is_ok_and(|ended| ended.kept > 0) {
+            // Before anybody reads it. If it fails, closing the log fails as well, and is told.
+            let _told_then = secrets::take_out(&log, from);
+        }
+        let mut result = judge(job, ended);
+        result.file = Some(GateFile::Log(path));
+        if result.outcome.is_failure() {
+            let text = end_of(&log, from).unwrap_or_default();
+            result.print = print_of(&result.message, &text);
+            // A check may print anything; what people and agents are shown is only text.
+            let text = anstream::adapter::strip_str(&text).to_string();
+            let shown = |c: &char| !c.is_control() || *c == '\t';
+            let lines: Vec<String> = text
+                .lines()
+                .map(|line| line.chars().filter(shown).collect())
+                .collect();
+            let skip = lines.len().saturating_sub(TAIL);
+            result.tail = lines.into_iter().skip(skip).collect();
+        }
+        if let Err(error) = close(&log, &result, check) {
+            result.outcome = Outcome::Inconclusive;
+            result.message = format!("its log cannot be written: {error}");
+        }
+        result
+    }
+}
+
+/// Whether an ended check has so much output that finishing it takes a while.
+pub(super) fn is_long(ended: &Ended) -> bool {
+    ended.kept > MUCH
+}
+
+/// Starts the command, unless it ends before that.
+fn start(crew: &Crew<'_>, open: &Open<'_>, directory: &Path) -> Result<Ongoing, Ended> {
     let mut command = Command::new("/bin/sh");
     // The base is handed over as a variable: as text in the command, its name would be code.
     command
         .arg("-c")
-        .arg(&check.command)
+        .arg(&open.check.command)
         .current_dir(directory)
         .env("BASE_BRANCH", crew.base);
-    Ok(crew.children.run(Child {
+    crew.children.begin(Child {
         command,
         input: None,
         output: Output::Together {
-            file: log.try_clone()?,
+            file: Arc::clone(&open.log),
+            from: open.from,
             cap: OUTPUT_CAP,
         },
-        timeout: check.timeout,
-    }))
+        timeout: open.check.timeout,
+    })
 }
 
-fn judge(job: &Job<'_>, ended: io::Result<Ended>) -> GateResult {
+fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error) => return GateResult::new(job, Outcome::Error, error.to_string()),
+        Err(missing) => return GateResult::new(job, Outcome::Error, missing),
     };
     let (outcome, mut message) = match &ended.end {
         End::Exited(0) => (Outcome::Pass, String::new()),
@@ -154,7 +208,7 @@ fn nearest_directory(wanted: &Path, root: &Path) -> PathBuf {
     above.find(|path| path.is_dir()).unwrap_or(root).to_owned()
 }
 
-fn close(mut log: File, result: &GateResult, check: &Check) -> io::Result<()> {
+fn close(mut log: &File, result: &GateResult, check: &Check) -> io::Result<()> {
     let now = iso(jiff::Timestamp::now());
     let mut text = String::from("\n");
     if result.outcome != Outcome::Pass {

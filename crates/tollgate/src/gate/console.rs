@@ -38,7 +38,8 @@ pub(crate) fn plain(event: &Event<'_>, logs: &Logs<'_>) -> Vec<String> {
     lines
         .into_iter()
         .map(|line| {
-            if line.chars().any(is_obeyed) {
+            let is_simple = line.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+            if !is_simple && line.chars().any(is_obeyed) {
                 PlainLines(&line).to_string()
             } else {
                 line

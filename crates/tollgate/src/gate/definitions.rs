@@ -4,22 +4,24 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
 
 use super::config::{Check, Config, EntryPoint, LoopGuard, Review};
 use super::jobs::Site;
 
-/// Everything whose change can weaken the gates, by the name that a person knows it by.
+/// Everything whose change can weaken the gates, by the name that a person knows it by: each as the
+/// text of a JSON value. Every run needs a digest of them, few need the values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Definitions(BTreeMap<String, Value>);
+pub(crate) struct Definitions(BTreeMap<String, String>);
 
 impl Definitions {
     /// Those of a configuration.
     pub(crate) fn of(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         let mut put = |name: String, value: Value| {
-            all.insert(name, value);
+            all.insert(name, value.to_string());
         };
         put("base_branch".to_owned(), config.base_branch.as_str().into());
         put("max_retries".to_owned(), config.max_retries.into());
@@ -56,11 +58,11 @@ impl Definitions {
             };
             put(name, of_entry(entry));
         }
-        for (name, check) in &config.checks {
-            put(format!("check {name}"), of_check(check));
-        }
         for (name, review) in &config.reviews {
             put(format!("review {name}"), of_review(review));
+        }
+        for (name, check) in &config.checks {
+            all.insert(format!("check {name}"), of_check(check));
         }
         Self(all)
     }
@@ -75,8 +77,8 @@ impl Definitions {
     pub(crate) fn evidence(&self, env: &Env, base: &str) -> String {
         let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
         let where_and_since = match Site::of(env) {
-            Site::Local => ("since".to_owned(), json!(base)),
-            Site::Ci => ("in CI, since".to_owned(), json!(base)),
+            Site::Local => ("since".to_owned(), json!(base).to_string()),
+            Site::Ci => ("in CI, since".to_owned(), json!(base).to_string()),
         };
         let gates = self.0.iter().filter(|(name, _)| !is_when(name));
         digest(gates.chain([(&where_and_since.0, &where_and_since.1)]))
@@ -90,48 +92,67 @@ impl Definitions {
             match self.0.get(name) {
                 None => changes.push(format!("{name}: removed")),
                 Some(now) if now == before => {}
-                Some(now) => changes.push(match (before, now) {
+                Some(now) => match (value(before), value(now)) {
+                    // The same in another order.
+                    (before, now) if before == now => {}
                     (Value::Object(before), Value::Object(now)) => {
                         let keys = before
                             .iter()
                             .filter(|(key, value)| now.get(*key) != Some(value));
                         let keys: Vec<_> = keys.map(|(key, _)| key.as_str()).collect();
-                        format!("{name}: {} changed", keys.join(", "))
+                        changes.push(format!("{name}: {} changed", keys.join(", ")));
                     }
-                    (before, now) => format!("{name}: {before} became {now}"),
-                }),
+                    (before, now) => changes.push(format!("{name}: {before} became {now}")),
+                },
             }
         }
         changes
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        json!(self.0)
+        let members = self.0.iter();
+        let members = members.map(|(name, text)| (name.clone(), value(text)));
+        Value::Object(members.collect())
     }
 
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
         let members = value.as_object()?.iter();
         Some(Self(
             members
-                .map(|(name, value)| (name.clone(), value.clone()))
+                .map(|(name, value)| (name.clone(), value.to_string()))
                 .collect(),
         ))
     }
 }
 
-fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d Value)>) -> String {
+fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d String)>) -> String {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in members {
-        (name, value.to_string()).hash(&mut hasher);
+    for member in members {
+        member.hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())
+}
+
+/// What one of our texts says.
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn of_entry(entry: &EntryPoint) -> Value {
     json!({ "exclude": entry.exclude, "checks": entry.checks, "reviews": entry.reviews })
 }
 
-fn of_check(check: &Check) -> Value {
+/// What of a check can weaken it, in this order.
+#[derive(Serialize)]
+struct Strength<'c> {
+    command: &'c str,
+    working_directory: Option<&'c str>,
+    run_in_ci: bool,
+    run_locally: bool,
+    timeout: Option<f64>,
+}
+
+fn of_check(check: &Check) -> String {
     let Check {
         command,
         working_directory,
@@ -142,10 +163,15 @@ fn of_check(check: &Check) -> Value {
         fail_fast: _,
         fix_instructions: _,
     } = check;
-    json!({
-        "command": command, "working_directory": working_directory, "run_in_ci": run_in_ci,
-        "run_locally": run_locally, "timeout": timeout.map(|limit| limit.as_secs_f64()),
+    // Not by way of a value: there may be hundreds of checks. No text and no number fails.
+    serde_json::to_string(&Strength {
+        command,
+        working_directory: working_directory.as_deref(),
+        run_in_ci: *run_in_ci,
+        run_locally: *run_locally,
+        timeout: timeout.map(|limit| limit.as_secs_f64()),
     })
+    .unwrap_or_default()
 }
 
 fn of_review(review: &Review) -> Value {
@@ -155,4 +181,39 @@ fn of_review(review: &Review) -> Value {
         "run_locally": review.run_locally, "enabled": review.enabled,
         "timeout": review.timeout.map(|limit| limit.as_secs_f64()), "command": review.command,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Passes and sessions of earlier versions are held against it.
+    #[test]
+    fn a_check_is_written_as_ever() {
+        let check = Check {
+            command: "echo \"ü\" \\ \u{1}".to_owned(),
+            working_directory: Some("a/b".to_owned()),
+            parallel: true,
+            run_in_ci: false,
+            run_locally: true,
+            timeout: Some(Duration::from_millis(1500)),
+            fail_fast: false,
+            fix_instructions: None,
+        };
+        for timeout in [None, Some(0), Some(1500), Some(300_000)] {
+            let timeout = timeout.map(Duration::from_millis);
+            let check = Check {
+                timeout,
+                ..check.clone()
+            };
+            let expected = json!({
+                "command": check.command, "working_directory": check.working_directory,
+                "run_in_ci": false, "run_locally": true,
+                "timeout": timeout.map(|limit| limit.as_secs_f64()),
+            });
+            assert_eq!(of_check(&check), expected.to_string());
+            assert_eq!(value(&of_check(&check)), expected);
+        }
+    }
 }

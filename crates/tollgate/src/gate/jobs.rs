@@ -136,15 +136,16 @@ fn path_in<'i>(entry: &EntryPoint, id: &'i str) -> Option<&'i str> {
     })
 }
 
-/// Both lists, each job once. What is in both has the id that it has in `more`: what failed under
+/// Both lists, which are tidy, each job once. What is in both has the id that it has in `more`: what failed under
 /// one id must not be looked for in vain because it passes under another.
 pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'c>> {
+    if more.is_empty() {
+        return jobs;
+    }
     let mut ids: BTreeMap<String, Job<'c>> = more.into_iter().map(|job| (job.key(), job)).collect();
-    if !ids.is_empty() {
-        for job in &mut jobs {
-            if let Some(same) = ids.remove(&job.key()) {
-                *job = same;
-            }
+    for job in &mut jobs {
+        if let Some(same) = ids.remove(&job.key()) {
+            *job = same;
         }
     }
     jobs.extend(ids.into_values());

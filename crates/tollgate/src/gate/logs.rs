@@ -1,5 +1,6 @@
 //! The log directory: its lock, the numbers of runs, archives, and the debug log.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -140,19 +141,21 @@ impl<'c> Logs<'c> {
     /// Creates a log that must not be there yet.
     pub(crate) fn create(&self, name: &str) -> io::Result<(PathBuf, File)> {
         let path = self.directory().join(name);
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let open = || {
-            let mut options = File::options();
-            options.read(true).append(true).create_new(true).open(&path)
+            // The system call alone: musl makes two of it.
+            let open = || rustix::fs::open(&path, flags, Mode::from_raw_mode(0o666));
+            rustix::io::retry_on_intr(open)
         };
         let file = match open() {
             // A gate may remove the directory, as `git clean` does.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Errno::NOENT) => {
                 self.prepare()?;
                 open()?
             }
             opened => opened?,
         };
-        Ok((path, file))
+        Ok((path, file.into()))
     }
 
     /// The path of a log as `Log:` lines say it.
@@ -164,7 +167,18 @@ impl<'c> Logs<'c> {
     /// Moves all logs to `previous/`, and older archives one further. Says whether there were
     /// any.
     pub(crate) fn archive(&self) -> io::Result<bool> {
-        if self.names().is_empty() {
+        let Ok(entries) = std::fs::read_dir(self.directory()) else {
+            return Ok(false);
+        };
+        // The directory may be somebody else's too.
+        let names = entries.map(|entry| Ok(entry?.file_name()));
+        let logs = names.filter(|name| match name {
+            Ok(name) => is_log(&name.to_string_lossy()),
+            Err(_) => true,
+        });
+        let logs: Vec<OsString> = logs.collect::<io::Result<_>>()?;
+        let is_shown = |name: &OsString| name.to_str().is_some_and(|name| !name.starts_with('.'));
+        if !logs.iter().any(is_shown) {
             return Ok(false);
         }
         let generation = |number: u64| match number {
@@ -186,18 +200,12 @@ impl<'c> Logs<'c> {
         if keep > 0 {
             std::fs::create_dir(&target)?;
         }
-        for entry in std::fs::read_dir(self.directory())? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let text = name.to_string_lossy();
-            // The directory may be somebody else's too.
-            if !is_log(&text) {
-                continue;
-            }
+        for name in logs {
+            let log = self.directory().join(&name);
             if keep > 0 {
-                fs::relocate(&entry.path(), &target.join(&name))?;
+                fs::relocate(&log, &target.join(&name))?;
             } else {
-                std::fs::remove_file(entry.path())?;
+                std::fs::remove_file(log)?;
             }
         }
         Ok(true)

@@ -2,15 +2,16 @@
 //! them.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::io::PipeReader;
+use std::os::fd::AsFd as _;
+use std::thread::{Scope, ScopedJoinHandle};
 
 use super::config::Config;
 use super::jobs::{Gate, Job};
 use super::logs::Logs;
 use super::result::{GateResult, Outcome};
 use super::{Event, Observer, check, reviewing};
-use crate::process::Children;
+use crate::process::{Children, Ongoing};
 
 /// All that running a gate needs.
 pub(crate) struct Crew<'a> {
@@ -36,8 +37,33 @@ struct Queues<'j, 'c> {
     serial: VecDeque<(usize, &'j Job<'c>)>,
     /// Side by side.
     parallel: VecDeque<(usize, &'j Job<'c>)>,
-    /// Somebody works on the serial ones.
-    serial_taken: bool,
+    /// The one of the serial ones that runs.
+    at_serial: Option<usize>,
+}
+
+/// A check that runs, by its place among the jobs.
+type Running<'j, 'c> = (Ongoing, (usize, &'j Job<'c>, check::Open<'j>));
+
+/// Something that has a thread of its own: a review, or a look through much output.
+struct Beside<'s, 'j, 'c> {
+    place: (usize, &'j Job<'c>),
+    thread: ScopedJoinHandle<'s, GateResult>,
+    /// Closed at the other end when the thread is done, however it ends.
+    done: PipeReader,
+}
+
+/// What one thread keeps in view: it starts the gates, waits for all of them and notes their
+/// ends. Checks are processes already, and need no threads besides.
+struct Floor<'s, 'e, 'j, 'c> {
+    scope: &'s Scope<'s, 'e>,
+    crew: &'e Crew<'e>,
+    observer: &'e Observer<'e>,
+    queues: Queues<'j, 'c>,
+    checks: Vec<Running<'j, 'c>>,
+    beside: Vec<Beside<'s, 'j, 'c>>,
+    /// A gate failed fast.
+    stopped: bool,
+    results: Vec<Option<GateResult>>,
 }
 
 /// Runs all jobs. The results are in the order of the jobs.
@@ -50,81 +76,140 @@ pub(crate) fn run_all(
         .iter()
         .enumerate()
         .partition(|(_, job)| crew.config.allow_parallel && job.is_parallel());
-    let queues = Mutex::new(Queues {
-        serial,
-        parallel,
-        serial_taken: false,
-    });
-    let stopped = AtomicBool::new(false);
-    let results: Mutex<Vec<Option<GateResult>>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let work = || {
-        let mut on_serial = false;
-        while let Some((index, job)) = next(&queues, &mut on_serial) {
-            let result = if stopped.load(Ordering::Relaxed) {
-                GateResult::new(
-                    job,
-                    Outcome::NotRun,
-                    "not started: another gate failed fast",
-                )
-            } else if crew.children.is_cancelled() {
-                GateResult::new(job, Outcome::NotRun, "not started: the run ended before")
-            } else {
-                observer(&Event::Started(job));
-                run_one(crew, job)
-            };
-            if job.is_fail_fast() && result.outcome != Outcome::Pass {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            observer(&Event::Ended(job, &result));
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(place) = results.get_mut(index) {
-                *place = Some(result);
-            }
-        }
-    };
-    let lanes = {
-        let queues = queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let serial = usize::from(!queues.serial.is_empty());
-        let limit = if crew.config.allow_parallel {
-            let cores = || std::thread::available_parallelism().map_or(2, usize::from);
-            crew.config.max_parallel.unwrap_or_else(cores)
-        } else {
-            1
-        };
-        (queues.parallel.len() + serial).min(limit)
+    let limit = if crew.config.allow_parallel {
+        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+        crew.config.max_parallel.unwrap_or_else(cores)
+    } else {
+        1
     };
     std::thread::scope(|scope| {
-        for _ in 1..lanes {
-            scope.spawn(work);
+        let mut floor = Floor {
+            scope,
+            crew,
+            observer,
+            queues: Queues {
+                serial,
+                parallel,
+                at_serial: None,
+            },
+            checks: Vec::new(),
+            beside: Vec::new(),
+            stopped: false,
+            results: jobs.iter().map(|_| None).collect(),
+        };
+        loop {
+            while floor.checks.len() + floor.beside.len() < limit
+                && let Some((index, job)) = floor.queues.next()
+            {
+                floor.start(index, job);
+            }
+            if floor.checks.is_empty() && floor.beside.is_empty() {
+                return floor.results.into_iter().flatten().collect();
+            }
+            floor.wait();
         }
-        // This thread works too: for one gate no other is needed.
-        work();
-    });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().flatten().collect()
+    })
 }
 
-fn next<'j, 'c>(
-    queues: &Mutex<Queues<'j, 'c>>,
-    on_serial: &mut bool,
-) -> Option<(usize, &'j Job<'c>)> {
-    let mut queues = queues.lock().unwrap_or_else(PoisonError::into_inner);
-    if !queues.serial_taken && !queues.serial.is_empty() {
-        queues.serial_taken = true;
-        *on_serial = true;
-    }
-    if *on_serial {
-        if let Some(job) = queues.serial.pop_front() {
-            return Some(job);
+impl<'j, 'c> Queues<'j, 'c> {
+    fn next(&mut self) -> Option<(usize, &'j Job<'c>)> {
+        if self.at_serial.is_none()
+            && let Some((index, job)) = self.serial.pop_front()
+        {
+            self.at_serial = Some(index);
+            return Some((index, job));
         }
-        *on_serial = false;
+        self.parallel.pop_front()
     }
-    queues.parallel.pop_front()
 }
 
-fn run_one(crew: &Crew<'_>, job: &Job<'_>) -> GateResult {
-    match &job.gate {
-        Gate::Check { check, directory } => check::run(crew, job, check, directory),
-        Gate::Review(review) => reviewing::run(crew, job, review),
+impl<'s, 'e, 'j: 's, 'c: 's> Floor<'s, 'e, 'j, 'c>
+where
+    'e: 's,
+{
+    fn start(&mut self, index: usize, job: &'j Job<'c>) {
+        let not_run = |why: &str| GateResult::new(job, Outcome::NotRun, why);
+        if self.stopped {
+            return self.ended(index, job, not_run("not started: another gate failed fast"));
+        }
+        if self.crew.children.is_cancelled() {
+            return self.ended(index, job, not_run("not started: the run ended before"));
+        }
+        (self.observer)(&Event::Started(job));
+        match &job.gate {
+            Gate::Check { check, directory } => {
+                match check::begin(self.crew, job, check, directory) {
+                    Ok((ongoing, open)) => self.checks.push((ongoing, (index, job, open))),
+                    Err(result) => self.ended(index, job, *result),
+                }
+            }
+            Gate::Review(review) => {
+                let crew = self.crew;
+                self.aside(index, job, || reviewing::run(crew, job, review));
+            }
+        }
+    }
+
+    /// Has something done by a thread of its own.
+    fn aside(
+        &mut self,
+        index: usize,
+        job: &'j Job<'c>,
+        work: impl FnOnce() -> GateResult + Send + 's,
+    ) {
+        let Ok((done, end)) = std::io::pipe() else {
+            // Without one it is done here, and the others wait.
+            return self.ended(index, job, work());
+        };
+        let thread = self.scope.spawn(move || {
+            let _closed_at_the_end = end;
+            work()
+        });
+        self.beside.push(Beside {
+            place: (index, job),
+            thread,
+            done,
+        });
+    }
+
+    /// Waits until something has happened, and notes what it was.
+    fn wait(&mut self) {
+        let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
+        let children = self.crew.children;
+        let mut done = children.pause(&mut self.checks, &done).into_iter();
+        let ready = |_: &mut Beside<'_, '_, '_>| done.next() == Some(true);
+        for one in self.beside.extract_if(.., ready).collect::<Vec<_>>() {
+            let (index, job) = one.place;
+            let result = one.thread.join();
+            let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            self.ended(index, job, result);
+        }
+        let mut at = 0;
+        while let Some((ongoing, _)) = self.checks.get_mut(at) {
+            let Some(ended) = children.look(ongoing) else {
+                at += 1;
+                continue;
+            };
+            let (_, (index, job, open)) = self.checks.swap_remove(at);
+            if check::is_long(&ended) {
+                self.aside(index, job, || open.finish(job, Ok(ended)));
+            } else {
+                let result = open.finish(job, Ok(ended));
+                self.ended(index, job, result);
+            }
+        }
+    }
+
+    fn ended(&mut self, index: usize, job: &Job<'_>, result: GateResult) {
+        if self.queues.at_serial == Some(index) {
+            self.queues.at_serial = None;
+        }
+        if job.is_fail_fast() && result.outcome != Outcome::Pass {
+            self.stopped = true;
+        }
+        (self.observer)(&Event::Ended(job, &result));
+        if let Some(place) = self.results.get_mut(index) {
+            *place = Some(result);
+        }
     }
 }

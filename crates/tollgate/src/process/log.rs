@@ -8,11 +8,12 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 /// One file of output.
 #[derive(Debug)]
 pub(super) struct Spool {
-    file: File,
+    file: Arc<File>,
     /// Where the child's output begins.
     start: u64,
     /// Kept from the beginning.
@@ -27,15 +28,14 @@ pub(super) struct Spool {
 const STEP: u64 = 8 << 20;
 
 impl Spool {
-    pub(super) fn new(file: File, cap: u64) -> io::Result<Self> {
-        let start = file.metadata()?.len();
-        Ok(Self {
+    pub(super) fn new(file: Arc<File>, start: u64, cap: u64) -> Self {
+        Self {
             file,
             start,
             head: cap / 4,
             tail: cap - cap / 4,
             punched: 0,
-        })
+        }
     }
 
     /// Gives the middle back while the child is still writing.
@@ -50,9 +50,10 @@ impl Spool {
         }
     }
 
-    /// Closes the file up. Returns how many bytes were left out.
+    /// Closes the file up. Returns how many bytes of output are in it now; if that cannot be told,
+    /// as many as there can be.
     pub(super) fn close(&mut self) -> u64 {
-        self.try_close().unwrap_or(0)
+        self.try_close().unwrap_or(u64::MAX)
     }
 
     fn try_close(&self) -> io::Result<u64> {
@@ -60,7 +61,7 @@ impl Spool {
         let output = length.saturating_sub(self.start);
         let keep = self.head + self.tail;
         if output <= keep + 256 {
-            return Ok(0);
+            return Ok(output);
         }
         let left_out = output - keep;
         let note = format!("\n\n[… {left_out} bytes of output left out …]\n\n");
@@ -82,7 +83,7 @@ impl Spool {
             to += read as u64;
         }
         file.set_len(to)?;
-        Ok(left_out)
+        Ok(to - self.start)
     }
 }
 

@@ -13,25 +13,28 @@
 //! This deliberately does not use `PDEATHSIG`: that needs `unsafe` between fork and exec, is
 //! bound to the thread that forked, and does not reach grandchildren.
 //!
-//! Threads, not async: [`Children::run`] blocks; a runner calls it from as many threads as it
-//! wants children at once.
+//! Threads, not async: [`Children::run`] blocks until one child has ended. Who runs many children
+//! does it by one thread, which begins them, pauses for all and looks at each ([`Ongoing`]).
 
 mod log;
 mod offspring;
+mod ongoing;
 pub(crate) mod secrets;
 mod watch;
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::Pid;
 
 use log::Spool;
+pub(crate) use ongoing::Ongoing;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -42,11 +45,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// How much output of one child is kept unless said otherwise.
 pub(crate) const OUTPUT_CAP: u64 = 4 << 20;
 
-/// What the main process left behind may take this long to end by itself: a `tee` behind a shell
-/// still has something to write.
-const LINGER: Duration = Duration::from_millis(200);
-
-/// How often a waiting thread looks at the log's size and whether the run was cancelled.
+/// How often somebody looks at the log's size of a child, and whether the run was cancelled.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Tells the children of one run from all other processes. Read by the watchdog.
@@ -66,6 +65,8 @@ pub(crate) struct Children {
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
     errand: Option<Errand>,
+    /// What children without input read, opened once for all of them.
+    nothing: Option<File>,
 }
 
 /// Something to do now and then while children run.
@@ -104,8 +105,10 @@ pub(crate) struct Child {
 pub(crate) enum Output {
     /// Both streams into one file, in the order they were written.
     Together {
-        /// Opened for reading and appending; what is in it already stays.
-        file: File,
+        /// Opened for reading and appending.
+        file: Arc<File>,
+        /// How much is in it already, which stays.
+        from: u64,
         /// Bytes to keep.
         cap: u64,
     },
@@ -129,9 +132,8 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// How many processes it left behind that had to be killed.
     pub(crate) leaked: usize,
-    /// Bytes of output that were left out.
-    #[expect(dead_code, reason = "the output itself says so")]
-    pub(crate) left_out: u64,
+    /// Bytes of output that were kept.
+    pub(crate) kept: u64,
 }
 
 /// What the main process of a child did.
@@ -164,6 +166,7 @@ impl Children {
             cancelled: Arc::default(),
             cut_off,
             errand: None,
+            nothing: File::open("/dev/null").ok(),
             listener: Listener::Anybody,
         })
     }
@@ -207,31 +210,51 @@ impl Children {
 
     /// Runs one child to its end.
     pub(crate) fn run(&self, child: Child) -> Ended {
-        let begun = Instant::now();
-        let mut spools = Vec::new();
-        let (end, leaked) = match self.start(child, &mut spools) {
-            Ok(None) => (End::Cancelled, 0),
-            Ok(Some((running, timeout))) => {
-                let end = self.wait(&running, begun, timeout, &mut spools);
-                let leaked = self.clear(&running);
-                (end.unwrap_or(End::Cancelled), leaked)
-            }
-            Err(error) => (End::NotStarted(error), 0),
+        let mut child = match self.begin(child) {
+            Ok(ongoing) => [(ongoing, ())],
+            Err(ended) => return ended,
         };
-        Ended {
-            end,
-            took: begun.elapsed(),
-            leaked,
-            left_out: spools.iter_mut().map(Spool::close).sum(),
+        loop {
+            let _nobody_else = self.pause(&mut child, &[]);
+            let [(ongoing, ())] = &mut child;
+            if let Some(ended) = self.look(ongoing) {
+                return ended;
+            }
         }
     }
 
+    /// Starts a child, unless it ends before that: it cannot be started, or the run is over.
+    pub(crate) fn begin(&self, child: Child) -> Result<Ongoing, Ended> {
+        let begun = Instant::now();
+        let end = match self.start(child, begun) {
+            Ok(Some(ongoing)) => return Ok(ongoing),
+            Ok(None) => End::Cancelled,
+            Err(error) => End::NotStarted(error),
+        };
+        Err(Ended {
+            end,
+            took: begun.elapsed(),
+            leaked: 0,
+            kept: 0,
+        })
+    }
+
+    /// A text as standard input is a file without a name: a pipe would need somebody to feed it.
+    fn reading(&self, input: Option<&str>) -> io::Result<Stdio> {
+        let Some(text) = input else {
+            return match &self.nothing {
+                Some(nothing) => twin(nothing),
+                None => Ok(Stdio::null()),
+            };
+        };
+        let mut file = tempfile::tempfile()?;
+        file.write_all(text.as_bytes())?;
+        file.rewind()?;
+        Ok(file.into())
+    }
+
     /// Starts a child; none when the run is over.
-    fn start(
-        &self,
-        child: Child,
-        spools: &mut Vec<Spool>,
-    ) -> io::Result<Option<(Running, Option<Duration>)>> {
+    fn start(&self, child: Child, begun: Instant) -> io::Result<Option<Ongoing>> {
         let Child {
             mut command,
             input,
@@ -239,9 +262,10 @@ impl Children {
             timeout,
         } = child;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let (stdout, stderr) = output.open(spools)?;
+        let mut spools = Vec::new();
+        let (stdout, stderr) = output.open(&mut spools)?;
         command
-            .stdin(reading(input.as_deref())?)
+            .stdin(self.reading(input.as_deref())?)
             .stdout(stdout)
             .stderr(stderr);
         mark_nested(&mut command);
@@ -259,69 +283,8 @@ impl Children {
         };
         self.watchdog.started(pid);
         self.offspring.started(pid);
-        Ok(Some((
-            Running {
-                process: std::sync::Mutex::new(process),
-                pid,
-                number,
-            },
-            timeout,
-        )))
-    }
-
-    /// Waits until the main process ended by itself or was made to. It is not reaped yet.
-    fn wait(
-        &self,
-        running: &Running,
-        begun: Instant,
-        timeout: Option<Duration>,
-        spools: &mut [Spool],
-    ) -> Option<End> {
-        let waiter = Waiter::new(running.pid);
-        let mut told: Option<(Instant, End)> = None;
-        loop {
-            let elapsed = begun.elapsed();
-            let left = timeout.filter(|_| told.is_none());
-            let left = left.map_or(TICK, |all| all.saturating_sub(elapsed).min(TICK));
-            if waiter.ended_within(left) {
-                let natural = running.outcome();
-                return match told {
-                    // Whatever it did after it was told to end, it was late.
-                    Some((_, end)) => Some(end),
-                    None => natural,
-                };
-            }
-            for spool in spools.iter_mut() {
-                spool.trim();
-            }
-            if let Some(Errand(run)) = &self.errand {
-                run();
-            }
-            match &told {
-                None if self.is_cancelled() => {
-                    running.signal(Signal::TERM);
-                    told = Some((Instant::now(), End::Cancelled));
-                }
-                None => {
-                    if let Some(all) = timeout.filter(|all| elapsed >= *all) {
-                        running.signal(Signal::TERM);
-                        told = Some((Instant::now(), End::TimedOut(all)));
-                    }
-                }
-                Some((when, _)) if when.elapsed() >= GRACE => running.signal(Signal::KILL),
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// Ends what the child left behind, then reaps it. Returns how many had to be killed.
-    fn clear(&self, running: &Running) -> usize {
-        let child_mark = format!("{CHILD_MARK}={}.{}", self.mark, running.number);
-        let leaked = self.offspring.clear(running.pid, &child_mark, LINGER);
-        running.reap();
-        self.offspring.ended(running.pid);
-        self.watchdog.ended(running.pid);
-        leaked
+        let ongoing = Ongoing::new(process, pid, number, begun, timeout, spools);
+        Ok(Some(ongoing))
     }
 }
 
@@ -351,9 +314,9 @@ pub(crate) fn mark_nested(command: &mut Command) {
 impl Output {
     fn open(self, spools: &mut Vec<Spool>) -> io::Result<(Stdio, Stdio)> {
         match self {
-            Self::Together { file, cap } => {
-                let streams = (file.try_clone()?.into(), file.try_clone()?.into());
-                spools.push(Spool::new(file, cap)?);
+            Self::Together { file, from, cap } => {
+                let streams = (twin(&*file)?, twin(&*file)?);
+                spools.push(Spool::new(file, from, cap));
                 Ok(streams)
             }
             Self::Apart {
@@ -361,95 +324,20 @@ impl Output {
                 stderr,
                 cap,
             } => {
-                let streams = (stdout.try_clone()?.into(), stderr.try_clone()?.into());
-                spools.push(Spool::new(stdout, cap)?);
-                spools.push(Spool::new(stderr, cap)?);
+                let streams = (twin(&stdout)?, twin(&stderr)?);
+                for file in [stdout, stderr] {
+                    let from = file.metadata()?.len();
+                    spools.push(Spool::new(file.into(), from, cap));
+                }
                 Ok(streams)
             }
         }
     }
 }
 
-/// A text as standard input is a file without a name: a pipe would need somebody to feed it.
-fn reading(input: Option<&str>) -> io::Result<Stdio> {
-    let Some(text) = input else {
-        return Ok(Stdio::null());
-    };
-    let mut file = tempfile::tempfile()?;
-    file.write_all(text.as_bytes())?;
-    file.rewind()?;
-    Ok(file.into())
-}
-
-/// A child that was started and not yet reaped.
-struct Running {
-    process: std::sync::Mutex<std::process::Child>,
-    pid: Pid,
-    number: u64,
-}
-
-impl Running {
-    /// To the whole group. It may be gone by now, which is what was wanted.
-    fn signal(&self, signal: Signal) {
-        let _gone = rustix::process::kill_process_group(self.pid, signal);
-    }
-
-    /// How the main process ended, without reaping it.
-    fn outcome(&self) -> Option<End> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        let status = rustix::process::waitid(WaitId::Pid(self.pid), options).ok()??;
-        status
-            .exit_status()
-            .map(End::Exited)
-            .or_else(|| status.terminating_signal().map(End::Signalled))
-    }
-
-    fn reap(&self) {
-        if let Ok(mut process) = self.process.lock() {
-            let _status = process.wait();
-        }
-    }
-}
-
-/// Waits for the end of one process with a limit.
-struct Waiter {
-    #[cfg(target_os = "linux")]
-    descriptor: Option<rustix::fd::OwnedFd>,
-    pid: Pid,
-}
-
-impl Waiter {
-    fn new(pid: Pid) -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            descriptor: rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok(),
-            pid,
-        }
-    }
-
-    fn ended_within(&self, limit: Duration) -> bool {
-        #[cfg(target_os = "linux")]
-        if let Some(descriptor) = &self.descriptor {
-            let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
-            let timeout = Timespec::try_from(limit).ok();
-            return poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0);
-        }
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        let ended = || {
-            matches!(
-                rustix::process::waitid(WaitId::Pid(self.pid), options),
-                Ok(Some(_))
-            )
-        };
-        let until = Instant::now() + limit;
-        while !ended() {
-            if Instant::now() >= until {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(5).min(limit));
-        }
-        true
-    }
+/// A second descriptor of the same file. musl would make two system calls of it.
+fn twin(file: impl AsFd) -> io::Result<Stdio> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(file, 3)?.into())
 }
 
 impl Ended {

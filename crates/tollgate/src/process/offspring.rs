@@ -16,6 +16,25 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 /// KILL is not instant; after this long something else is wrong.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What the main process left behind may take this long to end by itself: a `tee` behind a shell
+/// still has something to write.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// What is known of what one child left behind.
+#[derive(Debug, Default)]
+pub(super) struct Leavings {
+    /// Since when there was something.
+    since: Option<Instant>,
+    killed: BTreeSet<i32>,
+}
+
+impl Leavings {
+    /// How many processes had to be killed.
+    pub(super) fn killed(&self) -> usize {
+        self.killed.len()
+    }
+}
+
 /// The living children that were started, to tell them from those that were left behind.
 #[derive(Debug)]
 pub(super) struct Offspring {
@@ -60,35 +79,40 @@ impl Offspring {
         self.lock().remove(&pid.as_raw_nonzero().get());
     }
 
-    /// Ends all that the child `leader`, itself a zombie, left behind. Returns how many
-    /// processes had to be killed.
-    pub(super) fn clear(&self, leader: Pid, mark: &str, linger: Duration) -> usize {
-        let begun = Instant::now();
-        let mut killed = BTreeSet::new();
-        loop {
-            let Some(left) = self.left_by(leader, mark) else {
-                // Nobody can tell what is left, so the group goes in any case.
-                let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
-                return 0;
-            };
-            if left.is_empty() || begun.elapsed() > PATIENCE {
-                return killed.len();
-            }
-            if begun.elapsed() >= linger {
-                let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
-                for pid in &left {
-                    // A group of its own is its own children's too.
-                    let _none = rustix::process::kill_process_group(*pid, Signal::KILL);
-                    if rustix::process::kill_process(*pid, Signal::KILL).is_ok() {
-                        killed.insert(pid.as_raw_nonzero().get());
-                    }
+    /// Ends all that the child `leader`, itself a zombie, left behind, as far as that can be done
+    /// at once. Says whether there is nothing left to do.
+    pub(super) fn sweep(
+        &self,
+        leavings: &mut Leavings,
+        leader: Pid,
+        mark: impl FnOnce() -> String,
+    ) -> bool {
+        let Some(left) = self.left_by(leader, mark) else {
+            // Nobody can tell what is left, so the group goes in any case.
+            let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
+            return true;
+        };
+        if left.is_empty() {
+            return true;
+        }
+        let since = leavings.since.get_or_insert_with(Instant::now).elapsed();
+        if since > PATIENCE {
+            return true;
+        }
+        if since >= LINGER {
+            let _gone = rustix::process::kill_process_group(leader, Signal::KILL);
+            for pid in &left {
+                // A group of its own is its own children's too.
+                let _none = rustix::process::kill_process_group(*pid, Signal::KILL);
+                if rustix::process::kill_process(*pid, Signal::KILL).is_ok() {
+                    leavings.killed.insert(pid.as_raw_nonzero().get());
                 }
             }
-            for pid in left {
-                reap(pid);
-            }
-            std::thread::sleep(Duration::from_millis(2));
         }
+        for pid in left {
+            reap(pid);
+        }
+        false
     }
 
     /// Ends all that nobody else ended: what cleared its environment and left its group.
@@ -110,11 +134,14 @@ impl Offspring {
     }
 
     /// The processes that `leader` left behind: of its group, or with its mark.
-    fn left_by(&self, leader: Pid, mark: &str) -> Option<Vec<Pid>> {
+    fn left_by(&self, leader: Pid, mark: impl FnOnce() -> String) -> Option<Vec<Pid>> {
         let mut strangers = self.strangers()?;
-        strangers.retain(|pid| {
-            rustix::process::getpgid(Some(*pid)) == Ok(leader) || carries(*pid, mark)
-        });
+        if !strangers.is_empty() {
+            let mark = mark();
+            strangers.retain(|pid| {
+                rustix::process::getpgid(Some(*pid)) == Ok(leader) || carries(*pid, &mark)
+            });
+        }
         Some(strangers)
     }
 

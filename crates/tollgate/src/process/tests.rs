@@ -9,7 +9,7 @@ fn ends_are_told_in_words() {
         end,
         took: Duration::ZERO,
         leaked: 0,
-        left_out: 0,
+        kept: 0,
     };
     for (end, words) in [
         (End::Exited(3), "Exited with code 3"),
@@ -36,15 +36,20 @@ fn a_spool_keeps_head_and_tail() {
         .append(true)
         .open(file.path())
         .unwrap();
-    let mut spool = Spool::new(appending.try_clone().unwrap(), 4000).unwrap();
+    let mut spool = Spool::new(appending.try_clone().unwrap().into(), 7, 4000);
     for number in 0..10_000 {
         writeln!(&appending, "line {number}").unwrap();
     }
     spool.trim();
-    let left_out = spool.close();
+    let kept = spool.close();
     let text = std::fs::read_to_string(file.path()).unwrap();
     assert!(text.starts_with("header\nline 0\nline 1\n"), "{text}");
     assert!(text.ends_with("line 9998\nline 9999\n"), "{text}");
+    assert_eq!(text.len() as u64, kept + 7);
+    let left_out = (0..10_000)
+        .map(|n| format!("line {n}\n").len())
+        .sum::<usize>()
+        - 4000;
     assert!(
         text.contains(&format!("[… {left_out} bytes of output left out …]")),
         "{text}"
@@ -70,7 +75,8 @@ fn children_end_and_leave_nothing_behind() {
             command,
             input: input.map(Into::into),
             output: Output::Together {
-                file: appending.unwrap(),
+                file: appending.unwrap().into(),
+                from: 0,
                 cap: OUTPUT_CAP,
             },
             timeout: timeout.map(Duration::from_millis),

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io;
 use std::process::{ChildStdin, Command, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -24,8 +25,15 @@ pub(crate) const WATCH: &str = "__watch";
 /// The end of the pipe that Tollgate holds.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    pipe: Mutex<Option<ChildStdin>>,
+    pipe: Mutex<Pipe>,
     process: Mutex<std::process::Child>,
+}
+
+#[derive(Debug)]
+struct Pipe {
+    end: Option<ChildStdin>,
+    /// What is not written yet.
+    unsaid: String,
 }
 
 impl Watchdog {
@@ -50,17 +58,28 @@ impl Watchdog {
             let _best_effort = rustix::io::ioctl_fionbio(pipe, true);
         }
         Ok(Self {
-            pipe: Mutex::new(pipe),
+            pipe: Mutex::new(Pipe {
+                end: pipe,
+                unsaid: String::new(),
+            }),
             process: Mutex::new(process),
         })
     }
 
     pub(super) fn started(&self, group: Pid) {
-        self.say(&format!("+{}\n", group.as_raw_nonzero()));
+        let mut pipe = self.pipe();
+        pipe.note('+', group);
+        pipe.say();
     }
 
+    /// Told together with what is started next, or at the next pause.
     pub(super) fn ended(&self, group: Pid) {
-        self.say(&format!("-{}\n", group.as_raw_nonzero()));
+        self.pipe().note('-', group);
+    }
+
+    /// Says what is not said yet.
+    pub(super) fn catch_up(&self) {
+        self.pipe().say();
     }
 
     /// Lets it go. Nobody is left to be watched, so it need not wake up for that.
@@ -71,12 +90,22 @@ impl Watchdog {
         }
     }
 
+    fn pipe(&self) -> std::sync::MutexGuard<'_, Pipe> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pipe {
+    fn note(&mut self, what: char, group: Pid) {
+        let _infallible = writeln!(self.unsaid, "{what}{}", group.as_raw_nonzero());
+    }
+
     /// A watchdog that somebody killed is no reason to end the run.
-    fn say(&self, line: &str) {
-        let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipe) = pipe.as_mut() {
-            let _gone = rustix::io::write(pipe, line.as_bytes());
+    fn say(&mut self) {
+        if let Some(end) = self.end.as_ref().filter(|_| !self.unsaid.is_empty()) {
+            let _gone = rustix::io::write(end, self.unsaid.as_bytes());
         }
+        self.unsaid.clear();
     }
 }
 

@@ -28,7 +28,7 @@ use crate::state::redact::redact;
 use crate::state::view::State;
 use crate::text;
 use crate::verdict::{Finding, Opinion, Verdict};
-use crate::workflow::evidence::MAX_TEST_RUNS;
+use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
 use judge::{Doubt, Outcome};
 
@@ -182,6 +182,10 @@ impl<'s, 'a> Watch<'s, 'a> {
             }
         }
         self.complete("success");
+        match self.scene.work_tree() {
+            Some(tree) => self.record.set(TREE, tree),
+            None => self.record.remove(TREE),
+        }
         self.record.set("identical_failure_count", 0);
         self.record.remove("escalation_reason");
         self.record.remove("escalated_at");
@@ -314,6 +318,7 @@ impl<'s, 'a> Watch<'s, 'a> {
 
     fn escalate(&mut self, reason: &str) {
         self.complete("escalated");
+        self.record.remove(TREE);
         self.record.set("escalation_reason", reason);
         let now = Record::moment(self.scene);
         self.record.set("escalated_at", now);
@@ -329,6 +334,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.record.set("completed", false);
         self.record.remove("status");
         self.record.remove("completed_at");
+        self.record.remove(TREE);
     }
 
     fn raise(&mut self, code: &'static str, first: &str, what: &str) {

@@ -5,6 +5,8 @@
 //! that nobody enabled asks for nothing, with one exception: tests that are known to fail keep
 //! the gate closed unless the configuration switches them off in so many words.
 
+pub use fresh::{Since, TREE};
+
 use super::manifest::Manifest;
 use super::{agents, phases, requirements};
 use crate::json::{Node, Object};
@@ -12,6 +14,8 @@ use crate::project::stays_inside;
 use crate::state::document::{Document, Flaw};
 use crate::state::timestamp;
 use crate::state::view::State;
+
+mod fresh;
 
 /// The requirements of a project that brings none.
 const BUILT_IN: &str = include_str!("../built_in/iteration-requirements.json");
@@ -45,6 +49,8 @@ pub struct Evidence<'e> {
     /// Whether an artifact is there, its path as in [`PhaseRequirements::artifacts`] with the
     /// folder put in.
     pub exists: &'e dyn Fn(&str) -> bool,
+    /// What changed since the tests passed.
+    pub since: Since<'e>,
 }
 
 /// A requirement that is not met.
@@ -170,7 +176,10 @@ impl<'a> PhaseRequirements<'a> {
         let entry = state.phase(phase).unwrap_or_default();
         let asked = |name| self.asked.enabled(name);
         let found = [
-            ("test_iteration", tests(&self.asked, test_iteration(&entry))),
+            (
+                "test_iteration",
+                tests(&self.asked, test_iteration(&entry), evidence.since),
+            ),
             (
                 "constitutional_validation",
                 asked("constitutional_validation")
@@ -362,7 +371,11 @@ fn count(object: &Object<'_>, key: &str) -> u64 {
     object.get(key).and_then(Node::u64).unwrap_or(0)
 }
 
-fn tests(asked: &requirements::Requirements<'_>, tests: Option<Object<'_>>) -> Option<String> {
+fn tests(
+    asked: &requirements::Requirements<'_>,
+    tests: Option<Object<'_>>,
+    since: Since<'_>,
+) -> Option<String> {
     let failing = tests.as_ref().is_some_and(is_failing);
     if !counts(asked, failing) {
         return None;
@@ -385,9 +398,12 @@ fn tests(asked: &requirements::Requirements<'_>, tests: Option<Object<'_>>) -> O
             .then(|| "Test iteration escalated but not approved. Human approval required.".into());
     }
     // Completed by word alone is no evidence.
-    (used == 0).then(|| {
-        "Test iteration is marked completed but no test run is recorded. Run the tests.".into()
-    })
+    if used == 0 {
+        return Some(
+            "Test iteration is marked completed but no test run is recorded. Run the tests.".into(),
+        );
+    }
+    fresh::stale(&tests, since)
 }
 
 fn constitution(checked: Option<Object<'_>>) -> Option<String> {

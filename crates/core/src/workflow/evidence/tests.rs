@@ -18,6 +18,7 @@ fn held(required: &PhaseRequirements<'_>, phase: &str, state: &Value) -> Vec<Unm
         state: &State::parse(&text).unwrap(),
         manifest: &Manifest::built_in(),
         exists: &|path| path == "docs/x/REQ-1/b.md",
+        since: &|_| None,
     };
     required.unmet(phase, &evidence)
 }

@@ -7,7 +7,7 @@ use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
 use crate::state::document::Document;
 use crate::state::view::State;
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
-use crate::workflow::evidence::{self, Evidence};
+use crate::workflow::evidence::{self, Evidence, Since};
 use crate::workflow::phases;
 use crate::workflow::standing::{Doing, Place, Standing};
 
@@ -27,6 +27,8 @@ pub struct Completion<'a> {
     pub size: Option<Intensity>,
     /// Whether an artifact is there.
     pub exists: &'a dyn Fn(&str) -> bool,
+    /// What changed since the tests passed.
+    pub since: Since<'a>,
 }
 
 /// The figures of a `PHASE_TIMING_REPORT`.
@@ -161,6 +163,7 @@ fn gate(
         state: &state,
         manifest: rules.manifest,
         exists: completion.exists,
+        since: completion.since,
     };
     let unmet = requirements.unmet(place.key, &evidence);
     if unmet.is_empty() {

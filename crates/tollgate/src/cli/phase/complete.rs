@@ -59,6 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         },
         size,
         exists: &|path| site.has_artifact(path),
+        since: &|tree| (crate::changes::WORK.since)(&site.layout, tree).ok(),
     }))?;
     let mut next = "tollgate phase begin";
     if let Ok(made) = &made {

@@ -6,12 +6,14 @@
 
 mod ci;
 mod cross;
+mod flat;
 mod keys;
 mod node;
 mod review;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -482,19 +484,25 @@ impl<'a> Reader<'a> {
         let Ok(entries) = std::fs::read_dir(directory) else {
             return vec![];
         };
-        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        files.retain(|file| {
-            let extension = file.extension().and_then(|e| e.to_str());
+        let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.retain(|name| {
+            let extension = Path::new(name).extension().and_then(|e| e.to_str());
             extension.is_some_and(|extension| extensions.contains(&extension))
         });
-        files.sort();
-        let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
-        let mut named = Vec::new();
-        for file in files {
+        names.sort();
+        let mut named: Vec<(String, PathBuf)> = Vec::with_capacity(names.len());
+        for name in names {
+            let file = directory.join(&name);
             let Some(stem) = file.file_stem().map(|s| s.to_string_lossy().into_owned()) else {
                 continue;
             };
-            if let Some(first) = seen.get(&stem) {
+            // Between `a.yaml` and `a.yml` there are only names like `a.yb.yml`. What is no text has
+            // lost its order.
+            let is_near = |(other, _): &&(String, PathBuf)| {
+                other.starts_with(&stem) || stem.contains('\u{fffd}')
+            };
+            let mut near = named.iter().rev().take_while(is_near);
+            if let Some((_, first)) = near.find(|(other, _)| *other == stem) {
                 let what = format!(
                     "{} defines \"{stem}\" already",
                     self.relative(first).display()
@@ -507,7 +515,6 @@ impl<'a> Reader<'a> {
                 );
                 continue;
             }
-            seen.insert(stem.clone(), file.clone());
             named.push((stem, file));
         }
         named

@@ -18,7 +18,7 @@ fn heard(name: &str, end: End, stdout: &[u8], stderr: &str) -> Reply {
         end,
         took: Duration::ZERO,
         leaked: 0,
-        left_out: 0,
+        kept: 0,
     };
     understand(&reviewer, &ended, stdout.to_vec(), stderr.to_owned())
 }

@@ -12,3 +12,4 @@ mod handshake;
 mod lifecycle;
 mod monorepo;
 mod review;
+mod stale;

@@ -15,6 +15,26 @@ pub(crate) fn plain_status(run: &Run) -> Option<bool> {
     }
 }
 
+/// Commands that make no directory and start nothing that could.
+pub(crate) fn is_idle(run: &Run) -> bool {
+    matches!(
+        run.program(),
+        None | Some(
+            "echo"
+                | "printf"
+                | "true"
+                | ":"
+                | "false"
+                | "test"
+                | "["
+                | "ls"
+                | "cat"
+                | "sleep"
+                | "pwd"
+        )
+    )
+}
+
 /// The success of a git command that leaves `HEAD` alone, where it is hardly in doubt.
 pub(crate) fn git_status(name: &str, args: &[Word], ground: &Ground<'_>) -> Option<bool> {
     match name {

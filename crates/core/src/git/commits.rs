@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::arguments::{
-    asks_for_help, git_status, hides_commit, is_dry_run, landing, plain_status,
+    asks_for_help, git_status, hides_commit, is_dry_run, is_idle, landing, plain_status,
 };
 use super::builtins::BUILTINS;
 use super::landing::{Commit, Landings, Other, Relation};
@@ -27,7 +27,8 @@ const MAX_ALIASES: u32 = 8;
 /// Resolves every commit a surveyed command would make when started in `start_dir`.
 pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landings {
     // Most commands do not call git at all; then no file is looked at.
-    if !survey.runs().any(|run| GitCall::read(run).is_some()) {
+    let calls = |run: &Run| GitCall::read(run).is_some() || shell::is_behind(run);
+    if !survey.runs().any(calls) {
         let opaque = survey.opaque || survey.runs().any(hides_commit);
         return Landings {
             opaque,
@@ -75,6 +76,13 @@ pub(super) struct World<'a> {
     pub(super) written: Vec<(String, String)>,
     /// Whether something ran before that may have made anything.
     busy: bool,
+    /// Scripts of files around what runs now, and how many more are looked into.
+    scripts: u32,
+    scripts_left: u32,
+    /// Whether what runs now certainly does.
+    sure: bool,
+    /// Whether a switch to a branch that nobody can name came before.
+    unclear: bool,
     /// Whether the last command certainly failed.
     failed: bool,
     /// Parts around this one that certainly do not run.
@@ -115,6 +123,10 @@ impl<'a> World<'a> {
             settings: Vec::new(),
             written: Vec::new(),
             busy: false,
+            scripts: 0,
+            scripts_left: shell::MAX_SCRIPTS,
+            sure: true,
+            unclear: false,
             failed: false,
             dead: 0,
             builds: false,
@@ -234,6 +246,13 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn run(&mut self, run: &Run, depth: u32) {
+        let sure = self.sure;
+        self.sure &= run.sure;
+        self.run_one(run, depth);
+        self.sure = sure;
+    }
+
+    fn run_one(&mut self, run: &Run, depth: u32) {
         self.failed = false;
         let Some(mut call) = GitCall::read(run) else {
             self.status = plain_status(run);
@@ -254,6 +273,7 @@ impl<'a> World<'a> {
                 )
             );
             self.landings.opaque |= hides_commit(run);
+            self.script(run, depth);
             return;
         };
         self.status = None;
@@ -465,6 +485,15 @@ impl<'a> World<'a> {
         let Some(tree) = self.trees.get(place) else {
             return;
         };
+        // A script counts only where nothing about it is in doubt.
+        let there = call
+            .dir
+            .as_deref()
+            .is_some_and(|dir| Path::new(dir).exists());
+        let doubtful = !self.sure || self.unclear || tree.heads.len() > 1 || !there;
+        if self.scripts > 0 && doubtful {
+            return;
+        }
         self.landings.commits.push(Commit {
             relation: tree.relation,
             repository: tree.repository.clone(),
@@ -504,7 +533,26 @@ impl<'a> World<'a> {
         self.push(None, PathBuf::from(root), Relation::Elsewhere, Head::None);
     }
 
+    /// The script of a file that a command runs.
+    fn script(&mut self, run: &Run, depth: u32) {
+        if self.scripts >= shell::MAX_SCRIPT_DEPTH || self.scripts_left == 0 {
+            return;
+        }
+        for survey in shell::behind(run, self.home) {
+            self.scripts_left = self.scripts_left.saturating_sub(1);
+            self.scripts += 1;
+            let fallback = self.fallback.take();
+            self.follow(&survey, depth);
+            self.end_chain();
+            self.fallback = fallback;
+            self.scripts -= 1;
+            self.status = None;
+        }
+    }
+
     fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
+        let unknown = |word: &Word| word.literal().is_none();
+        self.unclear |= matches!(name, "checkout" | "switch") && call.args.iter().any(unknown);
         if let Some(landing) = landing(name, &call.args)
             && let Some(tree) = self.trees.get(place)
         {
@@ -541,24 +589,4 @@ impl<'a> World<'a> {
             self.made.extend(made_branch(name, &call.args));
         }
     }
-}
-
-/// Commands that make no directory and start nothing that could.
-fn is_idle(run: &Run) -> bool {
-    matches!(
-        run.program(),
-        None | Some(
-            "echo"
-                | "printf"
-                | "true"
-                | ":"
-                | "false"
-                | "test"
-                | "["
-                | "ls"
-                | "cat"
-                | "sleep"
-                | "pwd"
-        )
-    )
 }

@@ -73,7 +73,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
         return Verdict::Allow;
     };
-    if !shell::may_mention(command, "git") {
+    if !shell::may_mention(command, "git") && !shell::may_name_script(command) {
         return Verdict::Allow;
     }
     let (dir, home) = (scene.start_dir(), scene.home());

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::Link;
-use super::syntax::{Kind, List};
+use super::doubt::{Outcome, decided};
+use super::syntax::{HOLE, Kind, List};
 use super::walk::{Io, MAX_TURNS, Scope, Walker, append};
-use super::word::Word;
+use super::word::{Match, Word, matches};
 
 impl Walker<'_> {
     pub(crate) fn compound(&mut self, kind: &Kind, scope: &mut Scope, io: &Io) -> String {
@@ -21,6 +22,8 @@ impl Walker<'_> {
             } => {
                 let before = scope.dir.clone();
                 let mut output = self.list(condition, scope, io);
+                // How often it goes round is not known, nor whether it does.
+                self.set_outcome(Outcome::Asked);
                 // `while read x` gets lines nobody can count.
                 self.enter(if *until { Link::Or } else { Link::And });
                 let part = self.list(body, scope, io);
@@ -63,15 +66,26 @@ impl Walker<'_> {
                 output
             }
             Kind::Case { subject, arms } => {
-                let _value = self.text(subject, scope);
+                let value = self.text(subject, scope);
                 let before = scope.dir.clone();
                 let mut output = String::new();
+                let mut chosen = Match::No;
                 for (patterns, body) in arms {
+                    let mut fits = Match::No;
                     for pattern in patterns {
-                        let _value = self.text(pattern, scope);
+                        let pattern = self.target(pattern, scope);
+                        fits = fits.max(matches(pattern.raw(), &value));
                     }
                     scope.dir.clone_from(&before);
                     self.enter(Link::Maybe);
+                    if let Some(doubts) = self.doubts.as_mut().filter(|_| !value.contains(HOLE)) {
+                        match (chosen, fits) {
+                            (Match::Yes, _) | (_, Match::No) => doubts.decide(false),
+                            (Match::No, Match::Yes) => doubts.decide(true),
+                            (Match::Maybe, _) | (_, Match::Maybe) => {}
+                        }
+                    }
+                    chosen = chosen.max(fits);
                     let part = self.list(body, scope, io);
                     append(&mut output, &part, io);
                     self.leave();
@@ -89,9 +103,12 @@ impl Walker<'_> {
                 String::new()
             }
             Kind::Test(words) => {
-                for word in words {
-                    let _value = self.text(word, scope);
-                }
+                let words: Vec<String> = words.iter().map(|word| self.text(word, scope)).collect();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                // Of arithmetic only what is substituted in it is kept.
+                let answer = Some(words).filter(|words| words.len() > 1);
+                let answer = answer.and_then(|words| decided(&words));
+                self.set_outcome(answer.map_or(Outcome::Asked, Outcome::Known));
                 String::new()
             }
             Kind::Coproc(command) => self.command(command, &mut scope.clone(), io),
@@ -117,10 +134,12 @@ impl Walker<'_> {
             }
             let _printed = self.list(condition, scope, io);
             before.clone_from(&scope.dir);
+            let answer = self.outcome();
             self.enter(Link::And);
             let part = self.list(body, scope, io);
             append(&mut output, &part, io);
             self.leave();
+            self.set_outcome(answer);
             dirs.push(scope.dir.clone());
             if self.spent(1) {
                 break;

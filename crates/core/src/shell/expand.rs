@@ -346,6 +346,7 @@ impl Walker<'_> {
                 .map(str::to_owned),
             "IFS" => Some(" \t\n".to_owned()),
             "@" | "*" => Some(scope.args.join(" ")),
+            "#" => Some(scope.args.len().to_string()),
             _ => {
                 let index: usize = name.parse().ok().filter(|index| *index > 0)?;
                 Some(scope.args.get(index - 1).cloned().unwrap_or_default())

@@ -122,7 +122,8 @@ impl Walker<'_> {
             }
             _ => return,
         };
-        let Some(text) = text else { return };
+        // What it holds now is not what lies there.
+        let text = text.unwrap_or_else(|| String::from(HOLE));
         for name in to {
             self.remember_file(join(dir, name), text.clone());
         }
@@ -155,6 +156,8 @@ impl Walker<'_> {
         };
         for path in args.operands.iter().take(kept).filter_map(Word::literal) {
             let path = join(dir, path);
+            // So that the file is not looked for.
+            self.remember_file(path.clone(), String::new());
             for (known, text) in &mut self.files {
                 let below = known.strip_prefix(path.as_str());
                 if below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {

@@ -15,6 +15,7 @@ mod code;
 mod code_commands;
 mod code_given;
 mod compound;
+mod doubt;
 mod effects;
 mod effects_copy;
 mod effects_git;
@@ -24,6 +25,7 @@ mod filter;
 mod heredoc;
 mod launch;
 mod lex;
+mod makefile;
 mod modes;
 mod nested;
 mod output;
@@ -31,6 +33,7 @@ mod parameter;
 mod parse;
 mod path;
 mod redirect;
+mod script;
 mod sed;
 mod state;
 mod syntax;
@@ -41,10 +44,13 @@ mod wrap;
 mod wrappers;
 pub mod writes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(crate) use modes::keeps_content;
 pub(crate) use path::join;
+pub(crate) use script::{
+    MAX_DEPTH as MAX_SCRIPT_DEPTH, MAX_SCRIPTS, behind, is_behind, may_name as may_name_script,
+    names_script as runs_script,
+};
 pub use word::{Match, Word};
 pub(crate) use wrap::split_words;
 
@@ -70,6 +76,8 @@ pub struct Survey {
     pub opaque: bool,
     /// The texts of files that it writes, by their absolute paths.
     pub written: Vec<(String, String)>,
+    /// The value of `HOME`.
+    pub home: Option<PathBuf>,
 }
 
 /// One entry of a [`Survey`].
@@ -115,6 +123,9 @@ pub struct Run {
     pub input: Option<Word>,
     /// The text of the script file that an interpreter is given, when this command line wrote it.
     pub script: Option<Word>,
+    /// Whether it certainly, or very likely, runs: always on a command line, where all that is
+    /// written is meant; not everywhere in the script of a file.
+    pub sure: bool,
     /// The connection to the step before.
     pub link: Link,
 }

@@ -42,6 +42,7 @@ impl Walker<'_> {
             self.emit(call, scope);
             return text.map_or_else(|| String::from(HOLE), |text| text.to_string());
         };
+        self.note_outcome(&name, &call.words);
         match name.as_str() {
             "sh" | "bash" | "dash" | "zsh" | "ksh" | "mksh" | "ash" | "rbash" | "fish" | "csh"
             | "tcsh" | "yash" | "oksh" | "xonsh" | "elvish" | "nu" => {

@@ -4,12 +4,16 @@
 //! Every step is paid for from one budget, so that no script, however it calls itself, is walked
 //! for long.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
+use super::doubt::{Doubts, Outcome};
 use super::files::{appends, is_stdout};
 use super::lex::Cursor;
 use super::parameter::with_element;
+use super::script::Script;
 use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
 use super::traps::Trap;
 use super::word::Word;
@@ -136,57 +140,82 @@ pub(crate) struct Walker<'a> {
     pub(crate) files: Vec<(String, String)>,
     pub(crate) streams: u32,
     pub(crate) traps: Vec<Trap>,
-    /// Conditions around what is walked now.
-    conditions: u32,
+    /// Conditions around what is walked now: how what stands before each ended.
+    conditions: Vec<Outcome>,
+    /// For the script of a file, how sure its parts are to run.
+    pub(crate) doubts: Option<Doubts>,
 }
 
 /// Walks a whole command.
 pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
-    let mut walker = Walker {
-        start,
-        survey: Survey::default(),
-        left: BUDGET,
-        calls: 0,
-        files: Vec::new(),
-        streams: 63,
-        traps: Vec::new(),
-        conditions: 0,
-    };
-    let dir = start
-        .dir
-        .and_then(|dir| dir.to_str())
-        .map(|dir| join("/", dir));
-    let mut scope = Scope {
-        dir,
-        ..Scope::default()
-    };
-    // The marks for unknown text, and NUL, cannot come from the outside.
-    let clean;
-    let command = if command
-        .contains(|letter| letter == '\0' || ('\u{FDD0}'..='\u{FDD6}').contains(&letter))
-    {
-        clean = command
-            .chars()
-            .filter(|letter| *letter != '\0')
-            .map(|letter| {
-                if ('\u{FDD0}'..='\u{FDD6}').contains(&letter) {
-                    '\u{FFFD}'
-                } else {
-                    letter
-                }
-            })
-            .collect::<String>();
-        clean.as_str()
-    } else {
-        command
-    };
-    let _output = walker.script(command, &mut scope, &Io::default());
-    walker.leave_shell(&scope);
-    let mut written = walker.files;
-    written.retain(|(path, _)| !path.starts_with("/dev/"));
-    Survey {
-        written,
-        ..walker.survey
+    let walker = Walker::new(start, None);
+    let scope = walker.first_scope();
+    walker.survey(&cleaned(command), scope)
+}
+
+/// Walks a script of a file, started with these arguments and variables. Marks in it stand for
+/// unknown text.
+pub(crate) fn script_survey(script: &Script, start: Start<'_>) -> Survey {
+    let mut walker = Walker::new(start, Some(Doubts::default()));
+    let mut scope = walker.first_scope();
+    scope.args = Rc::new(script.args.clone());
+    for (name, value) in &script.vars {
+        walker.assign(name, value.raw().to_owned(), &mut scope);
+        if let Some(value) = Rc::make_mut(&mut scope.vars).get_mut(name) {
+            value.exported = true;
+        }
+    }
+    for name in ["0", "BASH_SOURCE"] {
+        walker.assign(name, script.name.clone(), &mut scope);
+    }
+    walker.survey(&script.text, scope)
+}
+
+/// The text without NUL, and without the marks for unknown text, which cannot come from the
+/// outside.
+pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
+    let is_ours = |letter: char| ('\u{FDD0}'..='\u{FDD6}').contains(&letter);
+    if !text.contains(|letter| letter == '\0' || is_ours(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let kept = text.chars().filter(|letter| *letter != '\0');
+    let clean = kept.map(|letter| if is_ours(letter) { '\u{FFFD}' } else { letter });
+    Cow::Owned(clean.collect())
+}
+
+impl<'a> Walker<'a> {
+    fn new(start: Start<'a>, doubts: Option<Doubts>) -> Self {
+        Self {
+            start,
+            survey: Survey::default(),
+            left: BUDGET,
+            calls: 0,
+            files: Vec::new(),
+            streams: 63,
+            traps: Vec::new(),
+            conditions: Vec::new(),
+            doubts,
+        }
+    }
+
+    fn first_scope(&self) -> Scope {
+        let dir = self.start.dir.and_then(|dir| dir.to_str());
+        Scope {
+            dir: dir.map(|dir| join("/", dir)),
+            ..Scope::default()
+        }
+    }
+
+    fn survey(mut self, text: &str, mut scope: Scope) -> Survey {
+        let _output = self.script(text, &mut scope, &Io::default());
+        self.leave_shell(&scope);
+        let mut written = self.files;
+        written.retain(|(path, _)| !path.starts_with("/dev/"));
+        Survey {
+            written,
+            home: self.start.home.map(Path::to_owned),
+            ..self.survey
+        }
     }
 }
 
@@ -207,7 +236,7 @@ impl Walker<'_> {
 
     /// Whether no condition is around what is walked now.
     pub(crate) fn is_certain(&self) -> bool {
-        self.conditions == 0
+        self.conditions.is_empty()
     }
 
     /// Runs `inner` as one more call inside a call, unless there are too many.
@@ -236,11 +265,17 @@ impl Walker<'_> {
 
     pub(crate) fn enter(&mut self, link: Link) {
         self.survey.steps.push(Step::Enter(link));
-        self.conditions += 1;
+        self.conditions.push(self.outcome());
+        if let Some(doubts) = &mut self.doubts {
+            doubts.enter(link);
+        }
     }
 
     pub(crate) fn leave(&mut self) {
-        self.conditions = self.conditions.saturating_sub(1);
+        let before = self.conditions.pop().unwrap_or_default();
+        if let Some(doubts) = &mut self.doubts {
+            doubts.leave(before);
+        }
         // An empty part is no part; one command carries its condition itself.
         match self.survey.steps.as_mut_slice() {
             [.., Step::Enter(_)] => {
@@ -308,9 +343,18 @@ impl Walker<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope, io: &Io) -> String {
+        let output = self.stages(pipeline, scope, io);
+        if let (true, Outcome::Known(well)) = (pipeline.negated, self.outcome()) {
+            self.set_outcome(Outcome::Known(!well));
+        }
+        output
+    }
+
+    fn stages(&mut self, pipeline: &Pipeline, scope: &mut Scope, io: &Io) -> String {
         if let [only] = pipeline.stages.as_slice() {
             return self.command(only, scope, io);
         }
+        let mut asks_git = false;
         let last = pipeline.stages.len().saturating_sub(1);
         let mut text: Option<Rc<str>> = io.input.clone();
         for (index, stage) in pipeline.stages.iter().enumerate() {
@@ -321,7 +365,11 @@ impl Walker<'_> {
                 link: (index > 0).then_some(Link::Pipe),
             };
             let output = self.command(stage, &mut inner, &io);
+            asks_git |= self.outcome() == Outcome::AskedGit;
             text = Some(output.into());
+        }
+        if asks_git {
+            self.set_outcome(Outcome::AskedGit);
         }
         text.map(|text| text.to_string()).unwrap_or_default()
     }
@@ -353,6 +401,7 @@ impl Walker<'_> {
                 redirects: redirects.clone(),
                 input: None,
                 script: None,
+                sure: self.is_sure(),
                 link,
             }));
         }
@@ -488,6 +537,7 @@ impl Walker<'_> {
             redirects,
             input: io.input.map(|text| Word::new(&*text)),
             script: script.map(Word::new),
+            sure: self.is_sure(),
             link: io.link.unwrap_or(Link::Then),
         }));
     }

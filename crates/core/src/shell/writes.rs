@@ -9,9 +9,10 @@ use std::path::Path;
 use super::code::{Named, deeds};
 use super::code_given::Given;
 use super::effects::{Args, Effect, Reach, effects};
+use super::modes::keeps_content;
 use super::syntax::HOLE;
 use super::word::{Match, Word, is_mark, matches};
-use super::{Run, Start, Survey, join, survey};
+use super::{MAX_SCRIPT_DEPTH, MAX_SCRIPTS, Run, Start, Survey, behind, is_behind, join, survey};
 
 /// What a command does to the files asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,20 +36,41 @@ const MAX_EFFECTS: u32 = 2000;
 pub fn changes_files(survey: &Survey) -> bool {
     survey
         .runs()
-        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty())
+        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty() || is_behind(run))
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
 /// `project_root`. A target that ends with a slash is a directory with all that is in it.
 pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
+    asked(survey, targets, project_root, false)
+}
+
+/// The same, of what is in the files: their modes and times may change.
+pub(crate) fn rewrites(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
+    asked(survey, targets, project_root, true)
+}
+
+fn asked(survey: &Survey, targets: &[&Path], root: &Path, content: bool) -> Touch {
     if !changes_files(survey) {
         return Touch::None;
     }
-    let goals: Vec<Goal> = targets
-        .iter()
-        .filter_map(|target| Goal::new(target, project_root))
-        .collect();
-    inspect(survey, &goals, Some(project_root), 0)
+    let goals = targets.iter().filter_map(|target| Goal::new(target, root));
+    let question = Question {
+        goals: goals.collect(),
+        root: Some(root),
+        content,
+    };
+    let mut scripts = MAX_SCRIPTS;
+    question.inspect(survey, 0, &mut scripts)
+}
+
+/// What is asked about a command.
+struct Question<'q> {
+    goals: Vec<Goal>,
+    /// The project, where a command is that failed to go elsewhere.
+    root: Option<&'q Path>,
+    /// Whether only what is in the files counts.
+    content: bool,
 }
 
 /// A protected file, or a directory with all that is in it.
@@ -102,66 +124,147 @@ fn real_path(path: &str) -> Option<String> {
     parent.join(path.file_name()?).to_str().map(str::to_owned)
 }
 
-fn inspect(survey: &Survey, goals: &[Goal], root: Option<&Path>, depth: u32) -> Touch {
-    let mut worst = Touch::None;
-    let mut links = Links::default();
-    // Members packed earlier in the same command, which an extraction brings back.
-    let mut packed: Vec<Word> = Vec::new();
-    let mut made = Made::default();
-    let mut left = MAX_EFFECTS;
-    // Whether something before may have made directories.
-    let mut builds = false;
-    for run in survey.runs() {
-        // After `cd nowhere` the shell stays where it was.
-        let stays = |dir: &str| {
-            !builds && root.is_some_and(|root| Path::new(dir) != root) && !Path::new(dir).exists()
-        };
-        let dir = run.dir.as_deref();
-        let other = root
-            .and_then(Path::to_str)
-            .filter(|_| dir.is_some_and(stays));
-        builds |= makes_directories(run);
-        for effect in effects(run) {
-            // Each may be looked up in the file system.
-            let Some(next) = left.checked_sub(1) else {
-                return worst.max(Touch::Unknown);
+impl Question<'_> {
+    fn inspect(&self, survey: &Survey, depth: u32, scripts: &mut u32) -> Touch {
+        let goals = self.goals.as_slice();
+        // What a script or code changes is where it says.
+        let root = self.root.filter(|_| depth == 0);
+        let mut worst = Touch::None;
+        let mut links = Links::default();
+        // Members packed earlier in the same command, which an extraction brings back.
+        let mut packed: Vec<Word> = Vec::new();
+        let mut made = Made::default();
+        let mut left = MAX_EFFECTS;
+        // Whether something before may have made directories.
+        let mut builds = false;
+        let counts = |run: &&Run| run.sure && !(self.content && keeps_content(run));
+        for run in survey.runs().filter(counts) {
+            // After `cd nowhere` the shell stays where it was.
+            let stays = |dir: &str| {
+                !builds
+                    && root.is_some_and(|root| Path::new(dir) != root)
+                    && !Path::new(dir).exists()
             };
-            left = next;
-            worst = worst.max(hits(&effect, run, dir, goals, &links));
-            if other.is_some() {
-                worst = worst.max(hits(&effect, run, other, goals, &links));
-            }
-            if made.bring(&effect, dir, goals) {
-                return Touch::Writes;
-            }
-            made.note(&effect, dir);
-            if effect.reach == Reach::Perhaps {
-                for member in &packed {
-                    let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
-                    worst = worst.max(hits(
-                        &Effect {
-                            path,
-                            reach: Reach::Tree,
-                            from: None,
-                        },
-                        run,
-                        dir,
-                        goals,
-                        &links,
-                    ));
+            let dir = run.dir.as_deref();
+            let other = root
+                .and_then(Path::to_str)
+                .filter(|_| dir.is_some_and(stays));
+            builds |= makes_directories(run);
+            for effect in effects(run) {
+                // Each may be looked up in the file system.
+                let Some(next) = left.checked_sub(1) else {
+                    return worst.max(Touch::Unknown);
+                };
+                left = next;
+                worst = worst.max(hits(&effect, run, dir, goals, &links));
+                if other.is_some() {
+                    worst = worst.max(hits(&effect, run, other, goals, &links));
+                }
+                if made.bring(&effect, dir, goals) {
+                    return Touch::Writes;
+                }
+                made.note(&effect, dir);
+                if effect.reach == Reach::Perhaps {
+                    for member in &packed {
+                        let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
+                        worst = worst.max(hits(
+                            &Effect {
+                                path,
+                                reach: Reach::Tree,
+                                from: None,
+                            },
+                            run,
+                            dir,
+                            goals,
+                            &links,
+                        ));
+                    }
                 }
             }
+            if depth < MAX_SCRIPT_DEPTH && *scripts > 0 {
+                for script in behind(run, survey.home.as_deref()) {
+                    *scripts = scripts.saturating_sub(1);
+                    // What cannot be told of a script says nothing about the command.
+                    if self.inspect(&script, depth + 1, scripts) == Touch::Writes {
+                        worst = Touch::Writes;
+                    }
+                }
+            }
+            links.note(run);
+            packed.extend(packed_members(run));
+            for code in code_of(run) {
+                worst = worst.max(self.code_touches(code.raw(), run, depth));
+            }
+            if worst == Touch::Writes {
+                break;
+            }
         }
-        links.note(run);
-        packed.extend(packed_members(run));
-        for code in code_of(run) {
-            worst = worst.max(code_touches(code.raw(), run, goals, depth));
-        }
-        if worst == Touch::Writes {
-            break;
-        }
+        worst
     }
-    worst
+
+    fn code_touches(&self, code: &str, run: &Run, depth: u32) -> Touch {
+        let dir = run.dir.as_deref();
+        let mut worst = Touch::None;
+        for goal in &self.goals {
+            let named = |text: &str| -> Named {
+                let path = match dir {
+                    Some(dir) => join(dir, text),
+                    None => join("/", text),
+                };
+                if text.is_empty() || text.contains('\n') {
+                    return Named::Other;
+                }
+                // `getcwd() + '/name'` names it, too.
+                let relative = text.trim_start_matches("./").trim_start_matches('/');
+                let suffix = goal
+                    .paths
+                    .iter()
+                    .any(|goal| relative.contains('/') && goal.ends_with(&format!("/{relative}")));
+                let inside = goal.kind == GoalKind::Tree
+                    && goal
+                        .paths
+                        .iter()
+                        .any(|goal| within(&path, goal) != Touch::None);
+                if suffix
+                    || inside
+                    || goal
+                        .paths
+                        .iter()
+                        .any(|goal| matches(&path, goal) != Match::No)
+                {
+                    Named::File
+                } else if goal
+                    .paths
+                    .iter()
+                    .any(|goal| Path::new(goal).starts_with(&path))
+                    && text != "."
+                    && text != "/"
+                {
+                    Named::Above
+                } else if relative.rsplit('/').next() == Some(goal.base()) {
+                    Named::Base
+                } else {
+                    Named::Other
+                }
+            };
+            let found = deeds(code, &given(run), &named);
+            if found.writes {
+                return Touch::Writes;
+            }
+            if depth >= MAX_CODE {
+                continue;
+            }
+            for command in found.commands.iter().take(16) {
+                let start = Start {
+                    dir: dir.map(Path::new),
+                    home: None,
+                };
+                let found = survey(command, start);
+                worst = worst.max(self.inspect(&found, depth + 1, &mut 0));
+            }
+        }
+        worst
+    }
 }
 
 /// Files that the command itself made.
@@ -444,67 +547,4 @@ fn given(run: &Run) -> Given<'_> {
         first,
         vars: &run.vars,
     }
-}
-
-fn code_touches(code: &str, run: &Run, goals: &[Goal], depth: u32) -> Touch {
-    let dir = run.dir.as_deref();
-    let mut worst = Touch::None;
-    for goal in goals {
-        let named = |text: &str| -> Named {
-            let path = match dir {
-                Some(dir) => join(dir, text),
-                None => join("/", text),
-            };
-            if text.is_empty() || text.contains('\n') {
-                return Named::Other;
-            }
-            // `getcwd() + '/name'` names it, too.
-            let relative = text.trim_start_matches("./").trim_start_matches('/');
-            let suffix = goal
-                .paths
-                .iter()
-                .any(|goal| relative.contains('/') && goal.ends_with(&format!("/{relative}")));
-            let inside = goal.kind == GoalKind::Tree
-                && goal
-                    .paths
-                    .iter()
-                    .any(|goal| within(&path, goal) != Touch::None);
-            if suffix
-                || inside
-                || goal
-                    .paths
-                    .iter()
-                    .any(|goal| matches(&path, goal) != Match::No)
-            {
-                Named::File
-            } else if goal
-                .paths
-                .iter()
-                .any(|goal| Path::new(goal).starts_with(&path))
-                && text != "."
-                && text != "/"
-            {
-                Named::Above
-            } else if relative.rsplit('/').next() == Some(goal.base()) {
-                Named::Base
-            } else {
-                Named::Other
-            }
-        };
-        let found = deeds(code, &given(run), &named);
-        if found.writes {
-            return Touch::Writes;
-        }
-        if depth >= MAX_CODE {
-            continue;
-        }
-        for command in found.commands.iter().take(16) {
-            let start = Start {
-                dir: dir.map(Path::new),
-                home: None,
-            };
-            worst = worst.max(inspect(&survey(command, start), goals, None, depth + 1));
-        }
-    }
-    worst
 }

@@ -6,11 +6,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::adding::diff_index;
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
 use super::index;
 use super::nested;
-use super::snapshot::{Snapshot, diff_index};
+use super::snapshot::Snapshot;
 use super::tree::Tree;
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;

@@ -19,7 +19,7 @@ use tollgate_core::git::{Head, Repository, Stands};
 
 /// What git uses to find another repository or index than the one it stands in, and what makes it
 /// read our questions in another way. A hook of git has them set; they would lead us astray.
-const LEADING_ASTRAY: [&str; 15] = [
+pub(super) const LEADING_ASTRAY: [&str; 15] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -184,6 +184,11 @@ impl Git {
     /// Whether the other one is a work tree of the same repository.
     pub(crate) fn is_same_repository(&self, other: &Self) -> bool {
         self.repository.common_dir == other.repository.common_dir
+    }
+
+    /// Where the repository's files lie.
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
     }
 
     /// The project's root.

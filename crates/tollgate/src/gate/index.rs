@@ -18,17 +18,32 @@ pub(crate) enum Moved {
     Yes,
 }
 
+/// What an index of version 2 or 3 says.
+pub(super) struct Index<'i> {
+    pub(super) entries: Vec<Entry<'i>>,
+    /// The extensions, and the checksum at the end.
+    pub(super) rest: &'i [u8],
+}
+
 /// What an index says about one file.
-struct Entry<'i> {
-    seconds: u32,
-    nanoseconds: u32,
-    mode: u32,
-    size: u32,
+pub(super) struct Entry<'i> {
+    /// The seconds and nanoseconds of the last change of what is known about it.
+    pub(super) changed: (u32, u32),
+    /// The same of its content.
+    pub(super) modified: (u32, u32),
+    pub(super) inode: u32,
+    pub(super) mode: u32,
+    /// The user and the group.
+    pub(super) owners: (u32, u32),
+    pub(super) size: u32,
+    pub(super) id: [u8; 20],
     /// The person said that it is not to be looked at.
     is_assumed: bool,
     /// It is not to be checked out.
     is_skipped: bool,
-    path: &'i [u8],
+    /// Neither of the two, nor a side of a conflict, nor announced only.
+    pub(super) is_plain: bool,
+    pub(super) path: &'i [u8],
 }
 
 /// What an index has beside files that git looks at. All paths are relative to the top.
@@ -74,8 +89,8 @@ pub(crate) fn special(git: &Git, index: &Path) -> Special {
     let Ok(bytes) = std::fs::read(index) else {
         return special;
     };
-    if let Some(entries) = entries(&bytes) {
-        for entry in entries {
+    if let Some(read) = read(&bytes) {
+        for entry in read.entries {
             let marks = (entry.is_assumed, entry.is_skipped);
             special.put(git, entry.mode, marks, entry.path);
         }
@@ -105,8 +120,11 @@ pub(crate) fn special(git: &Git, index: &Path) -> Special {
 /// nobody added are not seen.
 pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
     let known = std::fs::read(index).ok();
-    let still = match known.as_deref().and_then(|bytes| entries(bytes)) {
-        Some(entries) => entries.iter().all(|entry| is_as_it_was(git.top(), entry)),
+    let still = match known.as_deref().and_then(read) {
+        Some(read) => read
+            .entries
+            .iter()
+            .all(|entry| is_as_it_was(git.top(), entry)),
         None => git.ask_with_index(index, ["diff-files", "--quiet"]).yes(),
     };
     if still { Moved::No } else { Moved::Yes }
@@ -133,15 +151,20 @@ fn is_as_it_was(top: &Path, entry: &Entry<'_>) -> bool {
     let Ok(now) = top.join(path).symlink_metadata() else {
         return false;
     };
-    let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
-    low(now.mtime().cast_unsigned()) == entry.seconds
-        && (entry.nanoseconds == 0 || low(now.mtime_nsec().cast_unsigned()) == entry.nanoseconds)
+    let (seconds, nanoseconds) = entry.modified;
+    low(now.mtime().cast_unsigned()) == seconds
+        && (nanoseconds == 0 || low(now.mtime_nsec().cast_unsigned()) == nanoseconds)
         && low(now.size()) == entry.size
         && now.mode() & KIND == entry.mode & KIND
 }
 
-/// The entries of an index of version 2 or 3 with names of 20 bytes; none if it is another one.
-fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
+/// As much of a number as an index has room for.
+pub(super) fn low(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0)
+}
+
+/// Reads an index of version 2 or 3 with names of 20 bytes; none if it is another one.
+pub(super) fn read(bytes: &[u8]) -> Option<Index<'_>> {
     const FIXED: usize = 62;
     let number = |at: usize| -> Option<u32> {
         let bytes = bytes.get(at..at.checked_add(4)?)?;
@@ -170,20 +193,24 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry<'_>>> {
             return None;
         }
         entries.push(Entry {
-            seconds: number(at + 8)?,
-            nanoseconds: number(at + 12)?,
+            changed: (number(at)?, number(at + 4)?),
+            modified: (number(at + 8)?, number(at + 12)?),
+            inode: number(at + 20)?,
             mode: number(at + 24)?,
+            owners: (number(at + 28)?, number(at + 32)?),
             size: number(at + 36)?,
+            id: bytes.get(at + 40..at + 60)?.try_into().ok()?,
             is_assumed: flags & 0x8000 != 0,
             is_skipped: more & 0x4000 != 0,
+            is_plain: flags & !0x4fff == 0 && more == 0,
             path,
         });
         let length = begin - at + path.len();
         at += (length / 8 + 1) * 8;
     }
+    let rest = bytes.get(at..)?;
     // The rest of a split index lies in another file.
-    let is_split = bytes.get(at..at + 4) == Some(b"link");
-    (!is_split).then_some(entries)
+    (!rest.starts_with(b"link")).then_some(Index { entries, rest })
 }
 
 #[cfg(test)]
@@ -216,21 +243,21 @@ mod tests {
     fn the_usual_formats_are_read_and_others_are_left_to_git() {
         let dir = repository("sha1");
         let index = dir.path().join(".git/index");
-        let read = || std::fs::read(&index).unwrap();
+        let bytes = || std::fs::read(&index).unwrap();
         let names = |bytes: &[u8]| -> Option<Vec<Vec<u8>>> {
-            let entries = entries(bytes)?;
+            let entries = read(bytes)?.entries;
             Some(entries.iter().map(|entry| entry.path.to_vec()).collect())
         };
         let expected: Vec<Vec<u8>> = ["a", "a file with a longer name", "ü"]
             .map(|name| name.as_bytes().to_vec())
             .to_vec();
-        assert_eq!(names(&read()), Some(expected.clone()));
+        assert_eq!(names(&bytes()), Some(expected.clone()));
         assert!(is_plain(&index));
         git(dir.path(), &["update-index", "--skip-worktree", "a"]);
-        assert_eq!(names(&read()), Some(expected));
+        assert_eq!(names(&bytes()), Some(expected));
         assert!(!is_plain(&index));
         git(dir.path(), &["update-index", "--index-version", "4"]);
-        assert_eq!(names(&read()), None);
+        assert_eq!(names(&bytes()), None);
         let other = repository("sha256");
         let bytes = std::fs::read(other.path().join(".git/index")).unwrap();
         assert_eq!(names(&bytes), None);

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::adding::Adding;
 use super::changes;
 use super::git::{Git, GitError};
 use super::index;
-use super::snapshot::Snapshot;
 
 /// Repositories in repositories: more than a few is a circle.
 const DEPTH: u32 = 5;
@@ -52,8 +52,8 @@ pub(super) fn note(
         if depth >= DEPTH || is_as_committed(&inner)? {
             continue;
         }
-        let taken = Snapshot::begin_in(&inner, place, None)?.taken_at(&inner, depth + 1)?;
-        let tree = taken.tree(&inner).name()?.to_owned();
+        let added = Adding::begin_in(&inner, place, None)?.added_at(&inner, depth + 1)?;
+        let tree = added.tree(&inner).name()?.to_owned();
         let mut entry = std::ffi::OsString::from(format!("{LINK},{tree},"));
         entry.push(path);
         let args = ["-C".as_ref(), git.top().as_os_str()];

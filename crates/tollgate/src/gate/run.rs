@@ -251,7 +251,7 @@ impl Run<'_> {
         };
         let staged = older
             .as_ref()
-            .map(|(older, _)| snapshot.staged_since(git, older));
+            .and_then(|(older, _)| snapshot.staged_since(git, older));
         meanwhile();
         let staged = staged.map(Asked::paths).transpose()?;
         let taken = snapshot.taken(git)?;
@@ -267,7 +267,7 @@ impl Run<'_> {
         let (older, label, mut changed) = match (since, older) {
             (Some(since), _) => since,
             (None, Some((older, label))) => {
-                let changed = taken.since_staged(git, &older, staged.unwrap_or_default())?;
+                let changed = taken.since_staged(git, &older, staged)?;
                 (older, label, changed)
             }
             (None, None) => {
@@ -400,7 +400,11 @@ impl Run<'_> {
         };
         let journal = Journalled::new(self.layout, &self.request.asker);
         let queue = journal.queue();
-        let children = children.meanwhile(move || queue.flush());
+        let written = subject.work.pair.head.errand();
+        let children = children.meanwhile(move || {
+            written();
+            queue.flush();
+        });
         let watch = |event: &Event<'_>| {
             journal.tell(event);
             console.tell(event);

@@ -1,13 +1,15 @@
-//! A tree that git may still be writing while the gates run on it.
+//! A tree that may still have to be written, or that git is writing, while the gates run on it.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::git::{Asked, GitError};
+use super::plain::Unwritten;
 
 /// The name of a tree or commit, known or still on its way.
 #[derive(Debug)]
 pub(crate) struct Tree {
     asked: Mutex<Option<Asked>>,
+    unwritten: Option<Arc<Unwritten>>,
     name: OnceLock<Result<String, String>>,
 }
 
@@ -16,6 +18,7 @@ impl Tree {
     pub(crate) fn known(name: String) -> Self {
         Self {
             asked: Mutex::new(None),
+            unwritten: None,
             name: OnceLock::from(Ok(name)),
         }
     }
@@ -24,12 +27,37 @@ impl Tree {
     pub(crate) fn written_by(asked: Asked) -> Self {
         Self {
             asked: Mutex::new(Some(asked)),
+            unwritten: None,
             name: OnceLock::new(),
         }
     }
 
-    /// The name; waits for it where it is not known yet.
+    /// One that is written by whoever wants its name first.
+    pub(super) fn unwritten(unwritten: Arc<Unwritten>) -> Self {
+        Self {
+            asked: Mutex::new(None),
+            unwritten: Some(unwritten),
+            name: OnceLock::new(),
+        }
+    }
+
+    /// Something to do while there is nothing else to do: after it, the name is known.
+    pub(super) fn errand(&self) -> impl Fn() + Send + Sync + 'static {
+        let unwritten = self.unwritten.clone();
+        move || {
+            if let Some(unwritten) = &unwritten {
+                // Who asks for the name is told.
+                let _later = unwritten.write();
+            }
+        }
+    }
+
+    /// The name of a tree that is there; waits for that.
     pub(crate) fn name(&self) -> Result<&str, GitError> {
+        if let Some(unwritten) = &self.unwritten {
+            unwritten.write()?;
+            return Ok(&unwritten.name);
+        }
         let name = self.name.get_or_init(|| {
             let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             match asked.take() {
@@ -44,6 +72,8 @@ impl Tree {
 impl Drop for Tree {
     /// Nobody wants to know any more; git is not left behind as a zombie of a longer life.
     fn drop(&mut self) {
-        let _unread = self.name();
+        if self.unwritten.is_none() {
+            let _unread = self.name();
+        }
     }
 }

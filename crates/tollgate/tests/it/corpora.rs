@@ -97,6 +97,45 @@ fn commits() {
     );
 }
 
+/// What commands do through files that they name: the labels are checked by bash beside the
+/// scanner, in `core`.
+#[test]
+fn named_files() {
+    let corpus = rows(include_str!("../../../core/tests/corpus/shell-files.jsonl"));
+    let mut wrong = Vec::new();
+    for row in &corpus {
+        let project = repository();
+        for (name, text) in row["files"].as_object().unwrap() {
+            let text = text.as_str().unwrap();
+            let path = project.file(name, text);
+            if text.starts_with("#!") {
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(path, mode).unwrap();
+            }
+        }
+        let run = project.hook(&bash(row["command"].as_str().unwrap()));
+        assert_eq!(run.code, 0, "{row} {run:?}");
+        let unseen = row["note"].as_str().unwrap().contains("[unseen]");
+        let code = match (&row["is_commit"], &row["writes_state"]) {
+            _ if unseen => None,
+            (Value::Bool(true), _) => Some("COMMIT TO MAIN"),
+            (_, Value::Bool(true)) => Some("BASH STATE GUARD"),
+            _ => None,
+        };
+        let right = code.map_or(run.stdout.is_empty(), |code| run.stdout.contains(code));
+        if !right {
+            wrong.push(format!("{row}\n   {run:?}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {} wrong:\n{}",
+        wrong.len(),
+        corpus.len(),
+        wrong.join("\n")
+    );
+}
+
 /// What one guard did with its rows.
 #[derive(Default)]
 struct Tally {

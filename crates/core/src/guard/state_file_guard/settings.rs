@@ -5,14 +5,14 @@
 //! cannot be told is allowed, unless the file is removed or overwritten: a wrong block here keeps
 //! people from their own settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::head;
 use crate::project::real;
 use crate::protocol::{After, Tool};
 use crate::scene::{Scene, SettingsChange};
-use crate::shell::writes::{Touch, touches};
-use crate::shell::{Step, Survey, keeps_content};
+use crate::shell::writes::{Touch, rewrites};
+use crate::shell::{Survey, runs_script};
 use crate::verdict::Finding;
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
@@ -60,22 +60,20 @@ pub(super) fn check_file(
 
 /// A shell command: what it makes of the file is not known, only that it writes it.
 pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
-    if !NAMES.iter().any(|name| command.contains(name)) {
+    // What a script names is not in the command.
+    let named = NAMES.iter().any(|name| command.contains(name));
+    if !named && !survey.runs().any(runs_script) {
         return None;
     }
     let root = scene.layout().root();
-    let is_harmless = |step: &Step| matches!(step, Step::Run(run) if keeps_content(run));
-    let steps = survey.steps.iter().filter(|step| !is_harmless(step));
-    let survey = Survey {
-        steps: steps.cloned().collect(),
-        opaque: survey.opaque,
-        written: Vec::new(),
-    };
-    let written = scene
-        .settings_files()
-        .into_iter()
-        .filter(|file| touches(&survey, &[file], root) == Touch::Writes);
-    for file in written {
+    let files = scene.settings_files();
+    let all: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    if rewrites(survey, &all, root) != Touch::Writes {
+        return None;
+    }
+    let mut files = files.into_iter();
+    let is_written = |file: &PathBuf| rewrites(survey, &[file], root) == Touch::Writes;
+    while let Some(file) = files.find(is_written) {
         let before = scene.file_text(&real(&file));
         let lost = |after| {
             scene.settings_loss(&SettingsChange {

@@ -356,6 +356,62 @@ fn modes_and_times_may_change_as_long_as_the_agent_can_read_the_file() {
 }
 
 #[test]
+fn a_script_that_the_command_names_is_read() {
+    let desk = registered("claude-code", "project");
+    let scripts = [
+        ("fix.sh", "#!/bin/sh\necho '{}' > .claude/settings.json\n"),
+        (
+            "reset.sh",
+            "[ \"$1\" = all ] && rm -f .claude/settings.json\ntrue\n",
+        ),
+        ("show.sh", "cat .claude/settings.json\n"),
+        ("mode.sh", "chmod 600 .claude/settings.json\n"),
+        ("outer.sh", "sh ./fix.sh\n"),
+        ("home.sh", "rm -f ~/.claude/settings.json\n"),
+        (
+            "Makefile",
+            "fix:\n\trm .claude/settings.json\nshow:\n\tcat .claude/settings.json\n",
+        ),
+        (
+            "package.json",
+            r#"{"scripts":{"fix":"rm .claude/settings.json","show":"true"}}"#,
+        ),
+    ];
+    for (name, text) in scripts {
+        desk.file(name, text);
+    }
+    for command in [
+        "sh fix.sh",
+        "bash -x fix.sh 2>/dev/null",
+        ". ./fix.sh",
+        "sh reset.sh all",
+        "sh outer.sh",
+        "make fix",
+        "npm run fix",
+        "echo 'rm .claude/settings.json' > new.sh; sh new.sh",
+    ] {
+        desk.decides(&bash(command)).blocks(BLOCKED);
+    }
+    for command in [
+        "sh reset.sh",
+        "sh show.sh",
+        "sh mode.sh",
+        "cat fix.sh",
+        "make show",
+        "make -n fix",
+        "npm run show",
+        "sh missing.sh",
+        // Nothing is registered there.
+        "sh home.sh",
+    ] {
+        desk.decides(&bash(command)).says_nothing();
+    }
+    let desk = registered("claude-code", "user");
+    desk.file("home.sh", "rm -f ~/.claude/settings.json\n");
+    desk.decides(&bash("sh home.sh")).blocks(BLOCKED);
+}
+
+#[test]
 fn a_new_file_and_a_removal_are_judged_whatever_tool_makes_them() {
     let desk = registered("claude-code", "project");
     let local = ".claude/settings.local.json";

@@ -1,0 +1,258 @@
+//! Scripts in files that a command names: `sh build.sh`, `./build.sh`, `npm run build`, `make
+//! build`.
+//!
+//! A file is read only if the command is to run it, and only up to a size; what is longer, or
+//! named by text that is not known, is not seen through. In a script only what certainly runs
+//! counts (see `doubt`), and only where the directory is known.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::effects::Args;
+use super::makefile::Makefile;
+use super::walk::{cleaned, script_survey};
+use super::word::Word;
+use super::{Mode, Run, Start, Survey, join};
+use crate::json::Object;
+
+/// Longer files are not read.
+const MAX_SCRIPT: u64 = 128 * 1024;
+/// Directories above the one where a command runs in which its `package.json` is looked for.
+const MAX_ABOVE: usize = 16;
+/// More files than this are not looked into for one command line.
+pub(crate) const MAX_SCRIPTS: u32 = 16;
+/// Scripts that start scripts.
+pub(crate) const MAX_DEPTH: u32 = 3;
+
+/// A script with what it is started with.
+pub(crate) struct Script {
+    pub(crate) text: String,
+    /// `$0`
+    pub(crate) name: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) vars: Vec<(String, Word)>,
+    dir: String,
+}
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
+
+/// Whether a command may name a file with a script: a cheap check that lets most go unread.
+pub(crate) fn may_name(command: &str) -> bool {
+    let signs = ["/", "sh", "source", ". ", "make", "npm", "yarn", "bun"];
+    signs.iter().any(|sign| command.contains(sign))
+}
+
+/// Whether a command is one that runs a script of a file.
+pub(crate) fn names_script(run: &Run) -> bool {
+    let Some(program) = run.program() else {
+        return false;
+    };
+    let path = run
+        .words
+        .first()
+        .is_some_and(|word| word.raw().contains('/'));
+    path || SHELLS.contains(&program)
+        || matches!(
+            program,
+            "." | "source" | "make" | "gmake" | "npm" | "pnpm" | "yarn" | "bun"
+        )
+}
+
+/// Whether a command runs a script of a file that is known.
+pub(crate) fn is_behind(run: &Run) -> bool {
+    run.sure && names_script(run) && scripts(run).is_some()
+}
+
+/// What the script does that a command runs; nothing when it runs none, or none that is known.
+pub(crate) fn behind(run: &Run, home: Option<&Path>) -> Vec<Survey> {
+    if !run.sure || !names_script(run) {
+        return Vec::new();
+    }
+    let found = scripts(run).unwrap_or_default();
+    let surveys = found.iter().map(|script| {
+        let start = Start {
+            dir: Some(Path::new(&script.dir)),
+            home,
+        };
+        script_survey(script, start)
+    });
+    surveys.collect()
+}
+
+fn scripts(run: &Run) -> Option<Vec<Script>> {
+    let dir = run.dir.as_deref()?;
+    let program = run.program()?;
+    let first = run.words.first()?.literal()?;
+    match program {
+        "npm" | "pnpm" | "yarn" | "bun" => packaged(program, run, dir),
+        "make" | "gmake" => made(run, dir),
+        "." | "source" => {
+            let (file, args) = run.args().split_first()?;
+            Some(vec![script(file.literal()?, args, run, dir, false)?])
+        }
+        _ if SHELLS.contains(&program) => {
+            let (file, args) = shell_file(run)?;
+            Some(vec![script(file.literal()?, args, run, dir, false)?])
+        }
+        _ if first.contains('/') => Some(vec![script(first, run.args(), run, dir, true)?]),
+        _ => None,
+    }
+}
+
+/// The file that a shell is given, and the arguments for it.
+fn shell_file(run: &Run) -> Option<(&Word, &[Word])> {
+    let mut words = run.args();
+    while let Some((word, rest)) = words.split_first() {
+        let text = word.raw();
+        let Some(option) = text.strip_prefix('-').filter(|_| text != "--") else {
+            let at = usize::from(text == "--");
+            return words.get(at..)?.split_first();
+        };
+        let short = !option.starts_with('-');
+        if short && option.contains(['c', 'n', 's']) || matches!(option, "-version" | "-help") {
+            return None;
+        }
+        let valued = short && option.ends_with('o') || matches!(option, "-rcfile" | "-init-file");
+        words = rest.get(usize::from(valued)..)?;
+    }
+    let read = |redirect: &&super::Redirect| redirect.mode == Mode::Read;
+    let file = run.redirects.iter().find(read)?;
+    Some((&file.target, &[]))
+}
+
+/// A regular file's text.
+fn read(path: &Path) -> Option<String> {
+    let contents = crate::fs::read_regular(path, MAX_SCRIPT).ok()??;
+    let text = String::from_utf8(contents.bytes).ok()?;
+    Some(cleaned(&text).into_owned())
+}
+
+/// A script of a shell. One that is started by its own name must say so, and be executable.
+fn script(name: &str, args: &[Word], run: &Run, dir: &str, itself: bool) -> Option<Script> {
+    let path = PathBuf::from(join(dir, name));
+    if itself {
+        let mode = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        if mode.permissions().mode() & 0o111 == 0 || mode.len() > MAX_SCRIPT {
+            return None;
+        }
+    }
+    let text = read(&path)?;
+    if itself {
+        let first = text.strip_prefix("#!")?.lines().next()?;
+        let named = |word: &str| SHELLS.contains(&word.rsplit('/').next().unwrap_or_default());
+        if !first.split_whitespace().take(3).any(named) {
+            return None;
+        }
+    }
+    Some(Script {
+        text,
+        name: name.to_owned(),
+        args: args.iter().map(|word| word.raw().to_owned()).collect(),
+        vars: run.vars.clone(),
+        dir: dir.to_owned(),
+    })
+}
+
+/// The `scripts` of the nearest `package.json`, with what runs before and after the one named.
+fn packaged(program: &str, run: &Run, dir: &str) -> Option<Vec<Script>> {
+    let valued = ["prefix", "dir", "cwd", "workspace", "filter"];
+    let words = run.args();
+    let split = words.iter().position(|word| word.raw() == "--");
+    let (own, given) = words.split_at(split.unwrap_or(words.len()));
+    let args = Args::read(own, "Cw", &valued);
+    if args.value(&["w", "workspace", "filter"]).is_some() {
+        return None;
+    }
+    let dir = match args.value(&["C", "prefix", "dir", "cwd"]) {
+        Some(other) => join(dir, other.literal()?),
+        None => dir.to_owned(),
+    };
+    let mut operands = args.operands.iter();
+    let verb = operands.next()?.literal()?;
+    let name = match (program, verb) {
+        (_, "run") | ("npm" | "pnpm", "run-script") => operands.next()?.literal()?,
+        ("npm", "t" | "tst") => "test",
+        ("npm", "test" | "start" | "stop" | "restart") | ("pnpm" | "yarn", _) => verb,
+        _ => return None,
+    };
+    let mut above = Path::new(&dir).ancestors().take(MAX_ABOVE);
+    let root = above.find(|above| above.join("package.json").is_file())?;
+    let text = read(&root.join("package.json"))?;
+    let scripts = Object::parse(&text).ok()?.object("scripts")?;
+    scripts.str(name)?;
+    let names = [format!("pre{name}"), name.to_owned(), format!("post{name}")];
+    let rest: Vec<String> = operands
+        .chain(given.iter().skip(1))
+        .map(|word| quoted(word.raw()))
+        .collect();
+    let found = names.iter().filter_map(|script| {
+        let text = scripts.str(script)?;
+        let rest = if script == name {
+            rest.join(" ")
+        } else {
+            String::new()
+        };
+        Some(Script {
+            text: format!("{} {rest}", cleaned(&text)),
+            name: "sh".to_owned(),
+            args: Vec::new(),
+            vars: run.vars.clone(),
+            dir: root.to_str()?.to_owned(),
+        })
+    });
+    Some(found.collect())
+}
+
+/// The recipes of the targets that `make` is asked for, a shell for every line.
+fn made(run: &Run, dir: &str) -> Option<Vec<Script>> {
+    let valued = ["directory", "file", "makefile", "jobs", "include-dir"];
+    let args = Args::read(run.args(), "CfIoW", &valued);
+    let shows = [
+        "dry-run",
+        "just-print",
+        "recon",
+        "question",
+        "touch",
+        "version",
+        "help",
+    ];
+    let asks = |long: &&str| shows.contains(long);
+    if args.flags.contains(['n', 'q', 't', 'v', 'h']) || args.long.iter().any(asks) {
+        return None;
+    }
+    let dir = match args.value(&["C", "directory"]) {
+        Some(other) => join(dir, other.literal()?),
+        None => dir.to_owned(),
+    };
+    let given = args.value(&["f", "file", "makefile"]);
+    let text = match given {
+        Some(file) => read(Path::new(&join(&dir, file.literal()?)))?,
+        None => ["GNUmakefile", "makefile", "Makefile"]
+            .iter()
+            .find_map(|name| read(&Path::new(&dir).join(name)))?,
+    };
+    let mut makefile = Makefile::read(&text);
+    let mut targets = Vec::new();
+    for word in &args.operands {
+        match word.raw().split_once('=') {
+            Some((name, value)) => makefile.set(name, value),
+            // `-j 4`
+            None if word.raw().bytes().all(|byte| byte.is_ascii_digit()) => {}
+            None => targets.push(word.literal()?),
+        }
+    }
+    let exists = |target: &str| Path::new(&dir).join(target).exists();
+    let lines = makefile.recipe(&targets, &exists);
+    let scripts = lines.into_iter().map(|text| Script {
+        text,
+        name: "sh".to_owned(),
+        args: Vec::new(),
+        vars: run.vars.clone(),
+        dir: dir.clone(),
+    });
+    Some(scripts.collect())
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

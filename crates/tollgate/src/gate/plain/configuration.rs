@@ -12,8 +12,9 @@ pub(super) struct Settings {
     pub(super) excludes: Option<PathBuf>,
 }
 
-/// Sections that have nothing to do with it, whatever they say. Filters need attributes.
-const HARMLESS_SECTIONS: [&str; 47] = [
+/// Sections that have nothing to do with it, whatever they say. Filters need attributes,
+/// and submodules need a mark in the index.
+const HARMLESS_SECTIONS: [&str; 61] = [
     "advice",
     "alias",
     "am",
@@ -28,18 +29,21 @@ const HARMLESS_SECTIONS: [&str; 47] = [
     "commit",
     "committer",
     "credential",
+    "delta",
     "diff",
     "difftool",
     "fetch",
     "filter",
     "format",
     "gc",
+    "ghq",
     "github",
     "gpg",
     "grep",
     "gui",
     "help",
     "http",
+    "hub",
     "init",
     "interactive",
     "lfs",
@@ -47,6 +51,8 @@ const HARMLESS_SECTIONS: [&str; 47] = [
     "maintenance",
     "merge",
     "mergetool",
+    "notes",
+    "pack",
     "pager",
     "protocol",
     "pull",
@@ -56,11 +62,20 @@ const HARMLESS_SECTIONS: [&str; 47] = [
     "rerere",
     "safe",
     "sendemail",
+    "sequence",
     "stash",
     "status",
+    "submodule",
     "tag",
+    "tig",
+    "trailer",
+    "transfer",
+    "uploadpack",
     "url",
     "user",
+    "versionsort",
+    "web",
+    "worktree",
 ];
 
 /// Keys of `core` that have nothing to do with it.

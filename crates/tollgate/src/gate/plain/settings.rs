@@ -24,6 +24,9 @@ const PROGRAMS: [(&str, &[&str]); 3] = [
     ("/usr/local/bin", &["/etc", "/usr/local/etc"]),
 ];
 
+/// What is no longer than this is a script that may start git with settings of its own.
+const SCRIPT: u64 = 256 << 10;
+
 /// Variables of git that have nothing to do with which files there are and what is in them, beside
 /// those that no question is asked with.
 const HARMLESS_VARIABLES: [&str; 27] = [
@@ -126,14 +129,20 @@ impl Surroundings {
     /// Where the git that would be started may have the settings of the machine.
     fn machine(&self) -> Option<&'static [&'static str]> {
         for directory in std::env::split_paths(self.search.as_ref()?) {
-            let program = directory.join("git");
             if !directory.is_absolute() {
                 return None;
             }
-            if !is_missing(&program) {
-                let mut known = PROGRAMS.iter();
-                let known = known.find(|(place, _)| directory == Path::new(place));
-                return known.map(|(_, machine)| *machine);
+            match directory.join("git").symlink_metadata() {
+                Ok(found) => {
+                    let is_git = found.is_file() && found.mode() & 0o111 != 0;
+                    let mut known = PROGRAMS.iter();
+                    let known = known.find(|(place, _)| directory == Path::new(place));
+                    return known
+                        .filter(|_| is_git && found.len() > SCRIPT)
+                        .map(|(_, machine)| *machine);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(_) => return None,
             }
         }
         None

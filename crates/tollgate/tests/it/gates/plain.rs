@@ -115,13 +115,36 @@ fn a_plain_repository_is_seen_without_git() {
 }
 
 #[test]
-fn a_linked_work_tree_and_a_project_in_a_directory_are_seen_without_git() {
+fn a_linked_work_tree_is_seen_without_git() {
     let gates = marked();
     let place = tempfile::tempdir().unwrap();
     let tree = place.path().canonicalize().unwrap().join("tree");
     gates.git(&["worktree", "add", "-q", tree.to_str().unwrap()]);
     write(&tree.join("new"), "1");
     holds_in(&gates, &tree, Asked::Nobody);
+}
+
+#[test]
+fn a_project_in_a_directory_of_a_repository_is_seen_without_git() {
+    let gates = marked();
+    let config = gates.read(".gauntlet/config.yml");
+    gates.file("app/.gauntlet/config.yml", &config);
+    gates.file("app/.gauntlet/checks/ok.yml", OK.1);
+    gates.commit("app");
+    gates.git(&["branch", "-f", "main"]);
+    gates.file("app/new", "1");
+    gates.file("beside", "1");
+    let app = gates.path("app").canonicalize().unwrap();
+    let expected = tree_by_git(&gates, gates.project.root());
+    std::fs::remove_file(gates.path(".git/asked")).unwrap();
+    let mut command = gates.command(&["run", "--json"]);
+    command.current_dir(&app);
+    let run = crate::context::run(command, b"").exits(0);
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["changed_files"], 1, "{answer}");
+    assert!(!gates.exists(".git/asked"));
+    let record = gates.read("app/.tollgate/local/gates.json");
+    assert!(record.contains(&expected), "{expected} {record}");
 }
 
 #[test]
@@ -277,4 +300,12 @@ fn the_settings_of_the_person_and_of_the_environment_count() {
     ];
     assert_eq!(run(&counted), Asked::Git);
     assert_eq!(run(&[("GIT_AUTHOR_NAME", "x")]), Asked::Nobody);
+    // A program in git's place has settings of its own.
+    let script =
+        "#!/bin/sh\nPATH=/usr/local/bin:/usr/bin:/bin exec git -c core.autocrlf=input \"$@\"\n";
+    let program = settings.path().join("git");
+    write(&program, script);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let search = format!("{}:/usr/local/bin:/usr/bin:/bin", settings.path().display());
+    assert_eq!(run(&[("PATH", &search)]), Asked::Git);
 }

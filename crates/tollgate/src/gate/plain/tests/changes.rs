@@ -1,5 +1,7 @@
 //! What people and agents do in a work tree, thrown with dice.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -135,6 +137,9 @@ pub(super) fn rules(dice: &mut Dice) -> String {
 }
 
 fn path(dice: &mut Dice) -> PathBuf {
+    if dice.is(2) {
+        return OsStr::from_bytes(b"no text: \xff").into();
+    }
     let mut path = PathBuf::from(dice.pick(&NAMES));
     while dice.is(50) && path.components().count() < 5 {
         path.push(dice.pick(&NAMES));
@@ -202,13 +207,14 @@ fn some_file(dice: &mut Dice, top: &Path) -> PathBuf {
     files[dice.roll(files.len())].clone()
 }
 
-/// As if the files were written long ago, some of them.
-pub(super) fn age(dice: &mut Dice, top: &Path) {
+/// As if the files were written so many hours ago, some of them. Never twice at the same time, by
+/// which git would take one for the other.
+pub(super) fn age(dice: &mut Dice, top: &Path, hours: u64) {
     for file in files(top) {
         let path = top.join(file);
         let is_file = path.symlink_metadata().unwrap().is_file();
         if is_file && dice.is(80) {
-            let then = SystemTime::now() - Duration::from_secs(3600 + dice.roll(9) as u64);
+            let then = SystemTime::now() - Duration::from_hours(hours);
             // Whoever may not write it leaves it as it is.
             if let Ok(file) = std::fs::File::open(&path) {
                 file.set_modified(then).unwrap();
@@ -223,7 +229,7 @@ pub(super) fn change(dice: &mut Dice, ground: &Ground, has_set_back: &mut bool) 
     let at = some_file(dice, top);
     let full = top.join(&at);
     let parent = at.parent().unwrap().to_owned();
-    match dice.roll(14) {
+    match dice.roll(16) {
         0..4 => {
             make(top, &parent);
             clear(&full);
@@ -289,7 +295,15 @@ pub(super) fn change(dice: &mut Dice, ground: &Ground, has_set_back: &mut bool) 
             put(&place, rules(dice).as_bytes());
         }
         12 => {
-            ground.tries(&["rm", "-q", "-r", "--cached", "--", at.to_str().unwrap()]);
+            ground.tries(&["rm", "-q", "-r", "--cached", "--", &at.to_string_lossy()]);
+        }
+        13 => {
+            make(top, &parent);
+            if full.symlink_metadata().is_err() {
+                let mode = rustix::fs::Mode::from(0o644);
+                rustix::fs::mknodat(rustix::fs::CWD, &full, rustix::fs::FileType::Fifo, mode, 0)
+                    .unwrap();
+            }
         }
         9.. => {
             let flag = dice.pick(&["-f", "-A", "-u"]);
@@ -298,7 +312,7 @@ pub(super) fn change(dice: &mut Dice, ground: &Ground, has_set_back: &mut bool) 
                 "add",
                 flag,
                 "--",
-                at.to_str().unwrap(),
+                &at.to_string_lossy(),
             ]);
         }
     }

@@ -206,12 +206,12 @@ fn play(seed: u64) -> bool {
         std::fs::create_dir_all(&place).unwrap();
         put(&place.join("ignore"), rules(dice).as_bytes());
     }
-    for _ in 0..dice.roll(3) {
+    for round in 0..dice.roll(3) {
         for _ in 0..dice.roll(25) {
             change(dice, &ground, has_set_back);
         }
         if dice.is(80) {
-            age(dice, ground.top());
+            age(dice, ground.top(), 9 - round as u64);
         }
         if dice.is(90) {
             ground.tries(&["add", "-A"]);

@@ -160,7 +160,7 @@ impl Git {
     }
 
     /// The same for one who is as wary as the other.
-    pub(super) fn as_wary_as(self, other: &Self) -> Self {
+    pub(super) fn wary_like(self, other: &Self) -> Self {
         Self {
             wary: other.wary,
             ..self

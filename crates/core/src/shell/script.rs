@@ -22,7 +22,7 @@ const MAX_ABOVE: usize = 16;
 /// What looking for scripts may cost one command line.
 const MAX_LOOKS: u32 = 64;
 /// What a script costs that is found; a look for one costs one.
-const FOUND: u32 = 3;
+const FOUND: u32 = 7;
 /// Scripts that start scripts.
 pub(crate) const MAX_DEPTH: u32 = 3;
 

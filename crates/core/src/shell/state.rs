@@ -82,6 +82,9 @@ impl Walker<'_> {
                 }
                 None => text,
             };
+            if exports && !scope.vars.contains_key(variable) && scope.exports.len() < 64 {
+                Rc::make_mut(&mut scope.exports).push(variable.to_owned());
+            }
             if (exports || hides || refers)
                 && let Some(value) = Rc::make_mut(&mut scope.vars).get_mut(variable)
             {

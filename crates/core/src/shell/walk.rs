@@ -51,6 +51,8 @@ pub(crate) struct Scope {
     pub(crate) old_dir: Option<String>,
     pub(crate) stack: Rc<Vec<Option<String>>>,
     pub(crate) export_all: bool,
+    /// Names that were exported before they had a value.
+    pub(crate) exports: Rc<Vec<String>>,
     /// Programs whose place `hash -p` told.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// `shopt -s dotglob`
@@ -431,7 +433,11 @@ impl Walker<'_> {
         if known.is_none() && scope.vars.len() >= MAX_VARS || name.is_empty() {
             return;
         }
-        let exported = scope.export_all || known.is_some_and(|value| value.exported);
+        let exported = match known {
+            Some(value) => value.exported,
+            None => scope.exports.iter().any(|export| export == name),
+        };
+        let exported = exported || scope.export_all;
         // A shared table is copied here, which costs as much as it holds.
         let cost = if Rc::strong_count(&scope.vars) > 1 {
             scope.vars.len()

@@ -99,7 +99,8 @@ impl Walker<'_> {
             if !unwrapped && let Some(body) = scope.functions.get(first).cloned() {
                 return self.call_function(&body, &call, scope);
             }
-            if let Some(path) = scope.hashed.get(first).filter(|path| *path != first) {
+            let hashed = scope.hashed.get(first).filter(|_| !unwrapped);
+            if let Some(path) = hashed.filter(|path| *path != first) {
                 let path = Word::new(path.as_str());
                 call.words.splice(..1, [path]);
                 continue;

@@ -18,7 +18,7 @@ mod replace;
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
 pub(crate) use directory::{create_directories, overwrite, write_record};
-pub use directory::{private_directory, relocate};
+pub use directory::{private_directory, relocate, relocate_all};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use pieces::Pieces;

@@ -1,5 +1,6 @@
 //! Private directories and the small records in them.
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, PermissionsExt as _};
@@ -48,6 +49,23 @@ pub fn relocate(from: &Path, to: &Path) -> io::Result<()> {
     step("relocate")?;
     #[expect(clippy::disallowed_methods, reason = "this is where files are renamed")]
     std::fs::rename(from, to)
+}
+
+/// Moves files of one directory to another one on the same file system, replacing what has their
+/// names there. The directories are found once, not for every file.
+pub fn relocate_all<'n>(
+    from: &Path,
+    to: &Path,
+    names: impl IntoIterator<Item = &'n OsStr>,
+) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let from = rustix::fs::open(from, flags, Mode::empty())?;
+    let to = rustix::fs::open(to, flags, Mode::empty())?;
+    for name in names {
+        step("relocate")?;
+        rustix::fs::renameat(&from, name, &to, name)?;
+    }
+    Ok(())
 }
 
 /// Overwrites the start of an open file. Up to a page this is one copy in the kernel, which a

@@ -1,6 +1,6 @@
 //! Which gates the changes call for. Pure: paths in, jobs out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tollgate_core::env::Env;
@@ -73,10 +73,10 @@ impl Job<'_> {
     }
 
     /// What two jobs are the same by: a check of two entry points in one directory is one check.
-    fn key(&self) -> String {
+    fn key(&self) -> (&'static str, &str, &str) {
         match &self.gate {
-            Gate::Check { directory, .. } => format!("check:{}:{directory}", self.name),
-            Gate::Review(_) => self.id.clone(),
+            Gate::Check { directory, .. } => ("check", self.name, directory),
+            Gate::Review(_) => ("review", &self.entry_point, self.name),
         }
     }
 
@@ -136,15 +136,16 @@ fn path_in<'i>(entry: &EntryPoint, id: &'i str) -> Option<&'i str> {
     })
 }
 
-/// Both lists, which are tidy, each job once. What is in both has the id that it has in `more`: what failed under
-/// one id must not be looked for in vain because it passes under another.
+/// Both lists, which are tidy, each job once. What is in both has the id that it has in `more`:
+/// what failed under one id must not be looked for in vain because it passes under another.
 pub(crate) fn union<'c>(mut jobs: Vec<Job<'c>>, more: Vec<Job<'c>>) -> Vec<Job<'c>> {
     if more.is_empty() {
         return jobs;
     }
-    let mut ids: BTreeMap<String, Job<'c>> = more.into_iter().map(|job| (job.key(), job)).collect();
+    let key = |job: &Job<'c>| <[&str; 3]>::from(job.key()).map(str::to_owned);
+    let mut ids: BTreeMap<_, _> = more.into_iter().map(|job| (key(&job), job)).collect();
     for job in &mut jobs {
-        if let Some(same) = ids.remove(&job.key()) {
+        if let Some(same) = ids.remove(&key(job)) {
             *job = same;
         }
     }
@@ -276,22 +277,23 @@ fn add<'c>(
 }
 
 /// Each job once, each with a log of its own.
-fn tidy(jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
-    let mut seen = BTreeSet::new();
-    let mut stems = BTreeSet::new();
-    let mut kept: Vec<Job<'_>> = Vec::new();
-    for mut job in jobs {
-        if !seen.insert(job.key()) {
-            continue;
+fn tidy(mut jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
+    let mut seen = HashSet::new();
+    let is_first: Vec<bool> = jobs.iter().map(|job| seen.insert(job.key())).collect();
+    let mut is_first = is_first.into_iter();
+    jobs.retain(|_| is_first.next() == Some(true));
+    let stems: HashSet<&str> = jobs.iter().map(|job| job.log_stem.as_str()).collect();
+    if stems.len() < jobs.len() {
+        // `check:a_b:c` and `check:a:b_c` would share a file.
+        let mut stems = HashSet::new();
+        for job in &mut jobs {
+            if !stems.insert(job.log_stem.clone()) {
+                job.log_stem = told_apart(&job.log_stem, &job.id);
+                stems.insert(job.log_stem.clone());
+            }
         }
-        if !stems.insert(job.log_stem.clone()) {
-            // `check:a_b:c` and `check:a:b_c` would share a file.
-            job.log_stem = told_apart(&job.log_stem, &job.id);
-            stems.insert(job.log_stem.clone());
-        }
-        kept.push(job);
     }
-    kept
+    jobs
 }
 
 /// What the files of a job begin with: the same in every run, because a review finds its earlier

@@ -200,12 +200,12 @@ impl<'c> Logs<'c> {
         if keep > 0 {
             std::fs::create_dir(&target)?;
         }
-        for name in logs {
-            let log = self.directory().join(&name);
-            if keep > 0 {
-                fs::relocate(&log, &target.join(&name))?;
-            } else {
-                std::fs::remove_file(log)?;
+        if keep > 0 {
+            let names = logs.iter().map(OsString::as_os_str);
+            fs::relocate_all(self.directory(), &target, names)?;
+        } else {
+            for name in logs {
+                std::fs::remove_file(self.directory().join(name))?;
             }
         }
         Ok(true)

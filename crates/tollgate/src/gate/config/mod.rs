@@ -165,8 +165,12 @@ impl Config {
         let Some(text) = reader.text(&file) else {
             return Err(reader.without(file));
         };
-        let node = reader.parse(&file, &text, &keys::CONFIG);
-        let checks = reader.checks(&home.join("checks"), &home);
+        // What is said about the checks comes after what is said about this file.
+        let mut checks_reader = Reader::new(layout.root());
+        let files = checks_reader.named_files(&home.join("checks"), &["yml", "yaml"]);
+        let (node, checks) =
+            checks_reader.checks(&files, &home, || reader.parse(&file, &text, &keys::CONFIG));
+        reader.take_over(checks_reader);
         let reviews = reader.reviews(&home.join("reviews"), &home);
         let global = env.home.as_deref().and_then(|home| reader.global(home));
         let mut config = Self::assemble(layout, node.as_ref(), global.as_ref(), checks, reviews);
@@ -398,22 +402,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Many files are read by two threads: git has not been started yet, and a core is free.
-    fn checks(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Check> {
-        let files = self.named_files(directory, &["yml", "yaml"]);
+    /// Reads checks, and has something else done before or beside it. Many files are read by two
+    /// threads: git has not been started yet, and a core is free.
+    fn checks<T>(
+        &mut self,
+        files: &[(String, PathBuf)],
+        home: &Path,
+        also: impl FnOnce() -> T,
+    ) -> (T, BTreeMap<String, Check>) {
         if files.len() < MANY {
-            return self.checks_in(&files, home).into_iter().collect();
+            return (also(), self.checks_in(files, home).into_iter().collect());
         }
-        let (some, others) = files.split_at(files.len() / 2);
+        // What else is done takes about as long as a third of them.
+        let (some, others) = files.split_at(files.len() / 3);
         let mut beside = Reader::new(self.root);
-        let (first, second) = std::thread::scope(|scope| {
+        let (also, first, second) = std::thread::scope(|scope| {
             let second = scope.spawn(|| beside.checks_in(others, home));
-            (self.checks_in(some, home), second.join())
+            (also(), self.checks_in(some, home), second.join())
         });
-        self.problems.append(&mut beside.problems);
-        self.unread.append(&mut beside.unread);
+        self.take_over(beside);
         let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        first.into_iter().chain(second).collect()
+        (also, first.into_iter().chain(second).collect())
+    }
+
+    /// What another one found comes after what this one did.
+    fn take_over(&mut self, mut other: Self) {
+        self.problems.append(&mut other.problems);
+        self.unread.append(&mut other.unread);
     }
 
     fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {

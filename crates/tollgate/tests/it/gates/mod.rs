@@ -1,5 +1,6 @@
 //! Gates, seen from outside: real repositories, real commands, real kills.
 
+mod at_once;
 mod changes;
 mod configuration;
 mod defects;

@@ -329,6 +329,65 @@ fn hostile_texts_take_linear_time() {
     }
 }
 
+/// Scripts that a command names are as hostile as the command may be, and there are several.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "fixtures are not state")]
+fn hostile_scripts_take_no_longer() {
+    let full = |piece: &str| piece.repeat(64 * 1024 / piece.len());
+    let variables: Vec<String> = (0..200)
+        .map(|n| format!("A{n} = {}\n", format!("$(A{})", n + 1).repeat(40)))
+        .collect();
+    let needs: Vec<String> = (0..2000)
+        .map(|n| format!("t{n}: t{} t{} t{}\n\techo $(A0)\n", n + 1, n + 2, n + 3))
+        .collect();
+    for (name, file, text) in [
+        ("functions", "s.sh", "f() { f; f; }; f; f; f;".to_owned()),
+        ("itself", "s.sh", full("sh s.sh\n")),
+        ("groups", "s.sh", full("(")),
+        ("commands", "s.sh", full("a;")),
+        ("writes", "s.sh", full("echo x > .isdlc/a*b*c*d*e;")),
+        (
+            "recipes",
+            "Makefile",
+            [variables.concat(), needs.concat()].concat(),
+        ),
+        ("targets", "Makefile", full("a b c d e: f g\n")),
+        ("package", "package.json", full("[")),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(file), text).unwrap();
+        let command = "sh s.sh; make t0; npm run x; ./s.sh;".repeat(200);
+        let started = worked();
+        let start = Start {
+            dir: Some(dir.path()),
+            home: None,
+        };
+        let found = survey(&command, start);
+        commits(&found, dir.path(), None);
+        touches(&found, &[Path::new(".isdlc/state.json")], dir.path());
+        let took = worked().saturating_sub(started);
+        assert!(took < BOUND, "{name}: {took:?}");
+    }
+}
+
+/// A pipe in a script's place is not waited for.
+#[test]
+fn a_script_that_is_a_pipe_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["s.sh", "Makefile", "package.json"] {
+        let made = std::process::Command::new("mkfifo")
+            .arg(dir.path().join(name))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let start = Start {
+        dir: Some(dir.path()),
+        home: None,
+    };
+    let found = survey("sh s.sh; ./s.sh; make x; npm run x", start);
+    assert!(commits(&found, dir.path(), None).commits.is_empty());
+}
+
 #[test]
 fn a_nul_inside_a_word_does_not_hide_it() {
     let command = "g\0it commit -m x";

@@ -4,7 +4,7 @@
 //! Git has a few seconds in all: an agent waits for the answer.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tollgate_core::project::Layout;
 use tollgate_core::scene::AskWork;
@@ -25,12 +25,8 @@ pub(crate) fn since(directory: &Path, base: Option<&str>) -> Result<Vec<String>,
 }
 
 fn changed(directory: &Path, base: Option<&str>) -> Result<Vec<String>, GitError> {
-    let git = Git::at(directory)?;
-    let until = Instant::now() + DEADLINE;
-    let ask = |args: &[&str]| -> Asked {
-        let left = until.saturating_duration_since(Instant::now());
-        git.ask_wary(args).within(left)
-    };
+    let git = Git::at(directory)?.wary(DEADLINE);
+    let ask = |args: &[&str]| -> Asked { git.ask(args) };
     let mut start = "HEAD".to_owned();
     for name in base.into_iter().chain(TRUNKS) {
         match ask(&["merge-base", "HEAD", &format!("refs/heads/{name}")]).line() {
@@ -80,9 +76,7 @@ pub(crate) const LOOKING: AskWork = AskWork {
 };
 
 fn taken(layout: &Layout) -> Result<(Git, Taken), GitError> {
-    let git = Git::at(layout.root())?;
-    let taken = Snapshot::begin_without(&git, &layout.local(), None)?
-        .within(DEADLINE)
-        .taken(&git)?;
+    let git = Git::at(layout.root())?.wary(DEADLINE);
+    let taken = Snapshot::begin_without(&git, &layout.local(), None)?.taken(&git)?;
     Ok((git, taken))
 }

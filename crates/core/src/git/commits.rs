@@ -27,8 +27,8 @@ const MAX_ALIASES: u32 = 8;
 /// Resolves every commit a surveyed command would make when started in `start_dir`.
 pub fn commits(survey: &Survey, start_dir: &Path, home: Option<&Path>) -> Landings {
     // Most commands do not call git at all; then no file is looked at.
-    let calls = |run: &Run| GitCall::read(run).is_some() || shell::is_behind(run);
-    if !survey.runs().any(calls) {
+    let calls = survey.runs().any(|run| GitCall::read(run).is_some());
+    if !calls && !shell::any_behind(survey) {
         let opaque = survey.opaque || survey.runs().any(hides_commit);
         return Landings {
             opaque,
@@ -76,9 +76,9 @@ pub(super) struct World<'a> {
     pub(super) written: Vec<(String, String)>,
     /// Whether something ran before that may have made anything.
     busy: bool,
-    /// Scripts of files around what runs now, and how many more are looked into.
+    /// Scripts of files around what runs now, and how many more may be looked for.
     scripts: u32,
-    scripts_left: u32,
+    looks: shell::Looks,
     /// Whether what runs now certainly does.
     sure: bool,
     /// Whether a switch to a branch that nobody can name came before.
@@ -124,7 +124,7 @@ impl<'a> World<'a> {
             written: Vec::new(),
             busy: false,
             scripts: 0,
-            scripts_left: shell::MAX_SCRIPTS,
+            looks: shell::Looks::default(),
             sure: true,
             unclear: false,
             failed: false,
@@ -535,11 +535,10 @@ impl<'a> World<'a> {
 
     /// The script of a file that a command runs.
     fn script(&mut self, run: &Run, depth: u32) {
-        if self.scripts >= shell::MAX_SCRIPT_DEPTH || self.scripts_left == 0 {
+        if self.scripts >= shell::MAX_SCRIPT_DEPTH {
             return;
         }
-        for survey in shell::behind(run, self.home) {
-            self.scripts_left = self.scripts_left.saturating_sub(1);
+        for survey in self.looks.behind(run, self.home) {
             self.scripts += 1;
             let fallback = self.fallback.take();
             self.follow(&survey, depth);

@@ -73,13 +73,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
         return Verdict::Allow;
     };
-    if !shell::may_mention(command, "git") && !shell::may_name_script(command) {
-        return Verdict::Allow;
-    }
     let (dir, home) = (scene.start_dir(), scene.home());
     let Some(survey) = scene.survey() else {
         return Verdict::Allow;
     };
+    if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
+        return Verdict::Allow;
+    }
     let commits = git::commits(survey, dir, home).commits;
     if commits.is_empty() {
         return Verdict::Allow;

@@ -48,8 +48,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use path::join;
 pub(crate) use script::{
-    MAX_DEPTH as MAX_SCRIPT_DEPTH, MAX_SCRIPTS, behind, is_behind, may_name as may_name_script,
-    names_script as runs_script,
+    Looks, MAX_DEPTH as MAX_SCRIPT_DEPTH, any_behind, names_script as runs_script,
 };
 pub use word::{Match, Word};
 pub(crate) use wrap::split_words;

@@ -16,11 +16,13 @@ use super::{Mode, Run, Start, Survey, join};
 use crate::json::Object;
 
 /// Longer files are not read.
-const MAX_SCRIPT: u64 = 128 * 1024;
+const MAX_SCRIPT: u64 = 64 * 1024;
 /// Directories above the one where a command runs in which its `package.json` is looked for.
 const MAX_ABOVE: usize = 16;
-/// More files than this are not looked into for one command line.
-pub(crate) const MAX_SCRIPTS: u32 = 16;
+/// What looking for scripts may cost one command line.
+const MAX_LOOKS: u32 = 64;
+/// What a script costs that is found; a look for one costs one.
+const FOUND: u32 = 3;
 /// Scripts that start scripts.
 pub(crate) const MAX_DEPTH: u32 = 3;
 
@@ -36,47 +38,58 @@ pub(crate) struct Script {
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 
-/// Whether a command may name a file with a script: a cheap check that lets most go unread.
-pub(crate) fn may_name(command: &str) -> bool {
-    let signs = ["/", "sh", "source", ". ", "make", "npm", "yarn", "bun"];
-    signs.iter().any(|sign| command.contains(sign))
-}
-
 /// Whether a command is one that runs a script of a file.
 pub(crate) fn names_script(run: &Run) -> bool {
-    let Some(program) = run.program() else {
+    // Most programs are none of these, so nothing is taken apart.
+    let Some(name) = run.words.first().map(Word::raw) else {
         return false;
     };
-    let path = run
-        .words
-        .first()
-        .is_some_and(|word| word.raw().contains('/'));
-    path || SHELLS.contains(&program)
+    name.as_bytes().contains(&b'/')
+        || SHELLS.contains(&name)
         || matches!(
-            program,
+            name,
             "." | "source" | "make" | "gmake" | "npm" | "pnpm" | "yarn" | "bun"
         )
 }
 
-/// Whether a command runs a script of a file that is known.
-pub(crate) fn is_behind(run: &Run) -> bool {
-    run.sure && names_script(run) && scripts(run).is_some()
+/// Whether one of these commands runs a script of a file that is known.
+pub(crate) fn any_behind(survey: &Survey) -> bool {
+    let named = survey.runs().filter(|run| run.sure && names_script(run));
+    let most = usize::try_from(MAX_LOOKS).unwrap_or(usize::MAX);
+    named.take(most).any(|run| scripts(run).is_some())
 }
 
-/// What the script does that a command runs; nothing when it runs none, or none that is known.
-pub(crate) fn behind(run: &Run, home: Option<&Path>) -> Vec<Survey> {
-    if !run.sure || !names_script(run) {
-        return Vec::new();
+/// The looks into files that a command line has left.
+pub(crate) struct Looks(u32);
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self(MAX_LOOKS)
     }
-    let found = scripts(run).unwrap_or_default();
-    let surveys = found.iter().map(|script| {
-        let start = Start {
-            dir: Some(Path::new(&script.dir)),
-            home,
+}
+
+impl Looks {
+    /// What the script does that a command runs; nothing when it runs none, or none that is known.
+    pub(crate) fn behind(&mut self, run: &Run, home: Option<&Path>) -> Vec<Survey> {
+        if self.0 == 0 || !run.sure || !names_script(run) {
+            return Vec::new();
+        }
+        self.0 -= 1;
+        let Some(found) = scripts(run) else {
+            return Vec::new();
         };
-        script_survey(script, start)
-    });
-    surveys.collect()
+        self.0 = self.0.saturating_sub(FOUND);
+        // The lines of one file share what one script may cost.
+        let share = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let surveys = found.iter().map(|script| {
+            let start = Start {
+                dir: Some(Path::new(&script.dir)),
+                home,
+            };
+            script_survey(script, start, share)
+        });
+        surveys.collect()
+    }
 }
 
 fn scripts(run: &Run) -> Option<Vec<Script>> {

@@ -21,6 +21,8 @@ use super::{Link, Redirect, Run, Start, Step, Survey, join};
 
 /// What a walk may cost; a simple command costs one.
 const BUDGET: u32 = 100_000;
+/// The same for the script of a file: there may be several.
+const SCRIPT_BUDGET: u32 = 10_000;
 /// Functions calling functions, shells starting shells.
 const MAX_CALLS: u32 = 24;
 /// More variables than this are not remembered.
@@ -154,9 +156,10 @@ pub(crate) fn survey(command: &str, start: Start<'_>) -> Survey {
 }
 
 /// Walks a script of a file, started with these arguments and variables. Marks in it stand for
-/// unknown text.
-pub(crate) fn script_survey(script: &Script, start: Start<'_>) -> Survey {
+/// unknown text. So many share what one may cost.
+pub(crate) fn script_survey(script: &Script, start: Start<'_>, share: u32) -> Survey {
     let mut walker = Walker::new(start, Some(Doubts::default()));
+    walker.left = (SCRIPT_BUDGET / share.max(1)).max(200);
     let mut scope = walker.first_scope();
     scope.args = Rc::new(script.args.clone());
     for (name, value) in &script.vars {
@@ -175,7 +178,10 @@ pub(crate) fn script_survey(script: &Script, start: Start<'_>) -> Survey {
 /// outside.
 pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
     let is_ours = |letter: char| ('\u{FDD0}'..='\u{FDD6}').contains(&letter);
-    if !text.contains(|letter| letter == '\0' || is_ours(letter)) {
+    // A mark is three bytes that start with 0xEF; most texts hold no such byte at all.
+    let bytes = text.as_bytes();
+    let marked = bytes.contains(&0xEF) && text.contains(is_ours);
+    if !marked && !bytes.contains(&0) {
         return Cow::Borrowed(text);
     }
     let kept = text.chars().filter(|letter| *letter != '\0');

@@ -12,7 +12,7 @@ use super::effects::{Args, Effect, Reach, effects};
 use super::modes::keeps_content;
 use super::syntax::HOLE;
 use super::word::{Match, Word, is_mark, matches};
-use super::{MAX_SCRIPT_DEPTH, MAX_SCRIPTS, Run, Start, Survey, behind, is_behind, join, survey};
+use super::{Looks, MAX_SCRIPT_DEPTH, Run, Start, Survey, any_behind, join, survey};
 
 /// What a command does to the files asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,8 @@ const MAX_EFFECTS: u32 = 2000;
 pub fn changes_files(survey: &Survey) -> bool {
     survey
         .runs()
-        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty() || is_behind(run))
+        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty())
+        || any_behind(survey)
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
@@ -60,8 +61,7 @@ fn asked(survey: &Survey, targets: &[&Path], root: &Path, content: bool) -> Touc
         root: Some(root),
         content,
     };
-    let mut scripts = MAX_SCRIPTS;
-    question.inspect(survey, 0, &mut scripts)
+    question.inspect(survey, 0, &mut Looks::default())
 }
 
 /// What is asked about a command.
@@ -125,7 +125,7 @@ fn real_path(path: &str) -> Option<String> {
 }
 
 impl Question<'_> {
-    fn inspect(&self, survey: &Survey, depth: u32, scripts: &mut u32) -> Touch {
+    fn inspect(&self, survey: &Survey, depth: u32, looks: &mut Looks) -> Touch {
         let goals = self.goals.as_slice();
         // What a script or code changes is where it says.
         let root = self.root.filter(|_| depth == 0);
@@ -181,11 +181,10 @@ impl Question<'_> {
                     }
                 }
             }
-            if depth < MAX_SCRIPT_DEPTH && *scripts > 0 {
-                for script in behind(run, survey.home.as_deref()) {
-                    *scripts = scripts.saturating_sub(1);
+            if depth < MAX_SCRIPT_DEPTH {
+                for script in looks.behind(run, survey.home.as_deref()) {
                     // What cannot be told of a script says nothing about the command.
-                    if self.inspect(&script, depth + 1, scripts) == Touch::Writes {
+                    if self.inspect(&script, depth + 1, looks) == Touch::Writes {
                         worst = Touch::Writes;
                     }
                 }
@@ -193,7 +192,7 @@ impl Question<'_> {
             links.note(run);
             packed.extend(packed_members(run));
             for code in code_of(run) {
-                worst = worst.max(self.code_touches(code.raw(), run, depth));
+                worst = worst.max(self.code_touches(code.raw(), run, depth, looks));
             }
             if worst == Touch::Writes {
                 break;
@@ -202,7 +201,7 @@ impl Question<'_> {
         worst
     }
 
-    fn code_touches(&self, code: &str, run: &Run, depth: u32) -> Touch {
+    fn code_touches(&self, code: &str, run: &Run, depth: u32, looks: &mut Looks) -> Touch {
         let dir = run.dir.as_deref();
         let mut worst = Touch::None;
         for goal in &self.goals {
@@ -260,7 +259,7 @@ impl Question<'_> {
                     home: None,
                 };
                 let found = survey(command, start);
-                worst = worst.max(self.inspect(&found, depth + 1, &mut 0));
+                worst = worst.max(self.inspect(&found, depth + 1, looks));
             }
         }
         worst

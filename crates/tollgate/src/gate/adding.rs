@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::git::{Asked, Git, GitError};
 use super::index::{self, Moved};
@@ -50,14 +49,6 @@ impl Adding {
         fs::private_directory(local).map_err(|error| trouble(&error))?;
         sweep(local);
         Self::begin_in(git, local, logs)
-    }
-
-    /// The same for one who waits no longer than this.
-    pub(super) fn within(self, patience: Duration) -> Self {
-        Self {
-            asked: self.asked.within(patience),
-            ..self
-        }
     }
 
     /// The same with a temporary directory in `place`, without `logs`.

@@ -69,6 +69,8 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct Git {
     root: PathBuf,
     repository: Repository,
+    /// When all answers must be there, for one who is wary of the project.
+    wary: Option<Instant>,
 }
 
 /// Why git gave no answer, or a no.
@@ -143,7 +145,26 @@ impl Git {
         Ok(Self {
             root: root.to_owned(),
             repository,
+            wary: None,
         })
+    }
+
+    /// The same for one who has so much time for all answers together, and is wary of a project that
+    /// nobody trusted: its configuration names programs that git would start. Those that it starts
+    /// none the less, such as filters, end with it.
+    pub(crate) fn wary(self, patience: Duration) -> Self {
+        Self {
+            wary: Some(Instant::now() + patience),
+            ..self
+        }
+    }
+
+    /// The same for one who is as wary as the other.
+    pub(super) fn wary_like(self, other: &Self) -> Self {
+        Self {
+            wary: other.wary,
+            ..self
+        }
     }
 
     /// The branch, as `.execution_state` has it: `HEAD` without one.
@@ -214,7 +235,7 @@ impl Git {
 
     /// Starts git on a question without waiting for the answer.
     pub(crate) fn ask<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        Asked::start(self.command(&[], args), Group::Ours)
+        self.start(self.command(args))
     }
 
     /// The same with another index.
@@ -223,22 +244,23 @@ impl Git {
         index: &Path,
         args: impl IntoIterator<Item = S>,
     ) -> Asked {
-        let (mut command, what) = self.command(&[], args);
+        let (mut command, what) = self.command(args);
         command.env("GIT_INDEX_FILE", index);
-        Asked::start((command, what), Group::Ours)
+        self.start((command, what))
     }
 
-    /// The same in a project that nobody trusted: its configuration names programs that git would
-    /// start. Those that it starts none the less, such as filters, end with it.
-    pub(crate) fn ask_wary<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        let (mut command, what) = self.command(&["-c", "core.fsmonitor=false"], args);
+    fn start(&self, (mut command, what): (Command, String)) -> Asked {
+        let Some(until) = self.wary else {
+            return Asked::start((command, what), Group::Ours);
+        };
         command.process_group(0);
-        Asked::start((command, what), Group::Own)
+        let left = until.saturating_duration_since(Instant::now());
+        Asked::start((command, what), Group::Own).within(left)
     }
 
     /// Starts git on a change of the repository, with the repository's own hooks and settings.
     pub(crate) fn act<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Asked {
-        let (mut command, what) = self.command(&[], args);
+        let (mut command, what) = self.command(args);
         for name in SETTING {
             command.env_remove(name);
         }
@@ -246,11 +268,7 @@ impl Git {
     }
 
     /// The command, and what messages call it.
-    fn command<S: AsRef<OsStr>>(
-        &self,
-        options: &[&str],
-        args: impl IntoIterator<Item = S>,
-    ) -> (Command, String) {
+    fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> (Command, String) {
         let mut command = Command::new("git");
         command
             .args([
@@ -259,8 +277,10 @@ impl Git {
                 "-c",
                 "advice.addEmbeddedRepo=false",
             ])
-            .args(options)
             .current_dir(&self.root);
+        if self.wary.is_some() {
+            command.args(["-c", "core.fsmonitor=false"]);
+        }
         let mut words = Vec::new();
         for arg in args {
             command.arg(arg.as_ref());

@@ -30,7 +30,7 @@ pub(super) struct Link {
 
 /// The work tree of the repository at `path`, if it is checked out and another one than the outer.
 pub(super) fn at(outer: &Git, path: &Path) -> Option<Git> {
-    let inner = Git::at(path).ok()?;
+    let inner = Git::at(path).ok()?.wary_like(outer);
     // Another work tree of the same repository is other work.
     (inner.top() == path && !inner.is_same_repository(outer)).then_some(inner)
 }

@@ -5,7 +5,6 @@
 //! nothing stands against that, and `adding`, which has git do it.
 
 use std::path::Path;
-use std::time::Duration;
 
 use super::adding::{Added, Adding};
 use super::changes;
@@ -53,14 +52,6 @@ impl Snapshot {
         match Plain::take(git, logs) {
             Some(plain) => Ok(Self::Plain(plain)),
             None => Adding::begin(git, local, logs).map(Self::ByGit),
-        }
-    }
-
-    /// The same for one who waits for git no longer than this.
-    pub(crate) fn within(self, patience: Duration) -> Self {
-        match self {
-            Self::Plain(_) => self,
-            Self::ByGit(adding) => Self::ByGit(adding.within(patience)),
         }
     }
 

@@ -164,3 +164,17 @@ fn an_agent_cannot_say_that_the_tests_passed_on_another_tree() {
         assert_eq!(record(&bench)["verified_tree"], tree, "{lie}: {run:?}");
     }
 }
+
+#[test]
+fn a_git_that_does_not_answer_holds_nobody_up() {
+    let bench = bench();
+    bench.project.file(".gitattributes", "* filter=slow\n");
+    bench
+        .project
+        .git(&["config", "filter.slow.clean", "sleep 600"]);
+    let begun = std::time::Instant::now();
+    pass(&bench);
+    assert!(begun.elapsed().as_secs() < 60);
+    assert_eq!(record(&bench)["completed"], true);
+    assert_eq!(record(&bench)["verified_tree"], Value::Null);
+}

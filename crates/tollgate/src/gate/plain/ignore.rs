@@ -2,6 +2,12 @@
 
 use super::wildmatch::{Stars, matches};
 
+/// With more rules, git takes its time, which somebody watches.
+const MOST: usize = 2_000;
+
+/// Each `**` of a rule may double what it takes to try it.
+const STARS: usize = 4;
+
 /// The rules that hold in a directory, those of deeper files later.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
@@ -34,14 +40,20 @@ impl Rules {
     /// that only git should read.
     pub(super) fn add_general(&mut self, text: &[u8]) -> Option<()> {
         self.general.push(read(text, 0)?);
-        Some(())
+        self.are_few()
+    }
+
+    fn are_few(&self) -> Option<()> {
+        let files = self.general.iter().chain(&self.directories);
+        (files.map(Vec::len).sum::<usize>() <= MOST).then_some(())
     }
 
     /// Goes into a directory, whose path has so many bytes with the slash at its end.
     pub(super) fn enter(&mut self, text: Option<&[u8]>, base: usize) -> Option<()> {
         let rules = text.map_or_else(|| Some(Vec::new()), |text| read(text, base))?;
+        let is_empty = rules.is_empty();
         self.directories.push(rules);
-        Some(())
+        if is_empty { Some(()) } else { self.are_few() }
     }
 
     /// Leaves a directory.
@@ -113,7 +125,9 @@ fn rule(line: &[u8], base: usize) -> Option<Rule> {
         Some(rest) => (true, rest),
         None => (false, line),
     };
-    if has_odd_stars(pattern) {
+    let parts = || pattern.split(|byte| *byte == b'/');
+    let stars = parts().filter(|part| *part == b"**").count();
+    if stars > STARS || parts().any(has_odd_stars) {
         return None;
     }
     let is_special = |byte: &u8| b"*?[\\".contains(byte);
@@ -130,11 +144,10 @@ fn rule(line: &[u8], base: usize) -> Option<Rule> {
     })
 }
 
-/// Whether two stars stand beside something else than a slash. What such a rule means depends on
-/// git's version.
-fn has_odd_stars(pattern: &[u8]) -> bool {
-    let mut components = pattern.split(|byte| *byte == b'/');
-    components.any(|part| part != b"**" && part.windows(2).any(|two| two == b"**"))
+/// Whether there are two stars beside something else. What such a rule means depends on git's
+/// version.
+fn has_odd_stars(part: &[u8]) -> bool {
+    part != b"**" && part.windows(2).any(|two| two == b"**")
 }
 
 /// Without the blanks at the end, unless a backslash is before them.

@@ -183,7 +183,13 @@ impl Plain {
             now.modified == before.modified && now.size == before.size && now.mode == before.mode;
         // Whoever writes a file can set the first of its times, and whoever is quick need not.
         let is_certain = now == before && now.changed.0 < self.at - TICK;
-        is_as_before && (is_certain || holds(top, path, file))
+        is_as_before
+            && (is_certain
+                || if now.size <= walk::BYTES {
+                    holds(top, path, file)
+                } else {
+                    now == before
+                })
     }
 }
 
@@ -195,7 +201,7 @@ fn holds(top: &OwnedFd, path: &OsStr, file: &trees::File) -> bool {
     } else {
         CString::new(path.as_bytes())
             .ok()
-            .and_then(|path| walk::content(top.as_fd(), &path))
+            .and_then(|path| walk::content(top.as_fd(), &path, walk::BYTES))
     };
     content.is_some_and(|content| Id::of(Kind::Blob, &content) == file.id)
 }

@@ -15,7 +15,7 @@ use sha1::{Digest as _, Sha1};
 use super::packs::Packs;
 
 /// No larger object is read; git is asked instead.
-pub(super) const LARGEST: usize = 16 << 20;
+pub(super) const LARGEST: usize = 4 << 20;
 
 /// What is smaller takes one block of a disk, packed or not.
 const BLOCK: usize = 4 << 10;

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::objects::{Id, Kind, LARGEST};
 
 /// More differences on top of one another are git's to follow.
-const DEPTH: u32 = 100;
+const DEPTH: u32 = 60;
 
 /// What an index of the second version begins with.
 const MAGIC: [u8; 8] = *b"\xfftOc\0\0\0\x02";

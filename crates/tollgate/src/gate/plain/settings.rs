@@ -14,7 +14,7 @@ use crate::gate::git::LEADING_ASTRAY;
 use tollgate_core::git::Repository;
 
 /// No file of settings or rules that is read is larger.
-const CAP: u64 = 1 << 20;
+const CAP: u64 = 1 << 18;
 
 /// A git that lies in one of these has the settings of the machine in the other. One in `/usr/local`
 /// may also be another's copy.

@@ -14,6 +14,9 @@ const DIRECTORY: u32 = 0o040_000;
 /// More directories in directories are not followed.
 const DEPTH: usize = 200;
 
+/// Nor more entries: a few trees can have millions of them by naming each other.
+const ENTRIES: usize = 50_000;
+
 /// A directory of the work tree.
 #[derive(Debug)]
 pub(super) struct Directory {
@@ -105,6 +108,7 @@ pub(super) fn differing(objects: &Objects, base: Id, now: &Directory) -> Option<
         objects,
         path: Vec::new(),
         depth: 0,
+        entries: 0,
         paths: Vec::new(),
     };
     comparison.compare(Some(base), Some(now))?;
@@ -115,6 +119,7 @@ struct Comparison<'c> {
     objects: &'c Objects,
     path: Vec<u8>,
     depth: usize,
+    entries: usize,
     paths: Vec<Vec<u8>>,
 }
 
@@ -138,7 +143,12 @@ impl Comparison<'_> {
         let entries = now.iter().flat_map(|now| &now.entries);
         let mut after: BTreeMap<&[u8], &Node> =
             entries.map(|(name, node)| (&**name, node)).collect();
-        for entry in read(&content)? {
+        let before = read(&content)?;
+        self.entries += before.len() + 1;
+        if self.entries > ENTRIES {
+            return None;
+        }
+        for entry in before {
             self.entry(entry.name, Some(entry), after.remove(entry.name))?;
         }
         for (name, node) in after {

@@ -14,11 +14,11 @@ use crate::gate::index::{Entry, low};
 
 /// Beyond so many names, so many bytes that nobody knows, or so deep, git is as fast.
 const NAMES: usize = 20_000;
-const BYTES: u64 = 16 << 20;
+pub(super) const BYTES: u64 = 16 << 20;
 const DEPTH: usize = 100;
 
 /// No rules of a directory are longer.
-const RULES: usize = 1 << 20;
+const RULES: u64 = 1 << 16;
 
 /// The right to execute, of the owner: all that git keeps of them.
 const EXECUTABLE: u32 = 0o100;
@@ -141,10 +141,10 @@ fn read(file: &OwnedFd, size: u64) -> Option<Vec<u8>> {
     (content.len() == length).then_some(content)
 }
 
-/// What is in a regular file, if it is one.
-pub(super) fn content(place: BorrowedFd<'_>, name: &CStr) -> Option<Vec<u8>> {
+/// What is in a regular file of at most this size.
+pub(super) fn content(place: BorrowedFd<'_>, name: &CStr, most: u64) -> Option<Vec<u8>> {
     let file = open(place, name, OFlags::empty())?;
-    let size = regular(&file)?;
+    let size = regular(&file).filter(|size| *size <= most)?;
     read(&file, size)
 }
 
@@ -188,10 +188,10 @@ impl Walk<'_> {
             if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
                 names.push((entry.file_name().to_owned(), entry.file_type()));
             }
-        }
-        self.names += names.len();
-        if self.names > NAMES {
-            return None;
+            self.names += 1;
+            if self.names > NAMES {
+                return None;
+            }
         }
         let place = Place {
             fd: listing.fd().ok()?,
@@ -202,9 +202,7 @@ impl Walk<'_> {
             .iter()
             .find(|(name, _)| name.as_bytes() == b".gitignore");
         let rules = match rules {
-            Some((name, _)) if !is_ignored => {
-                Some(content(place.fd, name).filter(|text| text.len() <= RULES)?)
-            }
+            Some((name, _)) if !is_ignored => Some(content(place.fd, name, RULES)?),
             Some(_) | None => None,
         };
         self.rules.enter(rules.as_deref(), self.path.len())?;

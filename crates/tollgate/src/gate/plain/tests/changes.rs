@@ -268,7 +268,9 @@ pub(super) fn change(dice: &mut Dice, ground: &Ground, has_set_back: &mut bool) 
             // A directory in the place of a file, or a file in the place of a directory.
             make(top, &at);
             if dice.is(70) {
-                put(&full.join(dice.pick(&["in", "in2"])), b"in\n");
+                let inside = full.join(dice.pick(&["in", "in2"]));
+                clear(&inside);
+                put(&inside, b"in\n");
             }
         }
         9 if !parent.as_os_str().is_empty() => {

@@ -312,6 +312,35 @@ fn moves(dice: &mut Dice, ground: &Ground, plain: &Plain, seed: u64) {
     assert_eq!(plain.moved(&ground.opened()), Moved::Yes, "{seed} {name:?}");
 }
 
+/// What would take without end here is git's, which is ended when it takes too long.
+#[test]
+fn what_is_made_to_take_long_is_left_to_git() {
+    let ground = Ground::new();
+    ground.put(format!("{}a", "a/".repeat(60)), "");
+    let doubts = |rules: &str| {
+        ground.put(".gitignore", rules);
+        ground.plain().is_none()
+    };
+    assert!(!doubts("**/*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a/**/b\n"));
+    assert!(doubts(&format!("{}b\n", "**/".repeat(40))));
+    assert!(doubts(&"b\n".repeat(3_000)));
+    // Each of these trees has ten entries, which are all the same one.
+    ground.put(".gitignore", "a\n");
+    ground.put("one", "1");
+    ground.git(&["add", "one"]);
+    let mut tree = String::from_utf8(ground.git(&["write-tree"])).unwrap();
+    for _ in 0..12 {
+        let list = (0..10).map(|name| format!("040000 tree {}\t{name}\n", tree.trim()));
+        let list = list.collect::<Vec<_>>().concat();
+        put(&ground.home.path().join("list"), list.as_bytes());
+        let mut command = ground.command(&["mktree"]);
+        command.stdin(std::fs::File::open(ground.home.path().join("list")).unwrap());
+        tree = String::from_utf8(said(&mut command)).unwrap();
+    }
+    let plain = ground.plain().unwrap();
+    assert_eq!(plain.since(&ground.opened(), tree.trim()), None);
+}
+
 /// `TOLLGATE_PLAIN=20000:5` plays so many, from this seed on.
 #[test]
 fn in_random_repositories_the_answer_is_gits_own() {

@@ -182,7 +182,7 @@ fn a_program_ends_with_its_terminal() {
     drop(terminal);
     // Its files are closed a moment before it is gone.
     let waited = std::time::Instant::now();
-    while runs(process) && waited.elapsed() < Duration::from_secs(60) {
+    while runs(process) && waited.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(!runs(process), "{screen}");

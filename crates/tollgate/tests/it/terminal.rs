@@ -180,5 +180,10 @@ fn a_program_ends_with_its_terminal() {
     let (process, _) = process.split_once(']').unwrap();
     assert!(runs(process), "{screen}");
     drop(terminal);
+    // Its files are closed a moment before it is gone.
+    let waited = std::time::Instant::now();
+    while runs(process) && waited.elapsed() < Duration::from_mins(1) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert!(!runs(process), "{screen}");
 }

@@ -441,7 +441,7 @@ impl Run<'_> {
             } else {
                 journal.flush();
             }
-            drop(children);
+            children.dismiss();
             subject.work.evidence(&subject.git)
         });
         for result in &results {

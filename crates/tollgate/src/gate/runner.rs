@@ -76,7 +76,8 @@ pub(crate) fn run_all(
         .iter()
         .enumerate()
         .partition(|(_, job)| crew.config.allow_parallel && job.is_parallel());
-    let limit = if crew.config.allow_parallel {
+    // To find out how many cores there are takes twenty system calls.
+    let limit = if crew.config.allow_parallel && jobs.len() > 1 {
         let cores = || std::thread::available_parallelism().map_or(2, usize::from);
         crew.config.max_parallel.unwrap_or_else(cores)
     } else {

@@ -67,6 +67,8 @@ pub(crate) struct Children {
     errand: Option<Errand>,
     /// What children without input read, opened once for all of them.
     nothing: Option<File>,
+    /// No child will be started any more.
+    dismissed: AtomicBool,
 }
 
 /// Something to do now and then while children run.
@@ -167,6 +169,7 @@ impl Children {
             cut_off,
             errand: None,
             nothing: File::open("/dev/null").ok(),
+            dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
         })
     }
@@ -288,10 +291,21 @@ impl Children {
     }
 }
 
+impl Children {
+    /// Says that no child will be started any more. What watched over them is gone when this is
+    /// dropped; until then there is something else to do.
+    pub(crate) fn dismiss(&self) {
+        if !self.dismissed.swap(true, Ordering::Relaxed) {
+            self.offspring.clear_strangers();
+            self.watchdog.dismiss();
+        }
+    }
+}
+
 impl Drop for Children {
     fn drop(&mut self) {
-        self.offspring.clear_strangers();
-        self.watchdog.stop();
+        self.dismiss();
+        self.watchdog.wait();
     }
 }
 

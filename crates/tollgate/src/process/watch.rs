@@ -83,9 +83,15 @@ impl Watchdog {
     }
 
     /// Lets it go. Nobody is left to be watched, so it need not wake up for that.
-    pub(super) fn stop(&self) {
+    pub(super) fn dismiss(&self) {
         if let Ok(mut process) = self.process.lock() {
             let _gone = process.kill();
+        }
+    }
+
+    /// Waits until it is gone.
+    pub(super) fn wait(&self) {
+        if let Ok(mut process) = self.process.lock() {
             let _status = process.wait();
         }
     }

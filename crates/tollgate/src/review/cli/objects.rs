@@ -69,7 +69,12 @@ pub(crate) fn only(text: &str, deciding: Deciding) -> Result<Map<String, Value>,
     let mut answer = None;
     let mut count = 0;
     let mut near_miss = None;
-    for found in objects(text, deciding.key)? {
+    for found in objects(text)? {
+        if !found.object.contains_key(deciding.key) {
+            // What decides inside of another object may be what was meant.
+            count += usize::from(found.object.values().any(|value| has(value, deciding)));
+            continue;
+        }
         match found.decides(deciding) {
             Ok(()) => {
                 count += 1;
@@ -96,8 +101,21 @@ pub(crate) fn only(text: &str, deciding: Deciding) -> Result<Map<String, Value>,
     }
 }
 
-/// Every outermost JSON object with `key` in a text, in one pass.
-fn objects<'t>(text: &'t str, key: &str) -> Result<Vec<Found<'t>>, NoAnswer> {
+/// Whether an object of the schema is somewhere in a value.
+fn has(value: &Value, deciding: Deciding) -> bool {
+    match value {
+        Value::Object(members) => {
+            let word = members.get(deciding.key).and_then(Value::as_str);
+            word.is_some_and(|word| deciding.words.contains(&word))
+                || members.values().any(|value| has(value, deciding))
+        }
+        Value::Array(items) => items.iter().any(|value| has(value, deciding)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Every outermost JSON object in a text, in one pass.
+fn objects(text: &str) -> Result<Vec<Found<'_>>, NoAnswer> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some((before, rest)) = text.get(at..).and_then(|rest| {
@@ -115,14 +133,12 @@ fn objects<'t>(text: &'t str, key: &str) -> Result<Vec<Found<'t>>, NoAnswer> {
                     .split_at_checked(values.byte_offset())
                     .unwrap_or((rest, ""));
                 at = before.len() + text.len();
-                if object.contains_key(key) {
-                    found.push(Found {
-                        object,
-                        before,
-                        text,
-                        after,
-                    });
-                }
+                found.push(Found {
+                    object,
+                    before,
+                    text,
+                    after,
+                });
             }
             Some(Err(error)) if error.is_eof() => {
                 return Err(Kind::Unreadable.because("its JSON breaks off"));

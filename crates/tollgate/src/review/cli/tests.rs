@@ -331,6 +331,10 @@ fn what_could_be_a_quotation_or_a_part_is_no_answer() {
         ),
         (format!("{real}\n{real}"), Kind::SeveralObjects),
         (
+            format!("{{\"result\":{{\"status\":\"fail\"}}}}\n{real}"),
+            Kind::SeveralObjects,
+        ),
+        (
             r#"{"status":"fail","status":"pass"}"#.to_owned(),
             Kind::SeveralObjects,
         ),

@@ -108,9 +108,10 @@ pub(crate) fn a_state_that_a_script_forged_is_put_back(agent: Agent) -> String {
     state["state_version"] = json!(9);
     let scene = Scene::new(agent, Project::new().state(&state));
     let before = scene.project.read(STATE);
-    // Nobody sees through a program that does it.
+    // A script is read, but not what it reads: nobody sees that this one does it.
+    scene.project.file("where", STATE);
     let script =
-        "#!/bin/sh\nsed -i 's/\"state_version\": 9/\"state_version\": 2/' .isdlc/state.json\n";
+        "#!/bin/sh\nsed -i 's/\"state_version\": 9/\"state_version\": 2/' \"$(cat where)\"\n";
     let forge = scene.program("forge", script).display().to_string();
     let session = scene.play(vec![call(agent, &forge), call(agent, "true"), done()]);
     session.ends_well();

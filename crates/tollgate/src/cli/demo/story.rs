@@ -99,8 +99,10 @@ impl Play<'_> {
             &format!("sed -i 's/pending/completed/' {state}"),
             Expected::Stopped("SFG-001"),
         )?;
-        // No text shows what a script does. Its effect does.
-        self.write("tidy.sh", &format!("rm -f {state}\n"))?;
+        // A script is read, but not what it reads. Its effect is seen in any case.
+        self.stage.shell(&format!("echo {state} > old-files"))?;
+        let script = "rm -f \"$(cat old-files)\"\n";
+        self.write("tidy.sh", script)?;
         let command = "sh tidy.sh";
         self.attempt(command, Expected::Allowed)?;
         self.stage.shell(command)?;
@@ -115,7 +117,7 @@ impl Play<'_> {
             &event,
             Expected::Undone,
         )?;
-        self.stage.shell("rm tidy.sh")?;
+        self.stage.shell("rm tidy.sh old-files")?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
-use crate::process::Children;
+use crate::process::Opening;
 use crate::trust::Consent;
 
 /// What is asked for.
@@ -26,8 +26,8 @@ pub(crate) struct Request<'r> {
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
     pub(crate) asker: Asker,
-    /// What was prepared for children already.
-    pub(crate) ready: RefCell<Option<Children>>,
+    /// What is being prepared for children already.
+    pub(crate) opening: RefCell<Option<Opening>>,
 }
 
 /// Who asked for a run, for the journal.

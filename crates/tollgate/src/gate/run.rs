@@ -107,9 +107,7 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let base = self.request.scope.base_name(self.config, self.env);
         let mut record = Record::load(self.layout, self.config);
-        let (ground, work) = self.look(&git, &base, &record, || {
-            self.definitions();
-        })?;
+        let (ground, work) = self.look(&git, &base, &record)?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
         }
@@ -142,8 +140,8 @@ impl Run<'_> {
     }
 
     fn children(&self) -> std::io::Result<Children> {
-        match self.request.ready.take() {
-            Some(ready) => Ok(ready),
+        match self.request.opening.take() {
+            Some(opening) => opening.opened(),
             None => Children::open(self.request.consent, self.request.cut_off),
         }
     }
@@ -218,13 +216,12 @@ impl Run<'_> {
     }
 
     /// What the work is: since the last verified tree, if these very gates saw it, else since the
-    /// base. `meanwhile` is called while git looks.
+    /// base.
     fn look(
         &self,
         git: &Git,
         base: &str,
         record: &Record,
-        meanwhile: impl FnOnce(),
     ) -> Result<(Ground, Work), Box<RunResult>> {
         let scope = &self.request.scope;
         // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
@@ -252,7 +249,10 @@ impl Run<'_> {
         let staged = older
             .as_ref()
             .and_then(|(older, _)| snapshot.staged_since(git, older));
-        meanwhile();
+        if staged.is_some() {
+            // While git looks.
+            self.definitions();
+        }
         let staged = staged.map(Asked::paths).transpose()?;
         let taken = snapshot.taken(git)?;
         // The tree is written while the gates run on it.
@@ -400,11 +400,7 @@ impl Run<'_> {
         };
         let journal = Journalled::new(self.layout, &self.request.asker);
         let queue = journal.queue();
-        let written = subject.work.pair.head.errand();
-        let children = children.meanwhile(move || {
-            written();
-            queue.flush();
-        });
+        let children = children.meanwhile(move || queue.flush());
         let watch = |event: &Event<'_>| {
             journal.tell(event);
             console.tell(event);
@@ -433,7 +429,14 @@ impl Run<'_> {
             git: &subject.git,
             search: self.env.path.as_deref().unwrap_or_default(),
         };
-        let mut results = runner::run_all(&crew, &subject.jobs, &watch);
+        // What does not depend on how the gates end need not wait for it.
+        let meanwhile = || {
+            subject.work.pair.head.write_ahead();
+            self.definitions();
+            // Who needs it and does not find it says so.
+            let _later = tollgate_core::fs::private_directory(&self.layout.local());
+        };
+        let mut results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile);
         // git may still be writing the tree: until it has, there is something else to do.
         let evidence = std::thread::scope(|scope| {
             if results.len() >= MANY {

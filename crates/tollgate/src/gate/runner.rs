@@ -11,7 +11,7 @@ use super::jobs::{Gate, Job};
 use super::logs::Logs;
 use super::result::{GateResult, Outcome};
 use super::{Event, Observer, check, reviewing};
-use crate::process::{Children, Ongoing};
+use crate::process::{Children, Ended, Ongoing};
 
 /// All that running a gate needs.
 pub(crate) struct Crew<'a> {
@@ -58,19 +58,25 @@ struct Floor<'s, 'e, 'j, 'c> {
     scope: &'s Scope<'s, 'e>,
     crew: &'e Crew<'e>,
     observer: &'e Observer<'e>,
+    /// How many gates may run at once.
+    limit: usize,
     queues: Queues<'j, 'c>,
     checks: Vec<Running<'j, 'c>>,
     beside: Vec<Beside<'s, 'j, 'c>>,
+    /// Those that started, and nobody was told yet.
+    untold: Vec<&'j Job<'c>>,
     /// A gate failed fast.
     stopped: bool,
     results: Vec<Option<GateResult>>,
 }
 
-/// Runs all jobs. The results are in the order of the jobs.
+/// Runs all jobs. The results are in the order of the jobs. `meanwhile` is called once, when all
+/// that may run are running.
 pub(crate) fn run_all(
     crew: &Crew<'_>,
     jobs: &[Job<'_>],
     observer: &Observer<'_>,
+    meanwhile: impl FnOnce(),
 ) -> Vec<GateResult> {
     let (parallel, serial) = jobs
         .iter()
@@ -88,6 +94,7 @@ pub(crate) fn run_all(
             scope,
             crew,
             observer,
+            limit,
             queues: Queues {
                 serial,
                 parallel,
@@ -95,20 +102,17 @@ pub(crate) fn run_all(
             },
             checks: Vec::new(),
             beside: Vec::new(),
+            untold: Vec::new(),
             stopped: false,
             results: jobs.iter().map(|_| None).collect(),
         };
-        loop {
-            while floor.checks.len() + floor.beside.len() < limit
-                && let Some((index, job)) = floor.queues.next()
-            {
-                floor.start(index, job);
-            }
-            if floor.checks.is_empty() && floor.beside.is_empty() {
-                return floor.results.into_iter().flatten().collect();
-            }
+        floor.fill();
+        floor.tell();
+        meanwhile();
+        while !floor.checks.is_empty() || !floor.beside.is_empty() {
             floor.wait();
         }
+        floor.results.into_iter().flatten().collect()
     })
 }
 
@@ -122,12 +126,35 @@ impl<'j, 'c> Queues<'j, 'c> {
         }
         self.parallel.pop_front()
     }
+
+    /// A job has ended.
+    fn leave(&mut self, index: usize) {
+        if self.at_serial == Some(index) {
+            self.at_serial = None;
+        }
+    }
 }
 
 impl<'s, 'e, 'j: 's, 'c: 's> Floor<'s, 'e, 'j, 'c>
 where
     'e: 's,
 {
+    /// Starts as many as may run.
+    fn fill(&mut self) {
+        while self.checks.len() + self.beside.len() < self.limit
+            && let Some((index, job)) = self.queues.next()
+        {
+            self.start(index, job);
+        }
+    }
+
+    /// Tells who started.
+    fn tell(&mut self) {
+        for job in self.untold.drain(..) {
+            (self.observer)(&Event::Started(job));
+        }
+    }
+
     fn start(&mut self, index: usize, job: &'j Job<'c>) {
         let not_run = |why: &str| GateResult::new(job, Outcome::NotRun, why);
         if self.stopped {
@@ -136,12 +163,15 @@ where
         if self.crew.children.is_cancelled() {
             return self.ended(index, job, not_run("not started: the run ended before"));
         }
-        (self.observer)(&Event::Started(job));
+        self.untold.push(job);
         match &job.gate {
             Gate::Check { check, directory } => {
                 match check::begin(self.crew, job, check, directory) {
                     Ok((ongoing, open)) => self.checks.push((ongoing, (index, job, open))),
-                    Err(result) => self.ended(index, job, *result),
+                    Err(result) => {
+                        self.tell();
+                        self.ended(index, job, *result);
+                    }
                 }
             }
             Gate::Review(review) => {
@@ -160,6 +190,7 @@ where
     ) {
         let Ok((done, end)) = std::io::pipe() else {
             // Without one it is done here, and the others wait.
+            self.tell();
             return self.ended(index, job, work());
         };
         let thread = self.scope.spawn(move || {
@@ -173,7 +204,8 @@ where
         });
     }
 
-    /// Waits until something has happened, and notes what it was.
+    /// Waits until something has happened, has the next ones start, and notes what it was: while
+    /// something is written down about those that ended, others run already.
     fn wait(&mut self) {
         let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
         let children = self.crew.children;
@@ -185,6 +217,7 @@ where
             let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             self.ended(index, job, result);
         }
+        let mut over = Vec::new();
         let mut at = 0;
         while let Some((ongoing, _)) = self.checks.get_mut(at) {
             let Some(ended) = children.look(ongoing) else {
@@ -192,19 +225,33 @@ where
                 continue;
             };
             let (_, (index, job, open)) = self.checks.swap_remove(at);
-            if check::is_long(&ended) {
-                self.aside(index, job, || open.finish(job, Ok(ended)));
+            if job.is_fail_fast() {
+                // Whether any other may start depends on it.
+                self.finish(index, job, open, ended);
             } else {
-                let result = open.finish(job, Ok(ended));
-                self.ended(index, job, result);
+                self.queues.leave(index);
+                over.push((index, job, open, ended));
             }
+        }
+        self.fill();
+        for (index, job, open, ended) in over {
+            self.finish(index, job, open, ended);
+        }
+        self.tell();
+    }
+
+    /// Notes what an ended check came to.
+    fn finish(&mut self, index: usize, job: &'j Job<'c>, open: check::Open<'j>, ended: Ended) {
+        if check::is_long(&ended) && !job.is_fail_fast() {
+            self.aside(index, job, || open.finish(job, Ok(ended)));
+        } else {
+            let result = open.finish(job, Ok(ended));
+            self.ended(index, job, result);
         }
     }
 
     fn ended(&mut self, index: usize, job: &Job<'_>, result: GateResult) {
-        if self.queues.at_serial == Some(index) {
-            self.queues.at_serial = None;
-        }
+        self.queues.leave(index);
         if job.is_fail_fast() && result.outcome != Outcome::Pass {
             self.stopped = true;
         }

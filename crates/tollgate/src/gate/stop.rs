@@ -343,7 +343,7 @@ impl Case<'_> {
                 trace: self.env.trace.clone(),
             },
             // A stop often has nothing to run.
-            ready: None.into(),
+            opening: None.into(),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {

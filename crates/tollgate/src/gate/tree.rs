@@ -41,14 +41,12 @@ impl Tree {
         }
     }
 
-    /// Something to do while there is nothing else to do: after it, the name is known.
-    pub(super) fn errand(&self) -> impl Fn() + Send + Sync + 'static {
-        let unwritten = self.unwritten.clone();
-        move || {
-            if let Some(unwritten) = &unwritten {
-                // Who asks for the name is told.
-                let _later = unwritten.write();
-            }
+    /// Writes what is left to write, unless git does: something to do while there is nothing else
+    /// to do.
+    pub(super) fn write_ahead(&self) {
+        if let Some(unwritten) = &self.unwritten {
+            // Who asks for the name is told.
+            let _later = unwritten.write();
         }
     }
 

@@ -19,6 +19,7 @@
 mod log;
 mod offspring;
 mod ongoing;
+mod opening;
 pub(crate) mod secrets;
 mod watch;
 
@@ -35,6 +36,7 @@ use rustix::process::Pid;
 
 use log::Spool;
 pub(crate) use ongoing::Ongoing;
+pub(crate) use opening::Opening;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -155,13 +157,23 @@ pub(crate) enum End {
 
 impl Children {
     /// Prepares for children, to be called on the main thread: it becomes the parent of what the
-    /// children leave behind. With `cut_off`, no child runs beyond that moment. What runs is the
+    /// children leave behind. [`Opening`] does it while something else is done. With `cut_off`, no child runs beyond that moment. What runs is the
     /// project's choice, so somebody must have consented to it.
     pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
-        let mark = format!("{}-{:x}", std::process::id(), nanoseconds());
+        let mark = new_mark();
         let watchdog = watch::Watchdog::start(&mark)?;
-        Ok(Self {
-            offspring: offspring::Offspring::adopt(),
+        Ok(Self::watched(watchdog, mark, cut_off))
+    }
+
+    fn watched(watchdog: watch::Watchdog, mark: String, cut_off: Option<Instant>) -> Self {
+        let offspring = offspring::Offspring::adopt();
+        if let Some(pid) = watchdog.pid() {
+            // It may have been started by a thread that is not quite gone, whose child it is until
+            // then.
+            offspring.started(pid);
+        }
+        Self {
+            offspring,
             watchdog,
             mark,
             started: AtomicU64::new(0),
@@ -171,7 +183,7 @@ impl Children {
             nothing: File::open("/dev/null").ok(),
             dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
-        })
+        }
     }
 
     /// Has this done whenever a running child is looked at, which no child notices.
@@ -396,10 +408,12 @@ fn is_unread() -> bool {
         && fds.iter().any(|fd| fd.revents().intersects(closed))
 }
 
-fn nanoseconds() -> u128 {
-    std::time::SystemTime::now()
+/// No two runs have the same.
+fn new_mark() -> String {
+    let nanoseconds = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos())
+        .map_or(0, |since| since.as_nanos());
+    format!("{}-{nanoseconds:x}", std::process::id())
 }
 
 #[cfg(test)]

@@ -66,6 +66,11 @@ impl Watchdog {
         })
     }
 
+    pub(super) fn pid(&self) -> Option<Pid> {
+        let process = self.process.lock().ok()?;
+        Pid::from_raw(i32::try_from(process.id()).ok()?)
+    }
+
     pub(super) fn started(&self, group: Pid) {
         let mut pipe = self.pipe();
         pipe.note('+', group);

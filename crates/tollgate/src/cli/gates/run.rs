@@ -11,7 +11,7 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
-use crate::process::Children;
+use crate::process::Opening;
 use crate::trust::Consent;
 use crate::ui::plain::PlainLines;
 
@@ -29,9 +29,8 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
-    // Whoever says `run` expects something to run. While the configuration is read a core is free,
-    // and while git looks none is.
-    let ready = Children::open(&consent, None).ok();
+    // Whoever says `run` expects something to run.
+    let opening = Opening::begin(&consent, None);
     let project = match Project::open(arguments.json) {
         Ok(project) => project,
         Err(code) => return code,
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         purpose: Purpose::Command,
         cut_off: None,
         asker: Asker::default(),
-        ready: ready.into(),
+        opening: Some(opening).into(),
     };
     let progress = Progress::new(&logs, which, arguments.json);
     let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));

@@ -18,11 +18,13 @@ mod replace;
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
 pub(crate) use directory::{create_directories, overwrite, write_record};
-pub use directory::{private_directory, relocate, relocate_all};
+pub use directory::{names, private_directory, relocate, relocate_all};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use pieces::Pieces;
 pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
 pub(crate) use read::{holds, open};
-pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
+pub use replace::{
+    Durability, TEMPORARY, WriteFault, create, remove, replace, replace_in_turn, sweep,
+};
 pub(crate) use replace::{Mould, Staged, link_aside, move_aside};

@@ -65,10 +65,29 @@ pub(crate) struct Staged {
 
 /// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
+    sweep(parent(path)).map_err(WriteFault::at("sweeping"))?;
+    replace_by(path, None, bytes, durability)
+}
+
+/// The same for those who take turns by a lock, and have a `name` of their own for what they have not
+/// finished: then nobody looks through the directory.
+pub fn replace_in_turn(
+    path: &Path,
+    name: &str,
+    bytes: &[u8],
+    durability: Durability,
+) -> Result<(), WriteFault> {
+    replace_by(path, Some(name), bytes, durability)
+}
+
+fn replace_by(
+    path: &Path,
+    name: Option<&str>,
+    bytes: &[u8],
+    durability: Durability,
+) -> Result<(), WriteFault> {
     let mould = Mould::of(path)?;
-    let directory = parent(path);
-    sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, None, &[bytes], mould, durability)?;
+    let staged = Staged::write(parent(path), name, &[bytes], mould, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }

@@ -50,7 +50,7 @@ pub(crate) struct Ground {
 }
 
 /// What two commits have in common: it stays so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Common {
     pub(crate) base: String,
     pub(crate) head: String,

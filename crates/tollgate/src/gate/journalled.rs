@@ -1,8 +1,8 @@
 //! A line in the journal for each gate that ended: what `serve`, `report` and `export` read.
 //!
 //! Two hundred gates that end within the blink of an eye are not two hundred turns at the
-//! journal's lock: lines wait for the next look at a running child, a twentieth of a second at
-//! most, or for the end of the run.
+//! journal's lock: lines wait for some others, for the next look at a child that runs on, which is
+//! after a twentieth of a second, or for the end of the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +14,9 @@ use super::Event;
 use super::request::Asker;
 use super::result::{GateResult, Outcome};
 use crate::review::cli::Usage;
+
+/// So many lines are worth a turn.
+const WORTH_IT: usize = 32;
 
 /// Writes gates down as they end.
 pub(super) struct Journalled<'r> {
@@ -100,8 +103,14 @@ impl<'r> Journalled<'r> {
     }
 
     fn append(&self, entry: &Entry<'_>) {
-        if let Ok(line) = entry.draft() {
-            self.queue.lock().push(line);
+        let Ok(line) = entry.draft() else {
+            return;
+        };
+        let mut lines = self.queue.lock();
+        lines.push(line);
+        if lines.len() >= WORTH_IT {
+            drop(lines);
+            self.flush();
         }
     }
 }

@@ -99,16 +99,12 @@ impl<'c> Logs<'c> {
 
     /// Names of the files in the directory that are logs of runs.
     fn names(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.directory()) else {
-            return vec![];
-        };
-        let mut names: Vec<String> = entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| !name.starts_with('.') && is_log(name))
-            .collect();
-        names.sort();
+        let names = fs::names(self.directory()).unwrap_or_default();
         names
+            .into_iter()
+            .filter_map(|name| name.into_string().ok())
+            .filter(|name| !name.starts_with('.') && is_log(name))
+            .collect()
     }
 
     /// Whether gates left logs since the last archive.
@@ -167,16 +163,12 @@ impl<'c> Logs<'c> {
     /// Moves all logs to `previous/`, and older archives one further. Says whether there were
     /// any.
     pub(crate) fn archive(&self) -> io::Result<bool> {
-        let Ok(entries) = std::fs::read_dir(self.directory()) else {
+        if !self.directory().is_dir() {
             return Ok(false);
-        };
+        }
+        let mut logs = fs::names(self.directory())?;
         // The directory may be somebody else's too.
-        let names = entries.map(|entry| Ok(entry?.file_name()));
-        let logs = names.filter(|name| match name {
-            Ok(name) => is_log(&name.to_string_lossy()),
-            Err(_) => true,
-        });
-        let logs: Vec<OsString> = logs.collect::<io::Result<_>>()?;
+        logs.retain(|name| is_log(&name.to_string_lossy()));
         let is_shown = |name: &OsString| name.to_str().is_some_and(|name| !name.starts_with('.'));
         if !logs.iter().any(is_shown) {
             return Ok(false);

@@ -7,7 +7,8 @@
 use std::io;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 use tollgate_core::state::timestamp::iso;
@@ -20,7 +21,7 @@ use super::status::Status;
 const CAP: u64 = 1 << 20;
 
 /// All that is remembered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Record {
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
@@ -31,8 +32,9 @@ pub(crate) struct Record {
 }
 
 /// The last run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Last {
+    #[serde(serialize_with = "in_words")]
     pub(crate) completed_at: Timestamp,
     pub(crate) status: Status,
     /// Runs with gates since the last pass, archive or change of context.
@@ -43,15 +45,17 @@ pub(crate) struct Last {
     /// What the gates were, as a digest.
     pub(crate) definitions: String,
     pub(crate) console: Option<std::path::PathBuf>,
-    pub(crate) failed: Vec<Failure>,
     /// Whether all was asked for that the changes call for.
+    #[serde(rename = "whole")]
     pub(crate) is_whole: bool,
+    pub(crate) failed: Vec<Failure>,
     /// Whether the record was made by Tollgate. The original's says less.
+    #[serde(skip)]
     pub(crate) is_own: bool,
 }
 
 /// A gate that did not pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Failure {
     /// The job's id.
     pub(crate) id: String,
@@ -63,13 +67,25 @@ pub(crate) struct Failure {
 }
 
 /// A tree that was seen to be green.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Verified {
     pub(crate) tree: String,
     /// What the gates were, where they ran and since which base.
     pub(crate) definitions: String,
     pub(crate) status: Status,
+    #[serde(serialize_with = "in_words")]
     pub(crate) at: Timestamp,
+}
+
+/// `.execution_state`
+#[derive(Serialize)]
+struct ExecutionState<'l> {
+    last_run_completed_at: String,
+    branch: &'l str,
+    commit: &'l str,
+    working_tree_ref: &'l str,
+    status: Status,
+    attempts: u64,
 }
 
 impl Record {
@@ -103,30 +119,27 @@ impl Record {
     /// Writes the record, and what `.execution_state` says of it.
     pub(crate) fn save(&self, layout: &Layout, config: &Config) -> io::Result<()> {
         fs::private_directory(&layout.local())?;
-        let value = json!({
-            "last": self.last.as_ref().map(Last::to_json),
-            "verified": self.verified.as_ref().map(Verified::to_json),
-            "common": self.common.as_ref().map(|common| json!({
-                "base": common.base, "head": common.head, "ancestor": common.ancestor,
-            })),
-        });
+        // Whoever writes it has the lock of the runs.
+        let write = |path: &std::path::Path, mut text: Vec<u8>, durability| {
+            text.push(b'\n');
+            fs::replace_in_turn(path, "gates", &text, durability).map_err(io::Error::other)
+        };
         let path = layout.local().join("gates.json");
-        fs::replace(&path, text(&value).as_bytes(), Durability::Synced)
-            .map_err(io::Error::other)?;
+        write(&path, serde_json::to_vec_pretty(self)?, Durability::Synced)?;
         let Some(last) = &self.last else {
             return Ok(());
         };
-        let state = json!({
-            "last_run_completed_at": iso(last.completed_at),
-            "branch": last.branch,
-            "commit": last.commit,
-            "working_tree_ref": last.tree,
-            "status": last.status.as_str(),
-            "attempts": last.attempts,
-        });
+        let state = ExecutionState {
+            last_run_completed_at: iso(last.completed_at),
+            branch: &last.branch,
+            commit: &last.commit,
+            working_tree_ref: &last.tree,
+            status: last.status,
+            attempts: last.attempts,
+        };
         Logs::of(config).prepare()?;
         let path = config.log_dir.join(".execution_state");
-        fs::replace(&path, text(&state).as_bytes(), Durability::Lazy).map_err(io::Error::other)
+        write(&path, serde_json::to_vec_pretty(&state)?, Durability::Lazy)
     }
 
     /// How many runs with gates there were since the last pass, archive or change of context.
@@ -138,8 +151,8 @@ impl Record {
     }
 }
 
-fn text(value: &Value) -> String {
-    format!("{value:#}\n")
+fn in_words<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&iso(*moment))
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {
@@ -189,21 +202,6 @@ impl Last {
             is_own: false,
         })
     }
-
-    fn to_json(&self) -> Value {
-        json!({
-            "completed_at": iso(self.completed_at),
-            "status": self.status.as_str(),
-            "attempts": self.attempts,
-            "branch": self.branch,
-            "commit": self.commit,
-            "tree": self.tree,
-            "definitions": self.definitions,
-            "console": self.console,
-            "whole": self.is_whole,
-            "failed": self.failed.iter().map(Failure::to_json).collect::<Vec<_>>(),
-        })
-    }
 }
 
 impl Failure {
@@ -219,10 +217,6 @@ impl Failure {
             print: string(value, "print")?,
         })
     }
-
-    fn to_json(&self) -> Value {
-        json!({ "id": self.id, "message": self.message, "files": self.files, "print": self.print })
-    }
 }
 
 impl Verified {
@@ -232,13 +226,6 @@ impl Verified {
             definitions: string(value, "definitions")?,
             status: Status::from_name(value.get("status")?.as_str()?)?,
             at: value.get("at")?.as_str()?.parse().ok()?,
-        })
-    }
-
-    fn to_json(&self) -> Value {
-        json!({
-            "tree": self.tree, "definitions": self.definitions,
-            "status": self.status.as_str(), "at": iso(self.at),
         })
     }
 }

@@ -21,11 +21,10 @@ use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
 use super::record::{Failure, Last, Record, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
-use super::result::{GateResult, Outcome};
 use super::runner::{self, Crew};
 use super::snapshot::Snapshot;
 use super::status::Status;
-use super::summary::{self, fixed, judge, verdict};
+use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
@@ -437,49 +436,49 @@ impl Run<'_> {
             let _later = tollgate_core::fs::private_directory(&self.layout.local());
         };
         let mut results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile);
-        // git may still be writing the tree: until it has, there is something else to do.
-        let evidence = std::thread::scope(|scope| {
-            if results.len() >= MANY {
-                scope.spawn(|| journal.flush());
-            } else {
-                journal.flush();
-            }
-            children.dismiss();
-            subject.work.evidence(&subject.git)
-        });
-        for result in &results {
-            self.debug(&format!(
-                "GATE_RESULT {} status={} duration={:.2}s",
-                result.id,
-                result.outcome.as_str(),
-                result.took.as_secs_f64()
-            ));
-        }
         let status = judge(&results, attempt > self.config.max_retries);
-        let before = record.last.as_ref().map(|last| &last.failed);
-        let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
-        watch(&Event::Summary(&summary::lines(
-            &results, &fixed, attempt, status,
-        )));
-        self.debug(&format!(
-            "RUN_END status={} iterations={attempt}",
-            status.as_str()
-        ));
-        drop(console);
-
-        let failures = self.remember(
-            &mut record,
-            subject,
-            &results,
-            (status, attempt, &evidence),
-            &console_path,
-        );
-        let saved = record.save(self.layout, self.config);
-        let archived = if status == Status::Passed && failures.is_empty() {
-            self.logs.archive()
-        } else {
-            Ok(false)
-        };
+        let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
+        let is_done = status == Status::Passed && failed.is_empty();
+        let logs = &self.logs;
+        let (saved, archived, evidence) = std::thread::scope(|scope| {
+            // Two hundred logs take a while to put away.
+            let archiving =
+                (is_done && results.len() >= MANY).then(|| scope.spawn(|| logs.archive()));
+            journal.flush();
+            children.dismiss();
+            let evidence = subject.work.evidence(&subject.git);
+            for result in &results {
+                self.debug(&format!(
+                    "GATE_RESULT {} status={} duration={:.2}s",
+                    result.id,
+                    result.outcome.as_str(),
+                    result.took.as_secs_f64()
+                ));
+            }
+            let before = record.last.as_ref().map(|last| &last.failed);
+            let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
+            watch(&Event::Summary(&summary::lines(
+                &results, &fixed, attempt, status,
+            )));
+            self.debug(&format!(
+                "RUN_END status={} iterations={attempt}",
+                status.as_str()
+            ));
+            self.remember(
+                &mut record,
+                subject,
+                &failed,
+                (status, attempt, &evidence),
+                &console_path,
+            );
+            let saved = record.save(self.layout, self.config);
+            let archived = match archiving.map(std::thread::ScopedJoinHandle::join) {
+                Some(archived) => archived.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                None if is_done => self.logs.archive(),
+                None => Ok(false),
+            };
+            (saved, archived, evidence)
+        });
         let console_log = if matches!(archived, Ok(true)) {
             for result in &mut results {
                 result.put_away(&self.logs);
@@ -489,9 +488,9 @@ impl Run<'_> {
             Some(console_path)
         };
         let mut result = RunResult {
-            message: verdict(status, &failures, Some(&results)),
+            message: verdict(status, &failed, Some(&results)),
             console_log,
-            failures,
+            failures: failed,
             changed_files: subject.work.changed.len(),
             run_number: Some(number),
             tree: evidence.tree().map(str::to_owned),
@@ -513,49 +512,16 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// Writes the run into the record, and says what is failing now.
+    /// Writes the run into the record.
     fn remember(
         &self,
         record: &mut Record,
         subject: &Subject<'_>,
-        results: &[GateResult],
+        failed: &[Failure],
         (status, attempt, evidence): (Status, u64, &Evidence),
         console: &std::path::Path,
-    ) -> Vec<Failure> {
+    ) {
         let now = Timestamp::now();
-        let mut failed: Vec<Failure> = Vec::new();
-        if let Some(last) = &record.last {
-            // What was not run again, or not to an answer, is still failing, unless the gate is
-            // gone. That it has no place in CI does not make it so.
-            let ids = last
-                .failed
-                .iter()
-                .map(|failure| failure.id.clone())
-                .collect();
-            let known = [self.site(), Site::Local]
-                .map(|site| jobs::again(self.config, &ids, Which::All, site));
-            let answered = |id: &str| {
-                let says = |result: &GateResult| {
-                    result.outcome == Outcome::Pass || result.outcome.is_failure()
-                };
-                results.iter().any(|result| result.id == id && says(result))
-            };
-            let still = last.failed.iter().filter(|failure| {
-                known.iter().flatten().any(|job| job.id == failure.id) && !answered(&failure.id)
-            });
-            failed.extend(still.cloned());
-        }
-        failed.extend(
-            results
-                .iter()
-                .filter(|result| result.outcome.is_failure())
-                .map(|result| Failure {
-                    id: result.id.clone(),
-                    message: result.message.clone(),
-                    files: result.files(),
-                    print: result.print.clone(),
-                }),
-        );
         if let Evidence::Seen(tree) = evidence
             && status.is_pass()
             && failed.is_empty()
@@ -585,11 +551,10 @@ impl Run<'_> {
             tree: evidence.tree().unwrap_or_default().to_owned(),
             definitions: self.definitions().to_owned(),
             console: Some(console.to_owned()),
-            failed: failed.clone(),
+            failed: failed.to_vec(),
             is_whole: !self.is_partial(),
             is_own: true,
         });
-        failed
     }
 
     fn note(&self, text: &str) {

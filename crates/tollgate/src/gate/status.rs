@@ -48,6 +48,12 @@ static ROWS: [Row; 13] = [
     Row { status: Status::StopHookDisabled, name: "stop_hook_disabled", label: "Stop hook disabled", exit: 0, message: "○ The stop hook is disabled in the configuration." },
 ];
 
+impl serde::Serialize for Status {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl Status {
     fn row(self) -> &'static Row {
         // The table has a row for each; a test sees to it.

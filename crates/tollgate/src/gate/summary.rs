@@ -1,8 +1,42 @@
 //! What a run says at its end.
 
-use super::record::Failure;
+use std::collections::BTreeSet;
+
+use super::config::Config;
+use super::jobs::{self, Site, Which};
+use super::record::{Failure, Last};
 use super::result::{GateResult, Outcome};
 use super::status::Status;
+
+/// What is failing now, after what failed in the last run.
+pub(super) fn failing(
+    config: &Config,
+    site: Site,
+    last: Option<&Last>,
+    results: &[GateResult],
+) -> Vec<Failure> {
+    let before = last.map_or(&[][..], |last| &last.failed);
+    // What was not run again, or not to an answer, is still failing, unless the gate is gone. That
+    // it has no place in CI does not make it so.
+    let ids: BTreeSet<String> = before.iter().map(|failure| failure.id.clone()).collect();
+    let known = [site, Site::Local].map(|site| jobs::again(config, &ids, Which::All, site));
+    let answered = |id: &str| {
+        let says =
+            |result: &GateResult| result.outcome == Outcome::Pass || result.outcome.is_failure();
+        results.iter().any(|result| result.id == id && says(result))
+    };
+    let still = before.iter().filter(|failure| {
+        known.iter().flatten().any(|job| job.id == failure.id) && !answered(&failure.id)
+    });
+    let now = results.iter().filter(|result| result.outcome.is_failure());
+    let now = now.map(|result| Failure {
+        id: result.id.clone(),
+        message: result.message.clone(),
+        files: result.files(),
+        print: result.print.clone(),
+    });
+    still.cloned().chain(now).collect()
+}
 
 /// The lines of the summary.
 pub(super) fn lines(

@@ -369,8 +369,8 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Shape {
         Value(String),
-        Map(Vec<(String, Shape)>),
-        List(Vec<Shape>),
+        Map(Vec<(String, Self)>),
+        List(Vec<Self>),
     }
 
     impl Shape {

@@ -13,7 +13,6 @@ mod review;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -496,10 +495,7 @@ impl<'a> Reader<'a> {
     /// The files of a directory by their stems, in the order of their names, so that it does not
     /// differ between file systems.
     fn named_files(&mut self, directory: &Path, extensions: &[&str]) -> Vec<(String, PathBuf)> {
-        let Ok(entries) = std::fs::read_dir(directory) else {
-            return vec![];
-        };
-        let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        let mut names = fs::names(directory).unwrap_or_default();
         names.retain(|name| {
             let extension = Path::new(name).extension().and_then(|e| e.to_str());
             extension.is_some_and(|extension| extensions.contains(&extension))

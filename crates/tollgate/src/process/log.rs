@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
@@ -36,6 +37,10 @@ impl Spool {
             tail: cap - cap / 4,
             punched: 0,
         }
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// Gives the middle back while the child is still writing.

@@ -21,12 +21,13 @@ mod offspring;
 mod ongoing;
 mod opening;
 pub(crate) mod secrets;
+mod spawn;
 mod watch;
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
+use std::os::fd::AsFd as _;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -67,8 +68,9 @@ pub(crate) struct Children {
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
     errand: Option<Errand>,
+    starter: spawn::Starter,
     /// What children without input read, opened once for all of them.
-    nothing: Option<File>,
+    nothing: File,
     /// No child will be started any more.
     dismissed: AtomicBool,
 }
@@ -162,28 +164,33 @@ impl Children {
     pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
         let mark = new_mark();
         let watchdog = watch::Watchdog::start(&mark)?;
-        Ok(Self::watched(watchdog, mark, cut_off))
+        Self::watched(watchdog, mark, cut_off)
     }
 
-    fn watched(watchdog: watch::Watchdog, mark: String, cut_off: Option<Instant>) -> Self {
+    fn watched(
+        watchdog: watch::Watchdog,
+        mark: String,
+        cut_off: Option<Instant>,
+    ) -> io::Result<Self> {
         let offspring = offspring::Offspring::adopt();
         if let Some(pid) = watchdog.pid() {
             // It may have been started by a thread that is not quite gone, whose child it is until
             // then.
             offspring.started(pid);
         }
-        Self {
+        Ok(Self {
             offspring,
             watchdog,
+            starter: spawn::Starter::new(&mark)?,
             mark,
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
             errand: None,
-            nothing: File::open("/dev/null").ok(),
+            nothing: File::open("/dev/null")?,
             dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
-        }
+        })
     }
 
     /// Has this done whenever a running child is looked at, which no child notices.
@@ -254,52 +261,31 @@ impl Children {
         })
     }
 
-    /// A text as standard input is a file without a name: a pipe would need somebody to feed it.
-    fn reading(&self, input: Option<&str>) -> io::Result<Stdio> {
-        let Some(text) = input else {
-            return match &self.nothing {
-                Some(nothing) => twin(nothing),
-                None => Ok(Stdio::null()),
-            };
-        };
-        let mut file = tempfile::tempfile()?;
-        file.write_all(text.as_bytes())?;
-        file.rewind()?;
-        Ok(file.into())
-    }
-
     /// Starts a child; none when the run is over.
     fn start(&self, child: Child, begun: Instant) -> io::Result<Option<Ongoing>> {
         let Child {
-            mut command,
+            command,
             input,
             output,
             timeout,
         } = child;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let mut spools = Vec::new();
-        let (stdout, stderr) = output.open(&mut spools)?;
-        command
-            .stdin(self.reading(input.as_deref())?)
-            .stdout(stdout)
-            .stderr(stderr);
-        mark_nested(&mut command);
-        command
-            .env(RUN_MARK, &self.mark)
-            .env(CHILD_MARK, format!("{}.{number}", self.mark));
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let text = input.as_deref().map(written).transpose()?;
+        let spools = output.spools()?;
+        let (Some(stdout), Some(stderr)) = (spools.first(), spools.last()) else {
+            return Err(io::Error::other("a child that writes nowhere"));
+        };
+        let reading = text.as_ref().unwrap_or(&self.nothing);
+        let streams = [reading.as_fd(), stdout.file(), stderr.file()];
         if self.is_cancelled() {
             return Ok(None);
         }
         self.offspring.starting();
-        let process = command.spawn()?;
-        let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) else {
-            return Err(io::Error::other("a child without a number"));
-        };
+        let mark = format!("{}.{number}", self.mark);
+        let pid = self.starter.start(&command, &mark, streams)?;
         self.watchdog.started(pid);
         self.offspring.started(pid);
-        let ongoing = Ongoing::new(process, pid, number, begun, timeout, spools);
-        Ok(Some(ongoing))
+        Ok(Some(Ongoing::new(pid, number, begun, timeout, spools)))
     }
 }
 
@@ -327,43 +313,32 @@ pub(crate) fn is_alive(id: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
-/// Marks a command as started by Tollgate: hooks inside it approve without looking, and an agent
-/// inside it does not take itself for a session of the agent around us.
-pub(crate) fn mark_nested(command: &mut Command) {
-    command
-        .env(tollgate_core::env::DEPTH, "1")
-        .env("TASKIE_HOOK_SKIP", "true")
-        .env("GAUNTLET_STOP_HOOK_ACTIVE", "1")
-        .env_remove("CLAUDECODE");
+/// A text as standard input: a file without a name. A pipe would need somebody to feed it.
+fn written(text: &str) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
 }
 
 impl Output {
-    fn open(self, spools: &mut Vec<Spool>) -> io::Result<(Stdio, Stdio)> {
-        match self {
-            Self::Together { file, from, cap } => {
-                let streams = (twin(&*file)?, twin(&*file)?);
-                spools.push(Spool::new(file, from, cap));
-                Ok(streams)
-            }
+    /// Standard output's file first, standard error's last.
+    fn spools(self) -> io::Result<Vec<Spool>> {
+        Ok(match self {
+            Self::Together { file, from, cap } => vec![Spool::new(file, from, cap)],
             Self::Apart {
                 stdout,
                 stderr,
                 cap,
             } => {
-                let streams = (twin(&stdout)?, twin(&stderr)?);
-                for file in [stdout, stderr] {
+                let spool = |file: File| {
                     let from = file.metadata()?.len();
-                    spools.push(Spool::new(file.into(), from, cap));
-                }
-                Ok(streams)
+                    io::Result::Ok(Spool::new(file.into(), from, cap))
+                };
+                vec![spool(stdout)?, spool(stderr)?]
             }
-        }
+        })
     }
-}
-
-/// A second descriptor of the same file. musl would make two system calls of it.
-fn twin(file: impl AsFd) -> io::Result<Stdio> {
-    Ok(rustix::io::fcntl_dupfd_cloexec(file, 3)?.into())
 }
 
 impl Ended {

@@ -3,12 +3,11 @@
 //! Nobody needs a thread to wait for a child: whoever runs several waits for all of them at once
 //! ([`Children::pause`]) and then looks at each ([`Children::look`]), which never blocks.
 
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::log::Spool;
 use super::offspring::Leavings;
@@ -20,7 +19,6 @@ const SOON: Duration = Duration::from_millis(2);
 /// A child that was started and not yet reaped.
 #[derive(Debug)]
 pub(crate) struct Ongoing {
-    process: std::process::Child,
     pid: Pid,
     number: u64,
     begun: Instant,
@@ -43,7 +41,6 @@ enum Stage {
 
 impl Ongoing {
     pub(super) fn new(
-        process: std::process::Child,
         pid: Pid,
         number: u64,
         begun: Instant,
@@ -51,7 +48,6 @@ impl Ongoing {
         spools: Vec<Spool>,
     ) -> Self {
         Self {
-            process,
             pid,
             number,
             begun,
@@ -152,7 +148,7 @@ impl Children {
                 return None;
             }
             let (end, leaked) = (end.take(), leavings.killed());
-            let status = child.process.wait().ok();
+            let status = wait(pid);
             self.offspring.ended(pid);
             self.watchdog.ended(pid);
             return Some(Ended {
@@ -185,11 +181,17 @@ fn kept(spools: &mut [Spool]) -> u64 {
     kept.fold(0, u64::saturating_add)
 }
 
+/// Waits for a process, which is a zombie already.
+fn wait(pid: Pid) -> Option<WaitStatus> {
+    let wait = || rustix::process::waitpid(Some(pid), WaitOptions::empty());
+    let (_, status) = rustix::io::retry_on_intr(wait).ok()??;
+    Some(status)
+}
+
 /// How a process ended that nobody hurried.
-fn natural(status: ExitStatus) -> Option<End> {
-    use std::os::unix::process::ExitStatusExt as _;
-    let code = status.code().map(End::Exited);
-    code.or_else(|| status.signal().map(End::Signalled))
+fn natural(status: WaitStatus) -> Option<End> {
+    let code = status.exit_status().map(End::Exited);
+    code.or_else(|| status.terminating_signal().map(End::Signalled))
 }
 
 /// What tells that a main process ended. Where the kernel does not, one has to ask it.

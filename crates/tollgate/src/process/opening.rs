@@ -38,7 +38,7 @@ impl Opening {
             None | Some(Err(_)) => Watchdog::start(&self.mark)?,
         };
         let mark = std::mem::take(&mut self.mark);
-        Ok(Children::watched(watchdog, mark, self.cut_off))
+        Children::watched(watchdog, mark, self.cut_off)
     }
 }
 

@@ -7,6 +7,7 @@
 //! wants to see a run while it goes on passes an [`Observer`].
 
 mod adding;
+pub(crate) mod ahead;
 mod changes;
 mod check;
 pub(crate) mod config;

@@ -229,7 +229,7 @@ impl Run<'_> {
             Purpose::Command => changes::committed_pair(git, scope, self.env, base)?,
         };
         // git looks through the work tree while the rest is found out.
-        let snapshot = Snapshot::begin(git, self.config)?;
+        let snapshot = Snapshot::go_on(self.request.ahead.take(), git, self.config)?;
         let ground = Ground::survey(git, base, record.common.as_ref());
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use super::adding::{Added, Adding};
+use super::ahead::Ahead;
 use super::changes;
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
@@ -41,6 +42,22 @@ impl Snapshot {
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
         let logs = config.log_dir.strip_prefix(git.top()).ok();
         Self::begin_without(git, &config.local, logs)
+    }
+
+    /// The same, where somebody may have begun already.
+    pub(super) fn go_on(
+        ahead: Option<Ahead>,
+        git: &Git,
+        config: &Config,
+    ) -> Result<Self, GitError> {
+        match ahead.and_then(|ahead| ahead.seen(config)) {
+            Some(Some(plain)) => Ok(Self::Plain(plain)),
+            Some(None) => {
+                let logs = config.log_dir.strip_prefix(git.top()).ok();
+                Adding::begin(git, &config.local, logs).map(Self::ByGit)
+            }
+            None => Self::begin(git, config),
+        }
     }
 
     /// The same with the private directory `local`, without `logs`.

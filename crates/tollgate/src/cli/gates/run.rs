@@ -7,6 +7,7 @@ use serde_json::json;
 use super::progress::Progress;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::Status;
+use crate::gate::ahead::Ahead;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
@@ -31,7 +32,9 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
     // Whoever says `run` expects something to run.
     let opening = Opening::begin(&consent, None);
-    let project = match Project::open(arguments.json) {
+    let mut ahead = None;
+    let project = Project::open_with(arguments.json, |layout| ahead = Ahead::begin(layout));
+    let project = match project {
         Ok(project) => project,
         Err(code) => return code,
     };
@@ -63,6 +66,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         cut_off: None,
         asker: Asker::default(),
         opening: Some(opening).into(),
+        ahead: ahead.into(),
     };
     let progress = Progress::new(&logs, which, arguments.json);
     let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));

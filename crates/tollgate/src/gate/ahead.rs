@@ -10,6 +10,9 @@ use super::config::Config;
 use super::git::Git;
 use super::plain::Plain;
 
+/// A shorter index is of so few files that they are looked through sooner than a thread has begun.
+const SHORT: u64 = 8 << 10;
+
 /// A look that is being taken.
 #[derive(Debug)]
 pub(crate) struct Ahead {
@@ -19,9 +22,13 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Begins to look, if there can be a thread for it.
+    /// Begins to look, if that is worth a thread.
     pub(crate) fn begin(layout: &Layout) -> Option<Self> {
         let root = layout.root().to_owned();
+        let index = root.join(".git/index").metadata().ok()?;
+        if index.len() < SHORT {
+            return None;
+        }
         let logs = root.join(layout.default_log_dir());
         let besides = logs.clone();
         let look = move || {

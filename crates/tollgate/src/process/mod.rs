@@ -158,20 +158,19 @@ pub(crate) enum End {
 }
 
 impl Children {
-    /// Prepares for children, to be called on the main thread: it becomes the parent of what the
-    /// children leave behind. [`Opening`] does it while something else is done. With `cut_off`, no child runs beyond that moment. What runs is the
-    /// project's choice, so somebody must have consented to it.
+    /// Prepares for children: this process becomes the parent of what they leave behind. [`Opening`]
+    /// does it while something else is done. With `cut_off`, no child runs beyond that moment. What
+    /// runs is the project's choice, so somebody must have consented to it.
     pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
-        let mark = new_mark();
-        let watchdog = watch::Watchdog::start(&mark)?;
-        Self::watched(watchdog, mark, cut_off)
+        Self::prepare(cut_off)
     }
 
-    fn watched(
-        watchdog: watch::Watchdog,
-        mark: String,
-        cut_off: Option<Instant>,
-    ) -> io::Result<Self> {
+    fn prepare(cut_off: Option<Instant>) -> io::Result<Self> {
+        let mark = new_mark();
+        let starter = spawn::Starter::new(&mark)?;
+        let nothing = File::open("/dev/null")?;
+        // From here on nothing may fail: it would be left running.
+        let watchdog = watch::Watchdog::start(&mark)?;
         let offspring = offspring::Offspring::adopt();
         if let Some(pid) = watchdog.pid() {
             // It may have been started by a thread that is not quite gone, whose child it is until
@@ -181,13 +180,13 @@ impl Children {
         Ok(Self {
             offspring,
             watchdog,
-            starter: spawn::Starter::new(&mark)?,
+            starter,
             mark,
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
             errand: None,
-            nothing: File::open("/dev/null")?,
+            nothing,
             dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
         })

@@ -5,26 +5,21 @@ use std::io;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use super::watch::Watchdog;
-use super::{Children, new_mark};
+use super::Children;
 use crate::trust::Consent;
 
-/// A watchdog that is being started. Dropped without children, it is let go.
+/// Children for whom everything is being prepared.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    mark: String,
     cut_off: Option<Instant>,
-    thread: Option<JoinHandle<io::Result<Watchdog>>>,
+    thread: Option<JoinHandle<io::Result<Children>>>,
 }
 
 impl Opening {
-    /// Begins to prepare for children; see [`Children::open`].
+    /// Begins to prepare; see [`Children::open`].
     pub(crate) fn begin(_consent: &Consent, cut_off: Option<Instant>) -> Self {
-        let mark = new_mark();
-        let started = mark.clone();
-        let thread = std::thread::Builder::new().spawn(move || Watchdog::start(&started));
+        let thread = std::thread::Builder::new().spawn(move || Children::prepare(cut_off));
         Self {
-            mark,
             cut_off,
             thread: thread.ok(),
         }
@@ -32,21 +27,19 @@ impl Opening {
 
     /// Waits until children can be started.
     pub(crate) fn opened(mut self) -> io::Result<Children> {
-        let watchdog = match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(watchdog)) => watchdog?,
-            // Without a thread it is started now.
-            None | Some(Err(_)) => Watchdog::start(&self.mark)?,
-        };
-        let mark = std::mem::take(&mut self.mark);
-        Children::watched(watchdog, mark, self.cut_off)
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(children)) => children,
+            // Without a thread it is done now.
+            None | Some(Err(_)) => Children::prepare(self.cut_off),
+        }
     }
 }
 
 impl Drop for Opening {
+    /// Nothing is left running for children that nobody wants.
     fn drop(&mut self) {
-        if let Some(Ok(Ok(watchdog))) = self.thread.take().map(JoinHandle::join) {
-            watchdog.dismiss();
-            watchdog.wait();
+        if let Some(thread) = self.thread.take() {
+            let _unused = thread.join();
         }
     }
 }

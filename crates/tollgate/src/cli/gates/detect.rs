@@ -9,7 +9,7 @@ use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
 use crate::ui::plain::Plain;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,

@@ -53,7 +53,7 @@ pub(super) enum Command {
     Schema(schema::Arguments),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct JsonArguments {
     /// Print JSON
     #[arg(long)]
@@ -61,7 +61,7 @@ pub(super) struct JsonArguments {
 }
 
 /// What the work is compared with.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 struct ScopeArguments {
     /// Compare with this branch or commit [default: that of the configuration]
     #[arg(short, long, value_name = "REF")]
@@ -88,14 +88,18 @@ impl ScopeArguments {
 /// building the whole command line of Tollgate, which takes a third of its own work. None for all
 /// else, help and mistakes too: then the whole one answers.
 pub(super) fn read_alone(args: impl Iterator<Item = OsString>) -> Option<Command> {
-    fn read<A: clap::Args>(args: impl Iterator<Item = OsString>) -> Option<A> {
+    fn read<A: clap::Args + Default>(args: impl Iterator<Item = OsString> + Clone) -> Option<A> {
+        if args.clone().nth(1).is_none() {
+            return Some(A::default());
+        }
         let alone = A::augment_args(clap::Command::new("alone"));
         let matches = alone.try_get_matches_from(args).ok()?;
         A::from_arg_matches(&matches).ok()
     }
     // What clap takes for the program's name is the command's.
-    let mut args = args.skip(1).peekable();
-    let name = args.peek()?.clone();
+    let args: Vec<OsString> = args.skip(1).collect();
+    let name = args.first()?.clone();
+    let args = args.into_iter();
     Some(match name.to_str()? {
         "run" => Command::Run(read(args)?),
         "check" => Command::Check(read(args)?),

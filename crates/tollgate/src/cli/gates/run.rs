@@ -16,7 +16,7 @@ use crate::process::Opening;
 use crate::trust::Consent;
 use crate::ui::plain::PlainLines;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,

@@ -68,7 +68,11 @@ impl<'r> Journalled<'r> {
         match event {
             Event::Ended(_, result) if result.outcome != Outcome::NotRun => self.ended(result),
             Event::Summary(_) => self.flush(),
-            Event::Note(_) | Event::Planned(..) | Event::Started(_) | Event::Ended(..) => {}
+            Event::Note(_)
+            | Event::Planned(..)
+            | Event::Started(_)
+            | Event::Rest
+            | Event::Ended(..) => {}
         }
     }
 

@@ -13,7 +13,7 @@ use tollgate_core::project::Layout;
 
 use super::changes::{self, Ground, Pair};
 use super::config::Config;
-use super::console::Console;
+use super::console::{Console, PlainLog, plain};
 use super::definitions::Definitions;
 use super::git::{Asked, Git};
 use super::jobs::{self, Job, Site, Which};
@@ -393,7 +393,7 @@ impl Run<'_> {
             .create(&format!("console.{number}.log"))
             .map_err(|error| trouble("the console log cannot be written", error))?;
         let console = Console {
-            file: Mutex::new(console),
+            log: Mutex::new(PlainLog::new(console)),
             logs: &self.logs,
             observer: self.observer,
         };
@@ -558,7 +558,8 @@ impl Run<'_> {
     }
 
     fn note(&self, text: &str) {
-        (self.observer)(&Event::Note(text));
+        let event = Event::Note(text);
+        (self.observer)(&event, &plain(&event, &self.logs));
     }
 
     fn debug(&self, line: &str) {

@@ -10,7 +10,7 @@ use super::config::Config;
 use super::jobs::{Gate, Job};
 use super::logs::Logs;
 use super::result::{GateResult, Outcome};
-use super::{Event, Observer, check, reviewing};
+use super::{Event, check, reviewing};
 use crate::process::{Children, Ended, Ongoing};
 
 /// All that running a gate needs.
@@ -30,6 +30,9 @@ pub(crate) struct Crew<'a> {
     /// `PATH`, where reviewers are looked for.
     pub(crate) search: &'a std::ffi::OsStr,
 }
+
+/// Who is told what happens.
+type Watch<'w> = dyn Fn(&Event<'_>) + Sync + 'w;
 
 /// Jobs that wait.
 struct Queues<'j, 'c> {
@@ -57,7 +60,7 @@ struct Beside<'s, 'j, 'c> {
 struct Floor<'s, 'e, 'j, 'c> {
     scope: &'s Scope<'s, 'e>,
     crew: &'e Crew<'e>,
-    observer: &'e Observer<'e>,
+    watch: &'e Watch<'e>,
     /// How many gates may run at once.
     limit: usize,
     queues: Queues<'j, 'c>,
@@ -75,7 +78,7 @@ struct Floor<'s, 'e, 'j, 'c> {
 pub(crate) fn run_all(
     crew: &Crew<'_>,
     jobs: &[Job<'_>],
-    observer: &Observer<'_>,
+    watch: &Watch<'_>,
     meanwhile: impl FnOnce(),
 ) -> Vec<GateResult> {
     let (parallel, serial) = jobs
@@ -93,7 +96,7 @@ pub(crate) fn run_all(
         let mut floor = Floor {
             scope,
             crew,
-            observer,
+            watch,
             limit,
             queues: Queues {
                 serial,
@@ -151,7 +154,7 @@ where
     /// Tells who started.
     fn tell(&mut self) {
         for job in self.untold.drain(..) {
-            (self.observer)(&Event::Started(job));
+            (self.watch)(&Event::Started(job));
         }
     }
 
@@ -207,6 +210,7 @@ where
     /// Waits until something has happened, has the next ones start, and notes what it was: while
     /// something is written down about those that ended, others run already.
     fn wait(&mut self) {
+        (self.watch)(&Event::Rest);
         let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
         let children = self.crew.children;
         let mut done = children.pause(&mut self.checks, &done).into_iter();
@@ -255,7 +259,7 @@ where
         if job.is_fail_fast() && result.outcome != Outcome::Pass {
             self.stopped = true;
         }
-        (self.observer)(&Event::Ended(job, &result));
+        (self.watch)(&Event::Ended(job, &result));
         if let Some(place) = self.results.get_mut(index) {
             *place = Some(result);
         }

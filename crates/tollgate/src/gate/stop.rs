@@ -154,7 +154,7 @@ pub(crate) fn decide(
         cut_off,
         consent,
     };
-    let mut answer = case.decide(&|_| ());
+    let mut answer = case.decide(&|_, _| ());
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if !weakened.is_empty() {
         name_weakened(&mut answer, &weakened);

@@ -2,7 +2,7 @@
 //! elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +11,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::{DIM, ERROR, GOOD, WARN, wrap};
 use crate::gate::Event;
-use crate::gate::console::plain;
+use crate::gate::console::PlainLog;
 use crate::gate::jobs::Which;
-use crate::gate::logs::Logs;
 use crate::gate::result::Outcome;
 use crate::ui::plain::{Plain, fit};
 
@@ -30,13 +29,19 @@ const NAME: usize = 48;
 const MARGIN: &str = "      │ ";
 
 /// Shows a run.
-pub(super) struct Progress<'l> {
-    logs: &'l Logs<'l>,
+pub(super) struct Progress {
     which: Which,
     /// Standard output carries JSON and nothing else.
     quiet: bool,
-    /// None where nobody watches.
-    live: Option<Live>,
+    shown: Shown,
+}
+
+/// Where a run is seen.
+enum Shown {
+    /// On a terminal.
+    Live(Live),
+    /// Where nobody watches. One plain write now and then: nobody's colours have to be asked for.
+    Plain(Mutex<PlainLog<std::io::Stderr>>),
 }
 
 struct Live {
@@ -57,23 +62,28 @@ struct Moving {
     widest: usize,
 }
 
-impl<'l> Progress<'l> {
-    pub(super) fn new(logs: &'l Logs<'l>, which: Which, quiet: bool) -> Self {
-        let progress = Self {
-            logs,
-            which,
-            quiet,
-            live: std::io::stderr().is_terminal().then(|| Live {
+impl Progress {
+    pub(super) fn new(which: Which, quiet: bool) -> Self {
+        let stderr = std::io::stderr();
+        let shown = if stderr.is_terminal() {
+            Shown::Live(Live {
                 screen: MultiProgress::new(),
                 moving: Mutex::default(),
-            }),
+            })
+        } else {
+            Shown::Plain(Mutex::new(PlainLog::new(stderr)))
+        };
+        let progress = Self {
+            which,
+            quiet,
+            shown,
         };
         progress.say("Detecting changes...");
         progress
     }
 
     /// Shows one event. Called by several threads.
-    pub(super) fn tell(&self, event: &Event<'_>) {
+    pub(super) fn tell(&self, event: &Event<'_>, lines: &[String]) {
         if let Event::Planned(jobs, changed) = event {
             self.say(&format!("Found {changed} changed files."));
             let noun = match self.which {
@@ -83,21 +93,18 @@ impl<'l> Progress<'l> {
             };
             self.say(&format!("Running {} {noun}...", jobs.len()));
         }
-        let lines = plain(event, self.logs);
-        match &self.live {
-            Some(live) => live.show(event, lines),
-            None if lines.is_empty() => {}
-            // One plain write: nobody's colours have to be asked for.
-            None => {
-                let text = lines.join("\n") + "\n";
-                let _gone = std::io::stderr().write_all(text.as_bytes());
+        match &self.shown {
+            Shown::Live(live) => live.show(event, lines),
+            Shown::Plain(log) => {
+                let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+                log.tell(event, lines);
             }
         }
     }
 
     /// Takes the moving lines away.
     pub(super) fn finish(&self) {
-        if let Some(live) = &self.live {
+        if let Shown::Live(live) = &self.shown {
             let _gone = live.screen.clear();
         }
     }
@@ -111,7 +118,7 @@ impl<'l> Progress<'l> {
 }
 
 impl Live {
-    fn show(&self, event: &Event<'_>, lines: Vec<String>) {
+    fn show(&self, event: &Event<'_>, lines: &[String]) {
         let mut moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Planned(jobs, _) => {
@@ -165,7 +172,7 @@ impl Live {
                 let mut told = Vec::new();
                 for line in lines {
                     let Some(status) = line.strip_prefix("Status: ") else {
-                        told.push(line);
+                        told.push(line.clone());
                         continue;
                     };
                     // What failed may have scrolled away by now.
@@ -183,7 +190,8 @@ impl Live {
                 }
                 self.print(told.into_iter());
             }
-            Event::Note(_) => self.print(lines.into_iter()),
+            Event::Note(_) => self.print(lines.iter().cloned()),
+            Event::Rest => {}
         }
     }
 

@@ -68,8 +68,10 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         opening: Some(opening).into(),
         ahead: ahead.into(),
     };
-    let progress = Progress::new(&logs, which, arguments.json);
-    let result = run::execute(layout, config, env, &request, &|event| progress.tell(event));
+    let progress = Progress::new(which, arguments.json);
+    let result = run::execute(layout, config, env, &request, &|event, lines| {
+        progress.tell(event, lines);
+    });
     progress.finish();
     if arguments.json {
         anstream::println!("{:#}", to_json(&result));

@@ -29,7 +29,7 @@ const SCRIPT: u64 = 256 << 10;
 
 /// Variables of git that have nothing to do with which files there are and what is in them, beside
 /// those that no question is asked with.
-const HARMLESS_VARIABLES: [&str; 27] = [
+const HARMLESS_VARIABLES: [&str; 37] = [
     "GIT_ASKPASS",
     "GIT_AUTHOR_DATE",
     "GIT_AUTHOR_EMAIL",
@@ -43,6 +43,10 @@ const HARMLESS_VARIABLES: [&str; 27] = [
     "GIT_EDITOR",
     "GIT_EXEC_PATH",
     "GIT_EXTERNAL_DIFF",
+    "GIT_HTTP_LOW_SPEED_LIMIT",
+    "GIT_HTTP_LOW_SPEED_TIME",
+    "GIT_HTTP_PROXY_AUTHMETHOD",
+    "GIT_HTTP_USER_AGENT",
     "GIT_MERGE_AUTOEDIT",
     "GIT_NO_REPLACE_OBJECTS",
     "GIT_OPTIONAL_LOCKS",
@@ -56,6 +60,12 @@ const HARMLESS_VARIABLES: [&str; 27] = [
     "GIT_SEQUENCE_EDITOR",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_SSL_CERT",
+    "GIT_SSL_KEY",
+    "GIT_SSL_NO_VERIFY",
     "GIT_TERMINAL_PROMPT",
 ];
 

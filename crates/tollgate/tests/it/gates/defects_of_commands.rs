@@ -319,6 +319,19 @@ fn fail_fast_keeps_others_from_starting_and_says_so() {
         .exits(1)
         .says("[SKIP]  check:src:second");
     assert!(!gates.exists("src/ran"));
+    // However much there is to look through before its failure is told.
+    let gates = Gates::new(&[
+        (
+            "first",
+            "command: head -c 300000 /dev/zero | tr '\\0' x; exit 1\nfail_fast: true",
+        ),
+        ("second", "command: touch ran"),
+        ("third", "command: touch ran; sleep 0.3\nparallel: true"),
+    ]);
+    gates
+        .tollgate(&["run"])
+        .exits(1)
+        .says("[SKIP]  check:src:second");
     let gates = Gates::new(&[("both", "command: \"true\"\nfail_fast: true\nparallel: true")]);
     gates
         .tollgate(&["validate"])

@@ -2,6 +2,7 @@
 
 mod at_once;
 mod changes;
+mod children;
 mod configuration;
 mod defects;
 mod defects_of_commands;

@@ -309,3 +309,39 @@ fn the_settings_of_the_person_and_of_the_environment_count() {
     let search = format!("{}:/usr/local/bin:/usr/bin:/bin", settings.path().display());
     assert_eq!(run(&[("PATH", &search)]), Asked::Git);
 }
+
+/// So many files that they are looked through while the configuration is read.
+fn many_files(gates: &Gates) {
+    for number in 0..200 {
+        gates.file(&format!("src/with a rather long name/{number}.txt"), "1\n");
+    }
+    gates.git(&["add", "-A"]);
+    let index = gates.path(".git/index").metadata().unwrap();
+    assert!(index.len() > 16 << 10, "{}", index.len());
+}
+
+#[test]
+fn many_files_are_seen_as_few_are() {
+    let gates = marked();
+    many_files(&gates);
+    gates.file("src/with a rather long name/7.txt", "2\n");
+    holds(&gates, Asked::Nobody);
+    gates.tollgate(&["run"]).exits(0).says("No changes");
+    gates.file("src/with a rather long name/new", "2\n");
+    holds(&gates, Asked::Nobody);
+    gates.file(".gitattributes", "* text=auto\n");
+    holds(&gates, Asked::Git);
+}
+
+#[test]
+fn logs_at_another_place_are_no_work_where_there_are_many_files() {
+    let gates = Gates::raw(&[OK], &format!("log_dir: out/logs\n{EVERYWHERE}"));
+    many_files(&gates);
+    // Where they would be by default is a directory like any other.
+    gates.file("gauntlet_logs/a", "1\n");
+    gates.tollgate(&["run"]).exits(0).says("[PASS]");
+    gates.file("out/logs/b", "1\n");
+    gates.tollgate(&["run"]).exits(0).says("No changes");
+    gates.file("gauntlet_logs/a", "2\n");
+    gates.tollgate(&["run"]).exits(0).says("[PASS]");
+}

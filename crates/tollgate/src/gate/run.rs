@@ -502,12 +502,26 @@ impl Run<'_> {
         } else if let Some(why) = evidence.doubt().filter(|_| status.is_pass()) {
             result.message = format!("{} {why}", result.message);
         }
-        if let Err(error) = saved.and(archived.map(|_| ())) {
-            // The gates did run; that it cannot be remembered only means they run again.
-            result.message = format!(
-                "{} (The result cannot be recorded: {error})",
+        if self.request.purpose == Purpose::Stop
+            && !status.is_pass()
+            && let Err(error) = &saved
+        {
+            // Who cannot remember having blocked would not know when to stop doing so.
+            let what = format!(
+                "What the gates said cannot be recorded ({error}), so the agent is let go. NOT verified: {}",
                 result.message
             );
+            return Ok(RunResult {
+                message: format!("⚠ {what}"),
+                error: Some(what),
+                ..RunResult::of(Status::Error)
+            });
+        }
+        if let Err(error) = saved.and(archived.map(|_| ())) {
+            // The gates did run; that it cannot be remembered only means they run again.
+            let trouble = format!("(The result cannot be recorded: {error})");
+            watch(&Event::Note(&trouble));
+            result.message = format!("{} {trouble}", result.message);
         }
         Ok(result)
     }

@@ -38,7 +38,9 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
     };
     log.append(&lines.join("\n"))?;
     let size = log.size()?;
-    let bytes = log.read_from(size.saturating_sub(RECENT))?;
+    // Others append meanwhile: there may be more to read than there was.
+    let start = size.saturating_sub(RECENT);
+    let bytes = log.read_from(start)?;
     let text = String::from_utf8_lossy(&bytes);
     // A file just begun says little about the last second; the one before it does.
     let before = if size < RECENT {
@@ -47,7 +49,7 @@ pub fn are_first(directory: &Path, keys: &[u64], nonce: u64) -> io::Result<Vec<b
         String::new()
     };
     let ours = lines.first().and_then(|line| text.find(line.as_str()));
-    let at = ours.map(|at| size - bytes.len() as u64 + at as u64);
+    let at = ours.map(|at| start + at as u64);
     // One of many begins the next: whose line reaches the limit. Were they killed, anybody may.
     let reaches = |at: u64| at <= LIMIT && at + lines.len() as u64 * LINE > LIMIT;
     if at.is_some_and(reaches) || (size > 2 * LIMIT && log.is_at(&path)) {
@@ -93,6 +95,26 @@ mod tests {
             .collect();
         assert_eq!(winners, [0]);
         assert!(is_first(directory.path(), 8, 1).unwrap());
+    }
+
+    #[test]
+    fn others_may_append_while_one_looks() {
+        let directory = tempfile::tempdir().unwrap();
+        let play = |nonce: u64| {
+            let keys = 0..300;
+            keys.filter(|key| is_first(directory.path(), *key, nonce).unwrap())
+                .count()
+        };
+        let first: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|nonce| scope.spawn(move || play(nonce)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .sum()
+        });
+        assert_eq!(first, 300);
     }
 
     #[test]

@@ -232,6 +232,10 @@ impl Broken {
         if told.starts_with("non-finite float") {
             return fixed("a number without end", "write a finite number");
         }
+        if told.starts_with("mapping values are not allowed") {
+            let fix = "put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours";
+            return fixed(told, fix);
+        }
         if told.starts_with("tabs ") {
             return fixed(told, "indent with blanks");
         }

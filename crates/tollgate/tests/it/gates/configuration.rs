@@ -68,6 +68,7 @@ fn broken_yaml_is_told_in_words_that_help() {
         };
         one.clone()
     };
+    insta::assert_snapshot!(told("command: echo a: b"), @".gauntlet/checks/b.yml:1 : no valid YAML: mapping values are not allowed in this context (put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours)");
     insta::assert_snapshot!(told("command: a\ncommand: b"), @".gauntlet/checks/b.yml:2 : no valid YAML: the key `command` stands twice (remove one of the two)");
     insta::assert_snapshot!(told("a: 1\nb:\n\t- x"), @".gauntlet/checks/b.yml:3 : no valid YAML: tabs disallowed within this context (block indentation) (indent with blanks)");
     insta::assert_snapshot!(told("command: &x [*x]"), @".gauntlet/checks/b.yml:1 : no valid YAML: an anchor contains itself (write out what `*name` stands for)");

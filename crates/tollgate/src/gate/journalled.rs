@@ -59,6 +59,11 @@ impl<'r> Journalled<'r> {
         Arc::clone(&self.queue)
     }
 
+    /// See [`Journal::prepare`].
+    pub(super) fn prepare(&self) {
+        self.queue.journal.prepare();
+    }
+
     /// Writes what is waiting.
     pub(super) fn flush(&self) {
         self.queue.flush();

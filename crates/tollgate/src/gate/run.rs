@@ -432,8 +432,7 @@ impl Run<'_> {
         let meanwhile = || {
             subject.work.pair.head.write_ahead();
             self.definitions();
-            // Who needs it and does not find it says so.
-            let _later = tollgate_core::fs::private_directory(&self.layout.local());
+            journal.prepare();
         };
         let mut results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile);
         let status = judge(&results, attempt > self.config.max_retries);

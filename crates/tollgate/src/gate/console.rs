@@ -24,9 +24,8 @@ impl Console<'_> {
     }
 }
 
-/// Lines on their way to somewhere, which is gone to when there is nothing more to tell. That they
-/// cannot be written changes nothing: they repeat what the gates' own logs say, where a full disk
-/// shows.
+/// Lines that are written together, as soon as there is nothing more to tell for now. That they cannot
+/// be written changes nothing: they repeat what the gates' own logs say, where a full disk shows.
 #[derive(Debug)]
 pub(crate) struct PlainLog<W> {
     to: W,

@@ -40,8 +40,7 @@ pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
 impl Snapshot {
     /// Begins; git, where it is asked, works on it while other things are done.
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        let logs = config.log_dir.strip_prefix(git.top()).ok();
-        Self::begin_without(git, &config.local, logs)
+        Self::go_on(None, git, config)
     }
 
     /// The same, where somebody may have begun already.
@@ -50,13 +49,10 @@ impl Snapshot {
         git: &Git,
         config: &Config,
     ) -> Result<Self, GitError> {
+        let logs = config.log_dir.strip_prefix(git.top()).ok();
         match ahead.and_then(|ahead| ahead.seen(config)) {
-            Some(Some(plain)) => Ok(Self::Plain(plain)),
-            Some(None) => {
-                let logs = config.log_dir.strip_prefix(git.top()).ok();
-                Adding::begin(git, &config.local, logs).map(Self::ByGit)
-            }
-            None => Self::begin(git, config),
+            Some(seen) => Self::of(seen, git, &config.local, logs),
+            None => Self::begin_without(git, &config.local, logs),
         }
     }
 
@@ -66,7 +62,17 @@ impl Snapshot {
         local: &Path,
         logs: Option<&Path>,
     ) -> Result<Self, GitError> {
-        match Plain::take(git, logs) {
+        Self::of(Plain::take(git, logs), git, local, logs)
+    }
+
+    /// What was seen without git; else git begins to look.
+    fn of(
+        seen: Option<Plain>,
+        git: &Git,
+        local: &Path,
+        logs: Option<&Path>,
+    ) -> Result<Self, GitError> {
+        match seen {
             Some(plain) => Ok(Self::Plain(plain)),
             None => Adding::begin(git, local, logs).map(Self::ByGit),
         }

@@ -88,19 +88,16 @@ impl ScopeArguments {
 /// building the whole command line of Tollgate, which takes a third of its own work. None for all
 /// else, help and mistakes too: then the whole one answers.
 pub(super) fn read_alone(args: impl Iterator<Item = OsString>) -> Option<Command> {
-    fn read<A: clap::Args + Default>(args: impl Iterator<Item = OsString> + Clone) -> Option<A> {
-        if args.clone().nth(1).is_none() {
-            return Some(A::default());
+    fn read<A: clap::Args + Default>(args: &[OsString]) -> Option<A> {
+        match args {
+            [_] => Some(A::default()),
+            args => parse(args),
         }
-        let alone = A::augment_args(clap::Command::new("alone"));
-        let matches = alone.try_get_matches_from(args).ok()?;
-        A::from_arg_matches(&matches).ok()
     }
     // What clap takes for the program's name is the command's.
     let args: Vec<OsString> = args.skip(1).collect();
-    let name = args.first()?.clone();
-    let args = args.into_iter();
-    Some(match name.to_str()? {
+    let args = args.as_slice();
+    Some(match args.first()?.to_str()? {
         "run" => Command::Run(read(args)?),
         "check" => Command::Check(read(args)?),
         "review" => Command::Review(read(args)?),
@@ -108,6 +105,12 @@ pub(super) fn read_alone(args: impl Iterator<Item = OsString>) -> Option<Command
         "stop-hook" => Command::StopHook(read(args)?),
         _ => return None,
     })
+}
+
+fn parse<A: clap::Args>(args: &[OsString]) -> Option<A> {
+    let alone = A::augment_args(clap::Command::new("alone"));
+    let matches = alone.try_get_matches_from(args).ok()?;
+    A::from_arg_matches(&matches).ok()
 }
 
 pub(super) fn run(command: &Command) -> Answer {
@@ -210,5 +213,22 @@ fn clean(arguments: &JsonArguments) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => fail(&error, arguments.json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without arguments nothing is parsed, so what clap would make of none must be the default.
+    #[test]
+    fn no_arguments_are_the_default() {
+        fn is_so<A: clap::Args + Default + std::fmt::Debug>() {
+            let parsed: A = parse(&["alone".into()]).unwrap();
+            assert_eq!(format!("{parsed:?}"), format!("{:?}", A::default()));
+        }
+        is_so::<run::Arguments>();
+        is_so::<detect::Arguments>();
+        is_so::<JsonArguments>();
     }
 }

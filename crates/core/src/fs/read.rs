@@ -250,6 +250,8 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
         match rustix::io::read(&file, spare_capacity(&mut bytes)) {
             Ok(0) => break,
             Ok(_) if bytes.len() as u64 > cap => return Err(ReadFault::TooLarge { cap }),
+            // There was room for more than it is long, and no more came.
+            Ok(_) if bytes.len() as u64 == metadata.len() => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(ReadFault::Unreadable(errno.into())),
         }

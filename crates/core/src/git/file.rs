@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 
 /// The most that is read of any file.
@@ -21,9 +22,15 @@ fn open(path: &Path) -> Option<(File, u64)> {
 /// The start of a regular file, up to a megabyte; nothing when there is none.
 pub(crate) fn read(path: &Path) -> Option<String> {
     let (file, length) = open(path)?;
-    // With room for one byte more, the end is seen without another look at the length.
-    let mut bytes = Vec::with_capacity(usize::try_from(length.min(MAX)).ok()? + 1);
-    file.take(MAX).read_to_end(&mut bytes).ok()?;
+    // With room for one byte more, the end is seen at once.
+    let mut bytes = Vec::with_capacity(usize::try_from((length + 1).min(MAX)).ok()?);
+    let _or_the_rest_below = rustix::io::read(&file, spare_capacity(&mut bytes));
+    let read = bytes.len() as u64;
+    if read != length || read == 0 {
+        file.take(MAX.saturating_sub(read))
+            .read_to_end(&mut bytes)
+            .ok()?;
+    }
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -166,10 +166,27 @@ impl Trouble {
 }
 
 /// Runs the command that the arguments name.
+#[inline(never)]
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let alone = gates::read_alone(std::env::args_os()).map(Command::Gates);
-    let answer = match alone.unwrap_or_else(|| Arguments::parse().command) {
+    let answer = match gates::read_alone(std::env::args_os()) {
+        Some(command) => gates::run(&command),
+        None => obey(Arguments::parse().command),
+    };
+    answer.unwrap_or_else(|trouble| {
+        // Both quote what files say, and files may say anything.
+        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
+        if let Some(next) = &trouble.next {
+            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
+        }
+        ExitCode::from(2)
+    })
+}
+
+/// Not part of its caller, where all commands would stand between what a run of gates runs.
+#[inline(never)]
+fn obey(command: Command) -> Answer {
+    match command {
         Command::Hook(HookArguments {
             guard,
             wire,
@@ -208,15 +225,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Untrust => trust::untrust(),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
-    };
-    answer.unwrap_or_else(|trouble| {
-        // Both quote what files say, and files may say anything.
-        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
-        if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
-        }
-        ExitCode::from(2)
-    })
+    }
 }
 
 const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();

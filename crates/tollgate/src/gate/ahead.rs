@@ -2,7 +2,7 @@
 //! reads; what comes of it counts if the configuration turns out to be as expected.
 
 use std::path::PathBuf;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tollgate_core::project::Layout;
 
@@ -10,34 +10,42 @@ use super::config::Config;
 use super::git::Git;
 use super::plain::Plain;
 
-/// A shorter index is of so few files that they are looked through sooner than a thread has begun.
+/// A shorter index is of so few files that they are looked through before the configuration is
+/// read.
 const SHORT: u64 = 8 << 10;
 
-/// A look that is being taken.
+/// A look that somebody else takes.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     /// Where the logs are thought to be, which are not looked at.
     logs: PathBuf,
-    thread: JoinHandle<Option<Plain>>,
+    seen: Receiver<Option<Plain>>,
+}
+
+/// The look itself.
+#[derive(Debug)]
+pub(crate) struct Look {
+    root: PathBuf,
+    besides: PathBuf,
+    seen: Sender<Option<Plain>>,
 }
 
 impl Ahead {
-    /// Begins to look, if that is worth a thread.
-    pub(crate) fn begin(layout: &Layout) -> Option<Self> {
+    /// What will be seen, and what there is to do for it.
+    pub(crate) fn of(layout: &Layout) -> (Self, Look) {
         let root = layout.root().to_owned();
-        let index = root.join(".git/index").metadata().ok()?;
-        if index.len() < SHORT {
-            return None;
-        }
         let logs = root.join(layout.default_log_dir());
-        let besides = logs.clone();
-        let look = move || {
-            let git = Git::at(&root).ok()?;
-            let besides = besides.strip_prefix(git.top()).ok();
-            Plain::take(&git, besides)
+        let (send, receive) = channel();
+        let look = Look {
+            root,
+            besides: logs.clone(),
+            seen: send,
         };
-        let thread = std::thread::Builder::new().spawn(look).ok()?;
-        Some(Self { logs, thread })
+        let ahead = Self {
+            logs,
+            seen: receive,
+        };
+        (ahead, look)
     }
 
     /// What was seen: perhaps that git has to look. None if it does not count.
@@ -49,6 +57,24 @@ impl Ahead {
         if self.logs != config.log_dir {
             return None;
         }
-        self.thread.join().ok()
+        self.seen.recv().ok()
+    }
+}
+
+impl Look {
+    /// Whether it takes so long that nothing else should wait for it.
+    pub(crate) fn is_long(&self) -> bool {
+        let index = self.root.join(".git/index").metadata();
+        index.is_ok_and(|index| index.len() >= SHORT)
+    }
+
+    /// Takes it.
+    pub(crate) fn take(self) {
+        let plain = || {
+            let git = Git::at(&self.root).ok()?;
+            let besides = self.besides.strip_prefix(git.top()).ok();
+            Plain::take(&git, besides)
+        };
+        let _nobody_wants_it = self.seen.send(plain());
     }
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use tollgate_core::state::timestamp::iso;
@@ -13,7 +12,7 @@ use super::config::Check;
 use super::jobs::Job;
 use super::result::{GateFile, GateResult, Outcome};
 use super::runner::Crew;
-use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, secrets};
+use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, Program, secrets};
 
 /// How much of the end of the output tells one failure from another.
 const PRINT: u64 = 4096;
@@ -118,15 +117,15 @@ pub(super) fn is_long(ended: &Ended) -> bool {
 
 /// Starts the command, unless it ends before that.
 fn start(crew: &Crew<'_>, open: &Open<'_>, directory: &Path) -> Result<Ongoing, Ended> {
-    let mut command = Command::new("/bin/sh");
+    let mut program = Program::new("/bin/sh");
     // The base is handed over as a variable: as text in the command, its name would be code.
-    command
+    program
         .arg("-c")
         .arg(&open.check.command)
         .current_dir(directory)
         .env("BASE_BRANCH", crew.base);
     crew.children.begin(Child {
-        command,
+        program,
         input: None,
         output: Output::Together {
             file: Arc::clone(&open.log),

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::PipeReader;
 use std::os::fd::AsFd as _;
 use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 use super::config::Config;
 use super::jobs::{Gate, Job};
@@ -44,8 +45,23 @@ struct Queues<'j, 'c> {
     at_serial: Option<usize>,
 }
 
+/// So many checks that ended are written down at once. More would save little.
+const AT_ONCE: usize = 16;
+
+/// Unless nothing else happened for this long, which nobody sees.
+const QUIET: Duration = Duration::from_millis(1);
+
 /// A check that runs, by its place among the jobs.
 type Running<'j, 'c> = (Ongoing, (usize, &'j Job<'c>, check::Open<'j>));
+
+/// What nobody was told yet.
+enum News<'j> {
+    Started,
+    /// A check ended, and what it came to is not looked at yet.
+    Ended(check::Open<'j>, Ended),
+    /// It came to this.
+    Judged(GateResult),
+}
 
 /// Something that has a thread of its own: a review, or a look through much output.
 struct Beside<'s, 'j, 'c> {
@@ -66,8 +82,8 @@ struct Floor<'s, 'e, 'j, 'c> {
     queues: Queues<'j, 'c>,
     checks: Vec<Running<'j, 'c>>,
     beside: Vec<Beside<'s, 'j, 'c>>,
-    /// Those that started, and nobody was told yet.
-    untold: Vec<&'j Job<'c>>,
+    /// What happened since somebody was told, in its order.
+    untold: Vec<(usize, &'j Job<'c>, News<'j>)>,
     /// A gate failed fast.
     stopped: bool,
     results: Vec<Option<GateResult>>,
@@ -112,7 +128,7 @@ pub(crate) fn run_all(
         floor.fill();
         floor.tell();
         meanwhile();
-        while !floor.checks.is_empty() || !floor.beside.is_empty() {
+        while floor.is_busy() {
             floor.wait();
         }
         floor.results.into_iter().flatten().collect()
@@ -151,30 +167,63 @@ where
         }
     }
 
-    /// Tells who started.
+    /// Whether there is anything to wait for, or to tell.
+    fn is_busy(&self) -> bool {
+        !(self.checks.is_empty() && self.beside.is_empty() && self.untold.is_empty())
+    }
+
+    /// Notes that something happened.
+    fn note(&mut self, index: usize, job: &'j Job<'c>, news: News<'j>) {
+        let is_end = !matches!(news, News::Started);
+        self.untold.push((index, job, news));
+        if is_end {
+            self.queues.leave(index);
+            if job.is_fail_fast() {
+                // Whether any other may start depends on it.
+                self.tell();
+            }
+        }
+    }
+
+    /// Tells what happened.
     fn tell(&mut self) {
-        for job in self.untold.drain(..) {
-            (self.watch)(&Event::Started(job));
+        for (index, job, news) in std::mem::take(&mut self.untold) {
+            match news {
+                News::Started => (self.watch)(&Event::Started(job)),
+                News::Ended(open, ended) if check::is_long(&ended) && !job.is_fail_fast() => {
+                    self.aside(index, job, || open.finish(job, Ok(ended)));
+                }
+                News::Ended(open, ended) => self.ended(index, job, open.finish(job, Ok(ended))),
+                News::Judged(result) => self.ended(index, job, result),
+            }
+        }
+        (self.watch)(&Event::Rest);
+    }
+
+    fn ended(&mut self, index: usize, job: &Job<'_>, result: GateResult) {
+        if job.is_fail_fast() && result.outcome != Outcome::Pass {
+            self.stopped = true;
+        }
+        (self.watch)(&Event::Ended(job, &result));
+        if let Some(place) = self.results.get_mut(index) {
+            *place = Some(result);
         }
     }
 
     fn start(&mut self, index: usize, job: &'j Job<'c>) {
-        let not_run = |why: &str| GateResult::new(job, Outcome::NotRun, why);
+        let not_run = |why: &str| News::Judged(GateResult::new(job, Outcome::NotRun, why));
         if self.stopped {
-            return self.ended(index, job, not_run("not started: another gate failed fast"));
+            return self.note(index, job, not_run("not started: another gate failed fast"));
         }
         if self.crew.children.is_cancelled() {
-            return self.ended(index, job, not_run("not started: the run ended before"));
+            return self.note(index, job, not_run("not started: the run ended before"));
         }
-        self.untold.push(job);
+        self.note(index, job, News::Started);
         match &job.gate {
             Gate::Check { check, directory } => {
                 match check::begin(self.crew, job, check, directory) {
                     Ok((ongoing, open)) => self.checks.push((ongoing, (index, job, open))),
-                    Err(result) => {
-                        self.tell();
-                        self.ended(index, job, *result);
-                    }
+                    Err(result) => self.note(index, job, News::Judged(*result)),
                 }
             }
             Gate::Review(review) => {
@@ -193,8 +242,7 @@ where
     ) {
         let Ok((done, end)) = std::io::pipe() else {
             // Without one it is done here, and the others wait.
-            self.tell();
-            return self.ended(index, job, work());
+            return self.note(index, job, News::Judged(work()));
         };
         let thread = self.scope.spawn(move || {
             let _closed_at_the_end = end;
@@ -207,21 +255,21 @@ where
         });
     }
 
-    /// Waits until something has happened, has the next ones start, and notes what it was: while
-    /// something is written down about those that ended, others run already.
+    /// Waits until something has happened, and has the next ones start. What is written down about
+    /// those that ended waits until there is enough of it, or time.
     fn wait(&mut self) {
-        (self.watch)(&Event::Rest);
+        let patience = (!self.untold.is_empty()).then_some(QUIET);
         let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
         let children = self.crew.children;
-        let mut done = children.pause(&mut self.checks, &done).into_iter();
+        let (happened, done) = children.pause(&mut self.checks, &done, patience);
+        let mut done = done.into_iter();
         let ready = |_: &mut Beside<'_, '_, '_>| done.next() == Some(true);
         for one in self.beside.extract_if(.., ready).collect::<Vec<_>>() {
             let (index, job) = one.place;
             let result = one.thread.join();
             let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            self.ended(index, job, result);
+            self.note(index, job, News::Judged(result));
         }
-        let mut over = Vec::new();
         let mut at = 0;
         while let Some((ongoing, _)) = self.checks.get_mut(at) {
             let Some(ended) = children.look(ongoing) else {
@@ -229,39 +277,12 @@ where
                 continue;
             };
             let (_, (index, job, open)) = self.checks.swap_remove(at);
-            if job.is_fail_fast() {
-                // Whether any other may start depends on it.
-                self.finish(index, job, open, ended);
-            } else {
-                self.queues.leave(index);
-                over.push((index, job, open, ended));
-            }
+            self.note(index, job, News::Ended(open, ended));
         }
         self.fill();
-        for (index, job, open, ended) in over {
-            self.finish(index, job, open, ended);
-        }
-        self.tell();
-    }
-
-    /// Notes what an ended check came to.
-    fn finish(&mut self, index: usize, job: &'j Job<'c>, open: check::Open<'j>, ended: Ended) {
-        if check::is_long(&ended) && !job.is_fail_fast() {
-            self.aside(index, job, || open.finish(job, Ok(ended)));
-        } else {
-            let result = open.finish(job, Ok(ended));
-            self.ended(index, job, result);
-        }
-    }
-
-    fn ended(&mut self, index: usize, job: &Job<'_>, result: GateResult) {
-        self.queues.leave(index);
-        if job.is_fail_fast() && result.outcome != Outcome::Pass {
-            self.stopped = true;
-        }
-        (self.watch)(&Event::Ended(job, &result));
-        if let Some(place) = self.results.get_mut(index) {
-            *place = Some(result);
+        let is_time = !happened || self.checks.is_empty();
+        if is_time && !self.untold.is_empty() || self.untold.len() >= 2 * AT_ONCE {
+            self.tell();
         }
     }
 }

@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -19,7 +18,7 @@ use tollgate_core::project::Layout;
 use super::home::Plan;
 use super::phase::{Review, TaskId};
 use super::prompts;
-use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output};
+use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output, Program};
 use crate::review::cli::claude;
 use crate::review::cli::objects::{self, Deciding};
 use crate::trust::Consent;
@@ -189,15 +188,15 @@ impl Job {
         (stdout, stderr): (File, File),
         consent: &Consent,
     ) -> std::io::Result<Ended> {
-        let mut command = Command::new(&place.program);
-        command
+        let mut program = Program::new(&place.program);
+        program
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);
         let children = Children::open(consent, Some(place.cut_off()))?.cancel_when_unread();
         // A host that ends us wants the reviewer to end too.
         children.cancel_on_signals()?;
         Ok(children.run(Child {
-            command,
+            program,
             input: None,
             output: Output::Apart {
                 stdout,

@@ -20,6 +20,7 @@ mod log;
 mod offspring;
 mod ongoing;
 mod opening;
+mod program;
 pub(crate) mod secrets;
 mod spawn;
 mod watch;
@@ -27,7 +28,6 @@ mod watch;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -38,6 +38,7 @@ use rustix::process::Pid;
 use log::Spool;
 pub(crate) use ongoing::Ongoing;
 pub(crate) use opening::Opening;
+pub(crate) use program::Program;
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -96,8 +97,8 @@ enum Listener {
 /// One child to run.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// Program, arguments, directory and variables. Standard streams and group are set here.
-    pub(crate) command: Command,
+    /// What it is.
+    pub(crate) program: Program,
     /// What it reads; nothing, without it.
     pub(crate) input: Option<String>,
     /// Where it writes.
@@ -236,7 +237,7 @@ impl Children {
             Err(ended) => return ended,
         };
         loop {
-            let _nobody_else = self.pause(&mut child, &[]);
+            let _nobody_else = self.pause(&mut child, &[], None);
             let [(ongoing, ())] = &mut child;
             if let Some(ended) = self.look(ongoing) {
                 return ended;
@@ -263,7 +264,7 @@ impl Children {
     /// Starts a child; none when the run is over.
     fn start(&self, child: Child, begun: Instant) -> io::Result<Option<Ongoing>> {
         let Child {
-            command,
+            program,
             input,
             output,
             timeout,
@@ -281,7 +282,7 @@ impl Children {
         }
         self.offspring.starting();
         let mark = format!("{}.{number}", self.mark);
-        let pid = self.starter.start(&command, &mark, streams)?;
+        let pid = self.starter.start(&program, &mark, streams)?;
         self.watchdog.started(pid);
         self.offspring.started(pid);
         Ok(Some(Ongoing::new(pid, number, begun, timeout, spools)))

@@ -105,16 +105,19 @@ impl Ongoing {
 
 impl Children {
     /// Waits until one of the children, or one of the `others`, has something to say, or must be
-    /// looked at. Returns which of the others have.
+    /// looked at, or for as long as there is `patience`. Returns whether any had something to say,
+    /// and which of the others.
     pub(crate) fn pause<T>(
         &self,
         children: &mut [(Ongoing, T)],
         others: &[BorrowedFd<'_>],
-    ) -> Vec<bool> {
+        patience: Option<Duration>,
+    ) -> (bool, Vec<bool>) {
         self.watchdog.catch_up();
         let due = children.iter().map(|(child, _)| child.due()).min();
         let due = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let limit = due.and_then(|limit| Timespec::try_from(limit).ok());
+        let limit = due.into_iter().chain(patience).min();
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         let said = |fd: &PollFd<'_>| !fd.revents().is_empty();
         let mut fds: Vec<PollFd<'_>> = children
             .iter()
@@ -129,13 +132,15 @@ impl Children {
             .map(|(child, _)| child.alarm.descriptor().is_some() && said.next() == Some(true))
             .collect();
         let of_others = said.collect();
+        let mut happened = waited;
         for ((child, _), rang) in children.iter_mut().zip(of_children) {
             if rang || child.alarm.rings_by_itself(child.pid) {
+                happened = true;
                 child.is_over();
                 child.alarm = Alarm::Rang;
             }
         }
-        of_others
+        (happened, of_others)
     }
 
     /// Looks at a child: whether it is gone, with all that it left behind, or late, or prints too

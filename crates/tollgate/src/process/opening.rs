@@ -16,9 +16,17 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Begins to prepare; see [`Children::open`].
-    pub(crate) fn begin(_consent: &Consent, cut_off: Option<Instant>) -> Self {
-        let thread = std::thread::Builder::new().spawn(move || Children::prepare(cut_off));
+    /// Begins to prepare, see [`Children::open`], when something else is done that is wanted
+    /// sooner.
+    pub(crate) fn begin(
+        _consent: &Consent,
+        cut_off: Option<Instant>,
+        first: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        let thread = std::thread::Builder::new().spawn(move || {
+            first();
+            Children::prepare(cut_off)
+        });
         Self {
             cut_off,
             thread: thread.ok(),

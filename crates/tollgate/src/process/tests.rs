@@ -69,10 +69,10 @@ fn children_end_and_leave_nothing_behind() {
     let run = |script: &str, input: Option<&str>, timeout: Option<u64>| {
         let file = tempfile::NamedTempFile::new().unwrap();
         let appending = File::options().read(true).append(true).open(file.path());
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]);
+        let mut program = Program::new("/bin/sh");
+        program.args(["-c", script]);
         let ended = children.run(Child {
-            command,
+            program,
             input: input.map(Into::into),
             output: Output::Together {
                 file: appending.unwrap().into(),
@@ -86,6 +86,39 @@ fn children_end_and_leave_nothing_behind() {
     let (ended, text) = run("cat; echo out; echo err >&2; exit 3", None, None);
     assert!(matches!(ended.end, End::Exited(3)), "{ended:?}");
     assert_eq!(text, "out\nerr\n");
+
+    let (_, text) = run("exec cat /proc/self/status", None, None);
+    let signals = |of: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(of));
+        u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+    };
+    assert_eq!(signals("SigBlk:"), 0, "no signal is blocked");
+    let broken_pipe = 1 << (libc::SIGPIPE - 1);
+    assert_eq!(signals("SigIgn:") & broken_pipe, 0, "ignored by us only");
+    let (_, text) = run("test $(ps -o pgid= -p $$) = $$ && echo $PPID", None, None);
+    let parent: u32 = text.trim().parse().unwrap();
+    assert_eq!(parent, std::process::id(), "it leads a group of its own");
+
+    for (program, code) in [
+        (Program::new("/nowhere/x"), libc::ENOENT),
+        (Program::new("/"), libc::EACCES),
+        (placed("/bin/sh", "/nowhere"), libc::ENOENT),
+    ] {
+        let ended = children.run(Child {
+            program,
+            input: None,
+            output: Output::Together {
+                file: tempfile::tempfile().unwrap().into(),
+                from: 0,
+                cap: OUTPUT_CAP,
+            },
+            timeout: None,
+        });
+        assert!(
+            matches!(&ended.end, End::NotStarted(error) if error.raw_os_error() == Some(code)),
+            "{ended:?}"
+        );
+    }
 
     let (_, text) = run("cat", Some("a text"), None);
     assert_eq!(text, "a text");
@@ -127,6 +160,29 @@ fn children_end_and_leave_nothing_behind() {
     children.cancel();
     let (ended, _) = run("exit 0", None, None);
     assert!(matches!(ended.end, End::Cancelled), "{ended:?}");
+}
+
+/// A program in a directory.
+fn placed(path: &str, directory: &str) -> Program {
+    let mut program = Program::new(path);
+    program.current_dir(directory);
+    program
+}
+
+#[test]
+fn a_program_has_its_own_variables_and_not_those_it_must_not_have() {
+    let common = [c"A=1", c"AB=2", c"B=3"].map(Into::into);
+    let mut program = Program::new("/bin/sh");
+    program
+        .env("A", "x")
+        .env("A", "y")
+        .env_remove("B")
+        .env("C", "");
+    let variables: Vec<_> = program.variables(&common).collect();
+    assert_eq!(variables, [c"AB=2", c"A=y", c"C="]);
+    assert!(program.check().is_ok());
+    program.arg("a\0b");
+    assert!(program.check().is_err(), "C ends a text there");
 }
 
 /// Whether the process with this number is gone, or at least a zombie.

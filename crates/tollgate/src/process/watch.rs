@@ -130,6 +130,7 @@ fn own_program() -> io::Result<std::path::PathBuf> {
 }
 
 /// The watchdog's whole life.
+#[inline(never)]
 pub(crate) fn watch(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(mark) = args.next().and_then(|mark| mark.into_string().ok()) else {
         return ExitCode::from(2);

@@ -70,6 +70,7 @@ jobs:
         working-directory: ${{ matrix.job.working_directory }}
 "#;
 
+#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> Answer {
     match arguments.command {
         Command::Init { json } => init(json),

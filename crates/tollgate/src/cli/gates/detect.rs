@@ -18,6 +18,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
+#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let Project {
         layout,

@@ -113,6 +113,8 @@ fn parse<A: clap::Args>(args: &[OsString]) -> Option<A> {
     A::from_arg_matches(&matches).ok()
 }
 
+/// The commands that are not runs are not made part of this (`inline(never)`): they would stand
+/// between what a run of gates runs, and every part of the program that is touched is a page fault.
 pub(super) fn run(command: &Command) -> Answer {
     match command {
         Command::Run(arguments) => Ok(run::run(arguments, Which::All)),
@@ -196,6 +198,7 @@ fn fail(error: &impl std::fmt::Display, as_json: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
+#[inline(never)]
 fn clean(arguments: &JsonArguments) -> ExitCode {
     let project = match Project::open(arguments.json) {
         Ok(project) => project,

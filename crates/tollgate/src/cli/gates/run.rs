@@ -30,10 +30,19 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
-    // Whoever says `run` expects something to run.
-    let opening = Opening::begin(&consent, None);
-    let mut ahead = None;
-    let project = Project::open_with(arguments.json, |layout| ahead = Ahead::begin(layout));
+    let (mut opening, mut ahead) = (None, None);
+    let project = Project::open_with(arguments.json, |layout| {
+        let (seen, look) = Ahead::of(layout);
+        ahead = Some(seen);
+        // Whoever says `run` expects something to run. One thread is enough for both, unless the
+        // children would have to wait.
+        opening = Some(if look.is_long() {
+            let _or_later = std::thread::Builder::new().spawn(|| look.take());
+            Opening::begin(&consent, None, || ())
+        } else {
+            Opening::begin(&consent, None, || look.take())
+        });
+    });
     let project = match project {
         Ok(project) => project,
         Err(code) => return code,
@@ -65,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         purpose: Purpose::Command,
         cut_off: None,
         asker: Asker::default(),
-        opening: Some(opening).into(),
+        opening: opening.into(),
         ahead: ahead.into(),
     };
     let progress = Progress::new(which, arguments.json);

@@ -14,6 +14,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
+#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let Arguments { file, json: _ } = arguments;
     let all = schemas();

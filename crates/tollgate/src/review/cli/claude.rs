@@ -30,10 +30,10 @@ const FLAGS: [&str; 17] = [
 ];
 
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
-    let command = &mut invocation.command;
-    command.args(FLAGS).args(["--json-schema", question.schema]);
+    let program = &mut invocation.program;
+    program.args(FLAGS).args(["--json-schema", question.schema]);
     if let Some(model) = question.model {
-        command.args(["--model", model]);
+        program.args(["--model", model]);
     }
     invocation.input = Some(question.prompt.to_owned());
 }

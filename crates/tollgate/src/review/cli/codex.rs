@@ -9,10 +9,10 @@ use super::{Channel, Heard, Invocation, Kind, NoAnswer, Printed, Question, Spoke
 
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let schema = invocation.file(question.schema);
-    let command = &mut invocation.command;
+    let program = &mut invocation.program;
     // `--ignore-user-config` would not stop `hooks.json`; this does. Approvals are never asked
     // for without a person; the sandbox only lets it read.
-    command
+    program
         .args(["exec", "--json", "--sandbox", "read-only"])
         .args(["--disable", "hooks", "--ephemeral", "--skip-git-repo-check"])
         .arg("--cd")
@@ -20,10 +20,10 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
         .arg("--output-schema")
         .arg(schema);
     if let Some(model) = question.model {
-        command.args(["--model", model]);
+        program.args(["--model", model]);
     }
     // A question that is one word could be taken for a subcommand, so it is never an argument.
-    command.arg("-");
+    program.arg("-");
     invocation.input = Some(question.prompt.to_owned());
 }
 

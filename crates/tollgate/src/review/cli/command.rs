@@ -4,12 +4,12 @@ use super::{Heard, Invocation, Printed, Question};
 
 /// The line is the project's and goes to the shell; the question never does.
 pub(super) fn prepare(line: &str, question: &Question<'_>, invocation: &mut Invocation) {
-    let command = &mut invocation.command;
-    command
+    let program = &mut invocation.program;
+    program
         .args(["-c", line])
         .env("TOLLGATE_REVIEW_SCHEMA", question.schema);
     if let Some(model) = question.model {
-        command.env("TOLLGATE_REVIEW_MODEL", model);
+        program.env("TOLLGATE_REVIEW_MODEL", model);
     }
     invocation.input = Some(question.prompt.to_owned());
 }

@@ -9,18 +9,18 @@ const MAY_RUN: [&str; 5] = ["cat", "grep", "ls", "head", "tail"];
 const LETS_HOOKS_RUN: [&str; 2] = ["COPILOT_ALLOW_ALL", "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS"];
 
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
-    let command = &mut invocation.command;
+    let program = &mut invocation.program;
     for name in LETS_HOOKS_RUN {
-        command.env_remove(name);
+        program.env_remove(name);
     }
     // Only the answer; nobody to ask; the project's instructions are for those who write code.
-    command.args(["-s", "--no-ask-user", "--no-custom-instructions"]);
-    for program in MAY_RUN {
-        command.arg(format!("--allow-tool=shell({program})"));
+    program.args(["-s", "--no-ask-user", "--no-custom-instructions"]);
+    for name in MAY_RUN {
+        program.arg(format!("--allow-tool=shell({name})"));
     }
-    command.arg("--deny-tool=write");
+    program.arg("--deny-tool=write");
     if let Some(model) = question.model {
-        command.args(["--model", model]);
+        program.args(["--model", model]);
     }
     invocation.say("-p", question.prompt);
 }

@@ -6,12 +6,12 @@ use super::{Channel, Heard, Invocation, Kind, Printed, Question, Usage};
 
 /// Without `--force` it proposes changes but makes none. Without `--trust` it does not start.
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
-    let command = &mut invocation.command;
-    command.args(["--output-format", "json", "--trust"]);
+    let program = &mut invocation.program;
+    program.args(["--output-format", "json", "--trust"]);
     if let Some(model) = question.model {
-        command.args(["--model", model]);
+        program.args(["--model", model]);
     }
-    command.arg("-p");
+    program.arg("-p");
     // The question is not the flag's value, so behind `--` it cannot be taken for a flag.
     invocation.say("--", question.prompt);
 }

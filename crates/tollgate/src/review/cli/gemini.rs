@@ -24,12 +24,12 @@ const CODES: [(i32, &str); 3] = [
 /// The folder's trust is left to the person: `--skip-trust` would load the project's own settings
 /// and `.env`, which can name another endpoint.
 pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
-    let command = &mut invocation.command;
-    command.args(["--output-format", "json", "--approval-mode", "plan"]);
+    let program = &mut invocation.program;
+    program.args(["--output-format", "json", "--approval-mode", "plan"]);
     if let Some(model) = question.model {
-        command.args(["--model", model]);
+        program.args(["--model", model]);
     }
-    command.args(["-p", LAST_WORD]);
+    program.args(["-p", LAST_WORD]);
     invocation.input = Some(question.prompt.to_owned());
 }
 

@@ -28,10 +28,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use crate::process::{Child, Children, End, Ended, Output};
+use crate::process::{Child, Children, End, Ended, Output, Program};
 pub(crate) use no_answer::{Kind, NoAnswer};
 
 /// What is kept of each stream of a reviewer. An answer is never that long; a stream of events
@@ -169,7 +168,7 @@ pub(crate) enum Health {
 
 /// How a reviewer is started.
 struct Invocation {
-    command: Command,
+    program: Program,
     input: Option<String>,
     /// Files that it reads, removed when it ended.
     files: Vec<tempfile::TempDir>,
@@ -249,7 +248,7 @@ pub(crate) fn ask(
         let stderr = log.try_clone()?;
         let begin = stderr.metadata()?.len();
         let ended = children.run(Child {
-            command: invocation.command,
+            program: invocation.program,
             input,
             output: Output::Apart {
                 stdout: stdout.try_clone()?,
@@ -287,12 +286,12 @@ fn prepare(reviewer: &Reviewer, question: &Question<'_>) -> Result<Invocation, N
         Health::Missing(programs) => return Err(Kind::Missing.because(programs.join(" or "))),
     };
     let mut invocation = Invocation {
-        command: Command::new(program),
+        program: Program::new(program),
         input: None,
         files: vec![],
         trouble: None,
     };
-    invocation.command.current_dir(question.root);
+    invocation.program.current_dir(question.root);
     match (reviewer, reviewer.row()) {
         (Reviewer::Command(line), _) => command::prepare(line, question, &mut invocation),
         (Reviewer::Cli(_), row) => {
@@ -408,7 +407,7 @@ impl Invocation {
     /// The question as an argument if it fits, else on standard input.
     fn say(&mut self, flag: &str, prompt: &str) {
         if prompt.len() <= ARGUMENT_LIMIT && !prompt.contains('\0') {
-            self.command.arg(flag).arg(prompt);
+            self.program.arg(flag).arg(prompt);
         } else {
             self.input = Some(prompt.to_owned());
         }

@@ -439,15 +439,16 @@ fn no_command_line_may_run_hooks_or_write() {
         };
         let reviewer = Reviewer::named(name, None).unwrap();
         let mut invocation = Invocation {
-            command: Command::new("x"),
+            program: Program::new("x"),
             input: None,
             files: vec![],
             trouble: None,
         };
         (reviewer.row().unwrap().prepare)(&question, &mut invocation);
         let args: Vec<_> = invocation
-            .command
-            .get_args()
+            .program
+            .arguments()
+            .iter()
             .map(|arg| arg.to_str().unwrap())
             .collect();
         for word in wanted {
@@ -469,7 +470,7 @@ fn no_command_line_may_run_hooks_or_write() {
             ..question
         };
         let mut invocation = Invocation {
-            command: Command::new("x"),
+            program: Program::new("x"),
             input: None,
             files: vec![],
             trouble: None,

@@ -31,18 +31,35 @@ impl Repository {
         }
     }
 
-    /// The commit at the end of a branch, of ours or of a remote (`main`, `origin/main`).
+    /// The commit that is checked out, and the one at the end of a branch, of ours or of a remote
+    /// (`main`, `origin/main`).
+    pub fn head_and_commit_of(&self, name: &str) -> (Stands, Stands) {
+        let head = self.head_commit();
+        let commit = match head {
+            Stands::AskGit => Stands::AskGit,
+            Stands::For(_) | Stands::Nothing => self.end_of(name),
+        };
+        (head, commit)
+    }
+
+    /// The second of them.
     pub fn commit_of(&self, name: &str) -> Stands {
+        self.head_and_commit_of(name).1
+    }
+
+    /// The same where references are files, as that of `HEAD` is.
+    fn end_of(&self, name: &str) -> Stands {
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        let is_linked = self.git_dir != self.common_dir;
         // What git would look for first, and what it takes for an object's name.
         let is_other = !is_ref_name(name)
             || name == "@"
             || name.bytes().all(|byte| byte.is_ascii_hexdigit())
             || is_there(&self.git_dir.join(name))
-            || is_there(&self.common_dir.join(name))
+            || (is_linked && is_there(&self.common_dir.join(name)))
             || is_there(&self.common_dir.join("refs").join(name))
             || self.tag_exists(name);
-        if is_other || self.head_commit() == Stands::AskGit {
+        if is_other {
             return Stands::AskGit;
         }
         for home in ["refs/heads/", "refs/remotes/"] {

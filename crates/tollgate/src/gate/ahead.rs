@@ -10,9 +10,12 @@ use super::config::Config;
 use super::git::Git;
 use super::plain::Plain;
 
-/// A shorter index is of so few files that they are looked through before the configuration is
-/// read.
-const SHORT: u64 = 8 << 10;
+/// A shorter index is of so few files that they are looked through sooner than anybody else has
+/// begun.
+const TINY: u64 = 512;
+
+/// A longer one is of so many that nothing should wait for them.
+const LONG: u64 = 8 << 10;
 
 /// A look that somebody else takes.
 #[derive(Debug)]
@@ -28,24 +31,30 @@ pub(crate) struct Look {
     root: PathBuf,
     besides: PathBuf,
     seen: Sender<Option<Plain>>,
+    is_long: bool,
 }
 
 impl Ahead {
-    /// What will be seen, and what there is to do for it.
-    pub(crate) fn of(layout: &Layout) -> (Self, Look) {
+    /// What will be seen, and what there is to do for it; none if it is not worth it.
+    pub(crate) fn of(layout: &Layout) -> Option<(Self, Look)> {
         let root = layout.root().to_owned();
+        let index = root.join(".git/index").metadata().ok()?.len();
+        if index < TINY {
+            return None;
+        }
         let logs = root.join(layout.default_log_dir());
         let (send, receive) = channel();
         let look = Look {
             root,
             besides: logs.clone(),
             seen: send,
+            is_long: index >= LONG,
         };
         let ahead = Self {
             logs,
             seen: receive,
         };
-        (ahead, look)
+        Some((ahead, look))
     }
 
     /// What was seen: perhaps that git has to look. None if it does not count.
@@ -64,8 +73,7 @@ impl Ahead {
 impl Look {
     /// Whether it takes so long that nothing else should wait for it.
     pub(crate) fn is_long(&self) -> bool {
-        let index = self.root.join(".git/index").metadata();
-        index.is_ok_and(|index| index.len() >= SHORT)
+        self.is_long
     }
 
     /// Takes it.

@@ -88,7 +88,7 @@ impl Ground {
     /// Finds the commit that is checked out and its base: from files and from what is `known`, and
     /// by asking git only where they do not tell.
     pub(crate) fn survey(git: &Git, name: &str, known: Option<&Common>) -> Self {
-        let (here, there) = (git.head_commit(), git.commit_of(name));
+        let (here, there) = git.head_and_commit_of(name);
         if here == Stands::Nothing {
             return Self::nothing();
         }

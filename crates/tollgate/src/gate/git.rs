@@ -179,14 +179,14 @@ impl Git {
         }
     }
 
-    /// The commit that is checked out, from files where they say it.
-    pub(crate) fn head_commit(&self) -> Stands {
-        self.repository.head_commit()
-    }
-
     /// The commit at the end of a branch, of ours or of a remote, from files where they say it.
     pub(crate) fn commit_of(&self, name: &str) -> Stands {
         self.repository.commit_of(name)
+    }
+
+    /// The commit that is checked out, and that one, from files where they say it.
+    pub(crate) fn head_and_commit_of(&self, name: &str) -> (Stands, Stands) {
+        self.repository.head_and_commit_of(name)
     }
 
     /// Whether history is cut off somewhere, so that what two commits have in common may change.

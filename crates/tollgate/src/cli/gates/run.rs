@@ -32,15 +32,17 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
     let (mut opening, mut ahead) = (None, None);
     let project = Project::open_with(arguments.json, |layout| {
-        let (seen, look) = Ahead::of(layout);
-        ahead = Some(seen);
+        let look;
+        (ahead, look) = Ahead::of(layout).unzip();
         // Whoever says `run` expects something to run. One thread is enough for both, unless the
         // children would have to wait.
-        opening = Some(if look.is_long() {
-            let _or_later = std::thread::Builder::new().spawn(|| look.take());
-            Opening::begin(&consent, None, || ())
-        } else {
-            Opening::begin(&consent, None, || look.take())
+        opening = Some(match look {
+            Some(look) if look.is_long() => {
+                let _or_later = std::thread::Builder::new().spawn(|| look.take());
+                Opening::begin(&consent, None, || ())
+            }
+            Some(look) => Opening::begin(&consent, None, || look.take()),
+            None => Opening::begin(&consent, None, || ()),
         });
     });
     let project = match project {

@@ -159,7 +159,7 @@ impl Config {
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
         let home = layout.gates_home();
-        let file = layout.gates_config();
+        let file = home.join("config.yml");
         let mut reader = Reader::new(layout.root());
         let Some(text) = reader.text(&file) else {
             return Err(reader.without(file));
@@ -172,7 +172,13 @@ impl Config {
         reader.take_over(checks_reader);
         let reviews = reader.reviews(&home.join("reviews"), &home);
         let global = env.home.as_deref().and_then(|home| reader.global(home));
-        let mut config = Self::assemble(layout, node.as_ref(), global.as_ref(), checks, reviews);
+        let mut config = Self::assemble(
+            layout,
+            home,
+            node.as_ref(),
+            global.as_ref(),
+            (checks, reviews),
+        );
         config.stop_hook.apply(env);
         if let Some(node) = &node {
             reader.cross_check(&config, &file, node);
@@ -187,10 +193,10 @@ impl Config {
 
     fn assemble(
         layout: &Layout,
+        home: PathBuf,
         node: Option<&Node>,
         global: Option<&Node>,
-        checks: BTreeMap<String, Check>,
-        reviews: BTreeMap<String, Review>,
+        (checks, reviews): (BTreeMap<String, Check>, BTreeMap<String, Review>),
     ) -> Self {
         let get = |key: &str| node.and_then(|node| node.get(key));
         let text = |key: &str| get(key).and_then(Node::text).map(str::to_owned);
@@ -201,7 +207,7 @@ impl Config {
         let entry_points = get("entry_points").map(Node::items).unwrap_or_default();
         Self {
             root: layout.root().to_owned(),
-            home: layout.gates_home(),
+            home,
             local: layout.local(),
             log_dir: lexical(&layout.root().join(&log_dir_name)),
             log_dir_name,
@@ -552,7 +558,8 @@ impl<'a> Reader<'a> {
 
     fn examiner<'s>(&'s mut self, file: &'s Path) -> Examiner<'s> {
         Examiner {
-            file: file.strip_prefix(self.root).unwrap_or(file),
+            root: self.root,
+            file,
             problems: &mut self.problems,
         }
     }

@@ -109,6 +109,8 @@ impl Problem {
 /// Collects what is wrong in one file.
 #[derive(Debug)]
 pub(crate) struct Examiner<'a> {
+    /// The project's directory, which no problem names.
+    pub(crate) root: &'a Path,
     pub(crate) file: &'a Path,
     pub(crate) problems: &'a mut Vec<Problem>,
 }
@@ -123,9 +125,10 @@ impl Examiner<'_> {
     }
 
     fn push(&mut self, weight: Weight, line: u64, key: &str, what: String, fix: Option<String>) {
+        let file = self.file.strip_prefix(self.root).unwrap_or(self.file);
         self.problems.push(Problem {
             weight,
-            file: self.file.to_owned(),
+            file: file.to_owned(),
             line: (line > 0).then_some(line),
             key: key.to_owned(),
             what,

@@ -256,7 +256,7 @@ where
     }
 
     /// Waits until something has happened, and has the next ones start. What is written down about
-    /// those that ended waits until there is enough of it, or time.
+    /// those that ended waits until there is enough of it, or time for it.
     fn wait(&mut self) {
         let patience = (!self.untold.is_empty()).then_some(QUIET);
         let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
@@ -280,9 +280,14 @@ where
             self.note(index, job, News::Ended(open, ended));
         }
         self.fill();
-        let is_time = !happened || self.checks.is_empty();
+        // Somebody has nothing to do: nothing that is done now makes a gate wait.
+        let is_spare = self.checks.len() + self.beside.len() < self.limit;
+        let is_time = !happened || is_spare;
         if is_time && !self.untold.is_empty() || self.untold.len() >= 2 * AT_ONCE {
             self.tell();
+        }
+        if happened && is_spare && !self.checks.is_empty() {
+            (self.watch)(&Event::Time);
         }
     }
 }

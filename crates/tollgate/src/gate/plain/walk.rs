@@ -100,7 +100,8 @@ impl Seen {
     }
 
     /// Whether the file is the one that the index knows: nothing about it is different, and it was
-    /// written so long before the index that nobody could have changed it unnoticed in between.
+    /// [written so long before](is_settled) the index that nobody could have changed it unnoticed in
+    /// between.
     fn is_known(&self, entry: &Entry<'_>, written: Option<i64>) -> bool {
         let low = |(seconds, nanoseconds): (i64, i64)| {
             (
@@ -108,9 +109,7 @@ impl Seen {
                 low(nanoseconds.cast_unsigned()),
             )
         };
-        // Two seconds, because the ends of two ticks may have two numbers.
-        let is_settled = written.is_some_and(|written| self.modified.0 < written - 1);
-        is_settled
+        is_long_before(self.modified.0, written)
             && Some(entry.mode) == self.mode
             && entry.modified == low(self.modified)
             && entry.changed == low(self.changed)
@@ -118,6 +117,17 @@ impl Seen {
             && entry.owners == self.owners
             && u64::from(entry.size) == self.size
     }
+}
+
+/// Whether an entry can be of a file that is known without reading it. The index has the lower half
+/// of its time only: if that misleads, the file itself is looked at.
+fn is_settled(entry: &Entry<'_>, written: Option<i64>) -> bool {
+    is_long_before(entry.modified.0.into(), written)
+}
+
+/// Two seconds, because the ends of two ticks may have two numbers.
+fn is_long_before(modified: i64, written: Option<i64>) -> bool {
+    written.is_some_and(|written| modified < written - 1)
 }
 
 /// Opens something below an open directory, whatever it is, without waiting for it.
@@ -296,7 +306,7 @@ impl Walk<'_> {
         entry: Option<&Entry<'_>>,
     ) -> Option<File> {
         let stat = || rustix::fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-        if let Some(entry) = entry {
+        if let Some(entry) = entry.filter(|entry| is_settled(entry, self.written)) {
             let seen = Seen::of(&stat()?);
             if seen.is_known(entry, self.written) {
                 return Some(File {

@@ -156,6 +156,13 @@ impl Objects {
         if is_there(&path) {
             return Ok(());
         }
+        self.write_new(object, &path)
+    }
+
+    /// Not part of its caller, which seldom needs it: what packs takes 64 KB of the stack, which are
+    /// sixteen page faults.
+    #[inline(never)]
+    fn write_new(&self, object: &Object, path: &Path) -> io::Result<()> {
         let directory = path.parent().unwrap_or(&self.place);
         let (file, temporary) = match create(directory) {
             Err(Errno::NOENT) => {
@@ -168,7 +175,7 @@ impl Objects {
             created => created?,
         };
         let written =
-            fill(file, object).and_then(|()| tollgate_core::fs::relocate(&temporary, &path));
+            fill(file, object).and_then(|()| tollgate_core::fs::relocate(&temporary, path));
         if written.is_err() {
             let _left = std::fs::remove_file(&temporary);
         }

@@ -56,3 +56,42 @@ fn what_prints_much_is_looked_through_beside_the_others() {
         assert!(log.ends_with("Result: pass\n"), "{name}");
     }
 }
+
+#[test]
+fn what_ended_is_told_while_another_runs_on() {
+    let until = |what: &str| {
+        format!(
+            "command: until grep -q '{what}' ../gauntlet_logs/console.1.log; do sleep 0.02; done\ntimeout: 20"
+        )
+    };
+    // Side by side, and where the next one takes the only place.
+    for limit in ["max_parallel: 2", "max_parallel: 1"] {
+        let parallel = "command: \"true\"\nparallel: true";
+        let last = format!("{}\nparallel: true", until("PASS.*:src:b"));
+        let gates = Gates::with_config(
+            &[("a", parallel), ("b", parallel), ("c", &last)],
+            &format!("{limit}\n"),
+        );
+        gates.tollgate(&["run"]).exits(0);
+    }
+}
+
+#[test]
+fn a_gate_is_told_to_start_before_it_is_told_to_end() {
+    let names: Vec<String> = (0..50).map(|number| format!("c{number}")).collect();
+    let check = "command: \"true\"\nparallel: true";
+    let checks: Vec<_> = names.iter().map(|name| (name.as_str(), check)).collect();
+    let gates = Gates::new(&checks);
+    let run = gates.tollgate(&["run"]).exits(0);
+    let console = gates.read("gauntlet_logs/previous/console.1.log");
+    assert_eq!(console, run.stderr, "a person is told the same");
+    for name in &names {
+        let at = |what: &str| {
+            let is_it = |line: &str| line == what || line.starts_with(&format!("{what} ("));
+            let line = console.lines().position(is_it);
+            line.unwrap_or_else(|| panic!("{what}: {console}"))
+        };
+        let start = at(&format!("[START] check:src:{name}"));
+        assert!(start < at(&format!("[PASS]  check:src:{name}")), "{name}");
+    }
+}

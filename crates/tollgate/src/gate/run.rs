@@ -435,13 +435,16 @@ impl Run<'_> {
                     subject.work.pair.head.write_ahead();
                     self.definitions();
                     journal.prepare();
-                    // Logs are put away while the record is written, by somebody who is there by then.
+                };
+                // Logs are put away while the record is written, by somebody who is there by then.
+                // Not sooner: everything is a little slower in a process of two threads.
+                let at_last = || {
                     let archive = move || passed.recv().ok().map(|()| logs.archive());
                     archiving = std::thread::Builder::new()
                         .spawn_scoped(scope, archive)
                         .ok();
                 };
-                let results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile);
+                let results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile, at_last);
                 let status = judge(&results, attempt > self.config.max_retries);
                 let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
                 let is_done = status == Status::Passed && failed.is_empty();

@@ -90,12 +90,13 @@ struct Floor<'s, 'e, 'j, 'c> {
 }
 
 /// Runs all jobs. The results are in the order of the jobs. `meanwhile` is called once, when all
-/// that may run are running.
+/// that may run are running, and `at_last` when none waits any more.
 pub(crate) fn run_all(
     crew: &Crew<'_>,
     jobs: &[Job<'_>],
     watch: &Watch<'_>,
     meanwhile: impl FnOnce(),
+    at_last: impl FnOnce(),
 ) -> Vec<GateResult> {
     let (parallel, serial) = jobs
         .iter()
@@ -128,6 +129,10 @@ pub(crate) fn run_all(
         floor.fill();
         floor.tell();
         meanwhile();
+        while floor.is_busy() && !floor.queues.are_empty() {
+            floor.wait();
+        }
+        at_last();
         while floor.is_busy() {
             floor.wait();
         }
@@ -144,6 +149,10 @@ impl<'j, 'c> Queues<'j, 'c> {
             return Some((index, job));
         }
         self.parallel.pop_front()
+    }
+
+    fn are_empty(&self) -> bool {
+        self.serial.is_empty() && self.parallel.is_empty()
     }
 
     /// A job has ended.

@@ -45,7 +45,7 @@ impl<W: Write> PlainLog<W> {
             self.unwritten.push_str(line);
             self.unwritten.push('\n');
         }
-        let goes_on = matches!(event, Event::Started(_) | Event::Ended(..) | Event::Time);
+        let goes_on = matches!(event, Event::Started(_) | Event::Ended(..));
         if !goes_on && !self.unwritten.is_empty() {
             let _best_effort = self.to.write_all(self.unwritten.as_bytes());
             self.unwritten.clear();
@@ -57,7 +57,7 @@ impl<W: Write> PlainLog<W> {
 pub(super) fn plain(event: &Event<'_>, logs: &Logs<'_>) -> Vec<String> {
     let lines = match event {
         Event::Note(text) => vec![(*text).to_owned()],
-        Event::Planned(..) | Event::Rest | Event::Time => vec![],
+        Event::Planned(..) | Event::Rest => vec![],
         Event::Started(job) => vec![format!("[START] {}", job.id)],
         Event::Ended(_, result) => result.lines(logs),
         Event::Summary(lines) => lines.to_vec(),

@@ -18,9 +18,6 @@ use crate::review::cli::Usage;
 /// So many lines are worth a turn.
 const WORTH_IT: usize = 32;
 
-/// So many are worth one that nobody has to wait for.
-const WORTH_THE_TIME: usize = 4;
-
 /// Writes gates down as they end.
 pub(super) struct Journalled<'r> {
     queue: Arc<Queue>,
@@ -76,12 +73,10 @@ impl<'r> Journalled<'r> {
         match event {
             Event::Ended(_, result) if result.outcome != Outcome::NotRun => self.ended(result),
             Event::Summary(_) => self.flush(),
-            Event::Time if self.queue.lock().len() >= WORTH_THE_TIME => self.flush(),
             Event::Note(_)
             | Event::Planned(..)
             | Event::Started(_)
             | Event::Rest
-            | Event::Time
             | Event::Ended(..) => {}
         }
     }

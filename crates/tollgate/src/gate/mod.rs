@@ -56,8 +56,6 @@ pub(crate) enum Event<'e> {
     Ended(&'e Job<'e>, &'e GateResult),
     /// For now there is nothing more to tell.
     Rest,
-    /// Fewer gates run than could: what would else be done at the end can be done now.
-    Time,
     /// All gates ended; the summary's lines.
     Summary(&'e [String]),
 }

@@ -439,6 +439,8 @@ impl Run<'_> {
                 // Logs are put away while the record is written, by somebody who is there by then.
                 // Not sooner: everything is a little slower in a process of two threads.
                 let at_last = || {
+                    // Less is left for the end.
+                    journal.flush();
                     let archive = move || passed.recv().ok().map(|()| logs.archive());
                     archiving = std::thread::Builder::new()
                         .spawn_scoped(scope, archive)

@@ -90,7 +90,7 @@ struct Floor<'s, 'e, 'j, 'c> {
 }
 
 /// Runs all jobs. The results are in the order of the jobs. `meanwhile` is called once, when all
-/// that may run are running, and `at_last` when none waits any more.
+/// that may run are running, and `at_last` when none waits any more and there is time.
 pub(crate) fn run_all(
     crew: &Crew<'_>,
     jobs: &[Job<'_>],
@@ -129,7 +129,8 @@ pub(crate) fn run_all(
         floor.fill();
         floor.tell();
         meanwhile();
-        while floor.is_busy() && !floor.queues.are_empty() {
+        let fit_at_once = jobs.len() <= limit;
+        while floor.is_busy() && !(floor.queues.are_empty() && (fit_at_once || floor.is_spare())) {
             floor.wait();
         }
         at_last();
@@ -167,9 +168,14 @@ impl<'s, 'e, 'j: 's, 'c: 's> Floor<'s, 'e, 'j, 'c>
 where
     'e: 's,
 {
+    /// Whether fewer run than may: nothing that is done now makes a gate wait.
+    fn is_spare(&self) -> bool {
+        self.checks.len() + self.beside.len() < self.limit
+    }
+
     /// Starts as many as may run.
     fn fill(&mut self) {
-        while self.checks.len() + self.beside.len() < self.limit
+        while self.is_spare()
             && let Some((index, job)) = self.queues.next()
         {
             self.start(index, job);
@@ -289,14 +295,10 @@ where
             self.note(index, job, News::Ended(open, ended));
         }
         self.fill();
-        // Somebody has nothing to do: nothing that is done now makes a gate wait.
-        let is_spare = self.checks.len() + self.beside.len() < self.limit;
-        let is_time = !happened || is_spare;
+        let is_time = !happened || self.is_spare();
+        // A start and an end each.
         if is_time && !self.untold.is_empty() || self.untold.len() >= 2 * AT_ONCE {
             self.tell();
-        }
-        if happened && is_spare && !self.checks.is_empty() {
-            (self.watch)(&Event::Time);
         }
     }
 }

@@ -10,8 +10,8 @@
 //! behind, also of what left its group with `setsid`; when it is killed, a [watchdog](watch())
 //! finds the same processes by the mark in their environment.
 //!
-//! This deliberately does not use `PDEATHSIG`: that needs `unsafe` between fork and exec, is
-//! bound to the thread that forked, and does not reach grandchildren.
+//! This deliberately does not use `PDEATHSIG`: that is bound to the thread that forked, and does not
+//! reach grandchildren.
 //!
 //! Threads, not async: [`Children::run`] blocks until one child has ended. Who runs many children
 //! does it by one thread, which begins them, pauses for all and looks at each ([`Ongoing`]).

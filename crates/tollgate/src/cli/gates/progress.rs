@@ -191,7 +191,7 @@ impl Live {
                 self.print(told.into_iter());
             }
             Event::Note(_) => self.print(lines.iter().cloned()),
-            Event::Rest | Event::Time => {}
+            Event::Rest => {}
         }
     }
 

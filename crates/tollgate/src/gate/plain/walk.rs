@@ -100,7 +100,7 @@ impl Seen {
     }
 
     /// Whether the file is the one that the index knows: nothing about it is different, and it was
-    /// [written so long before](is_settled) the index that nobody could have changed it unnoticed in
+    /// [written so long before](is_long_before) the index that nobody could have changed it unnoticed in
     /// between.
     fn is_known(&self, entry: &Entry<'_>, written: Option<i64>) -> bool {
         let low = |(seconds, nanoseconds): (i64, i64)| {

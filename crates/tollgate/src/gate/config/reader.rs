@@ -1,0 +1,248 @@
+//! Reading the files, and collecting what is wrong with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use tollgate_core::fs;
+use tollgate_core::project::{Layout, lexical};
+
+use super::table::{Examiner, Table};
+use super::{Check, ConfigError, Node, Problem, Weight, keys};
+
+/// No configuration file is larger.
+const CAP: u64 = 1 << 20;
+
+/// From so many check files on, a second thread is worth its start.
+const MANY: usize = 24;
+
+/// Reads files and collects what is wrong with them.
+pub(super) struct Reader<'a> {
+    root: &'a Path,
+    pub(super) problems: Vec<Problem>,
+    /// Gates whose file is there and could not be read, which is among the problems.
+    pub(super) unread: BTreeSet<PathBuf>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            problems: Vec::new(),
+            unread: BTreeSet::new(),
+        }
+    }
+
+    /// Why a file without which nothing goes has no text: it is not there, or it cannot be read.
+    pub(super) fn without(self, file: PathBuf) -> ConfigError {
+        if self.problems.is_empty() {
+            ConfigError::Missing(file)
+        } else {
+            ConfigError::Wrong(self.problems)
+        }
+    }
+
+    /// A file's text; none if it is not there, or cannot be read, which is a problem then.
+    pub(super) fn text(&mut self, file: &Path) -> Option<String> {
+        let wrong = match fs::read_regular(file, CAP) {
+            Ok(None) => return None,
+            Ok(Some(contents)) => match String::from_utf8(contents.bytes) {
+                Ok(text) => return Some(text.trim_start_matches('\u{feff}').to_owned()),
+                Err(_) => "the file is not UTF-8 text".to_owned(),
+            },
+            Err(fault) => fault.to_string(),
+        };
+        self.examiner(file).error(0, "", wrong, None);
+        None
+    }
+
+    /// Parses a text and holds it against a table. None if it is no YAML.
+    pub(super) fn parse(&mut self, file: &Path, text: &str, table: &Table) -> Option<Node> {
+        let mut examiner = self.examiner(file);
+        match Node::parse(text) {
+            Ok(node) => {
+                examiner.examine(&node, table, "");
+                Some(node)
+            }
+            Err(broken) => {
+                examiner.error(
+                    broken.line,
+                    "",
+                    format!("no valid YAML: {}", broken.what),
+                    broken.fix,
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads checks, and has something else done before or beside it. Many files are read by two
+    /// threads: git has not been started yet, and a core is free.
+    pub(super) fn checks<T>(
+        &mut self,
+        files: &[(String, PathBuf)],
+        home: &Path,
+        also: impl FnOnce() -> T,
+    ) -> (T, BTreeMap<String, Check>) {
+        if files.len() < MANY {
+            return (also(), self.checks_in(files, home).into_iter().collect());
+        }
+        // What else is done takes about as long as a third of them.
+        let (some, others) = files.split_at(files.len() / 3);
+        let mut beside = Reader::new(self.root);
+        let (also, first, second) = std::thread::scope(|scope| {
+            let second = scope.spawn(|| beside.checks_in(others, home));
+            (also(), self.checks_in(some, home), second.join())
+        });
+        self.take_over(beside);
+        let second = second.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (also, first.into_iter().chain(second).collect())
+    }
+
+    /// What another one found comes after what this one did.
+    pub(super) fn take_over(&mut self, mut other: Self) {
+        self.problems.append(&mut other.problems);
+        self.unread.append(&mut other.unread);
+    }
+
+    fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {
+        let read = |(name, file): &(String, PathBuf)| {
+            let check = self.check(file, home);
+            if check.is_none() {
+                self.unread.insert(file.with_extension(""));
+            }
+            Some((name.clone(), check?))
+        };
+        files.iter().filter_map(read).collect()
+    }
+
+    fn check(&mut self, file: &Path, home: &Path) -> Option<Check> {
+        let text = self.text(file)?;
+        let node = self.parse(file, &text, &keys::CHECK)?;
+        let mut check = Check::read(&node);
+        if check.fail_fast && check.parallel {
+            let line = node.get("fail_fast").map_or(0, |node| node.line);
+            self.examiner(file).error(
+                line,
+                "fail_fast",
+                "fail_fast can only be used when parallel is false".to_owned(),
+                Some("remove one of the two".to_owned()),
+            );
+        }
+        if let Some(path) = node.get("fix_instructions") {
+            check.fix_instructions = self.beside(home, file, "fix_instructions", path);
+        }
+        Some(check)
+    }
+
+    /// The text of a file that a configuration names, which must lie in the gates' home.
+    pub(super) fn beside(
+        &mut self,
+        home: &Path,
+        file: &Path,
+        key: &str,
+        node: &Node,
+    ) -> Option<String> {
+        let named = node.text()?;
+        let label = match key {
+            "fix_instructions" => "Fix instructions",
+            _ => "Prompt",
+        };
+        let home_name = home.file_name().unwrap_or_default().to_string_lossy();
+        let path = lexical(&home.join(named));
+        let real = |path: &Path| path.canonicalize().ok();
+        let what = if Path::new(named).is_absolute() {
+            format!(
+                "{label} path must be relative to {home_name}/ directory, got absolute path: {named}"
+            )
+        } else if path == home || !path.starts_with(home) {
+            format!(
+                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
+            )
+        } else if let (Some(real_path), Some(real_home)) = (real(&path), real(home)) {
+            if real_path.starts_with(real_home) {
+                return self.text(&path);
+            }
+            format!(
+                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
+            )
+        } else {
+            format!("{label} file not found: {}", path.display())
+        };
+        self.examiner(file).error(node.line, key, what, None);
+        None
+    }
+
+    /// The files of a directory by their stems, in the order of their names, so that it does not
+    /// differ between file systems.
+    pub(super) fn named_files(
+        &mut self,
+        directory: &Path,
+        extensions: &[&str],
+    ) -> Vec<(String, PathBuf)> {
+        let mut names = fs::names(directory).unwrap_or_default();
+        names.retain(|name| {
+            let extension = Path::new(name).extension().and_then(|e| e.to_str());
+            extension.is_some_and(|extension| extensions.contains(&extension))
+        });
+        names.sort();
+        let mut named: Vec<(String, PathBuf)> = Vec::with_capacity(names.len());
+        for name in names {
+            let file = directory.join(&name);
+            let Some(stem) = file.file_stem().map(|s| s.to_string_lossy().into_owned()) else {
+                continue;
+            };
+            // Between `a.yaml` and `a.yml` there are only names like `a.yb.yml`. What is no text has
+            // lost its order.
+            let is_near = |(other, _): &&(String, PathBuf)| {
+                other.starts_with(&stem) || stem.contains('\u{fffd}')
+            };
+            let mut near = named.iter().rev().take_while(is_near);
+            if let Some((_, first)) = near.find(|(other, _)| *other == stem) {
+                let what = format!(
+                    "{} defines \"{stem}\" already",
+                    self.relative(first).display()
+                );
+                self.examiner(&file).error(
+                    0,
+                    "",
+                    what,
+                    Some("remove one of the two files".to_owned()),
+                );
+                continue;
+            }
+            named.push((stem, file));
+        }
+        named
+    }
+
+    /// A person's own file. A broken one must not stop anybody's work: it is warned about, and
+    /// the defaults hold.
+    pub(super) fn global(&mut self, home: &Path) -> Option<Node> {
+        let file = Layout::global_gates_config(home);
+        let mut own = Reader::new(self.root);
+        let node = own
+            .text(&file)
+            .and_then(|text| own.parse(&file, &text, &keys::GLOBAL));
+        let broken = own.problems.iter().any(|p| p.weight == Weight::Error);
+        for mut problem in own.problems {
+            if problem.weight == Weight::Error {
+                problem.weight = Weight::Warning;
+                problem.fix = Some("the defaults are used instead of this file".to_owned());
+            }
+            self.problems.push(problem);
+        }
+        node.filter(|_| !broken)
+    }
+
+    pub(super) fn examiner<'s>(&'s mut self, file: &'s Path) -> Examiner<'s> {
+        Examiner {
+            root: self.root,
+            file,
+            problems: &mut self.problems,
+        }
+    }
+
+    pub(super) fn relative<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.root).unwrap_or(path)
+    }
+}

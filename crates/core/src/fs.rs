@@ -22,7 +22,9 @@ pub use directory::{names, private_directory, relocate, relocate_all};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub use pieces::Pieces;
-pub use read::{Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_own, read_regular};
+pub use read::{
+    Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_described, read_own, read_regular,
+};
 pub(crate) use read::{holds, open};
 pub use replace::{
     Durability, TEMPORARY, WriteFault, create, remove, replace, replace_in_turn, sweep,

@@ -219,20 +219,25 @@ impl Identity {
 
 /// Reads a regular file of at most `cap` bytes, through links. `None` if nothing is there.
 pub fn read_regular(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
+    Ok(read_described(path, cap)?.map(|(contents, _)| contents))
+}
+
+/// The same, with all that the system said of the file.
+pub fn read_described(path: &Path, cap: u64) -> Result<Option<(Contents, Metadata)>, ReadFault> {
     read(path, cap, OFlags::empty())
 }
 
 /// Reads a file that Tollgate also writes: as [`read_regular`], but a symbolic link in its place
 /// is refused, because replacing it would break the link or write where it points.
 pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
-    read(path, cap, OFlags::NOFOLLOW)
+    Ok(read(path, cap, OFlags::NOFOLLOW)?.map(|(contents, _)| contents))
 }
 
-fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
+fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metadata)>, ReadFault> {
     let moment = SystemTime::now();
     let file = match open_through(path, links) {
         Ok(descriptor) => File::from(descriptor),
-        Err(errno) => return not_opened(path, errno, links),
+        Err(errno) => return not_opened(path, errno, links).map(|()| None),
     };
     let metadata = file.metadata()?;
     if let Some(kind) = FileKind::of(&metadata) {
@@ -256,11 +261,12 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFa
             Err(errno) => return Err(ReadFault::Unreadable(errno.into())),
         }
     }
-    Ok(Some(Contents {
+    let contents = Contents {
         bytes,
         identity: Identity::of(&metadata),
         mark: Mark::of(&metadata, moment),
-    }))
+    };
+    Ok(Some((contents, metadata)))
 }
 
 /// Whether a file of this number is at `path` and holds these bytes. Piece by piece, because the
@@ -307,17 +313,17 @@ fn open_through(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Tells an absent file from one that is there and cannot be opened.
-fn not_opened(path: &Path, errno: Errno, links: OFlags) -> Result<Option<Contents>, ReadFault> {
+fn not_opened(path: &Path, errno: Errno, links: OFlags) -> Result<(), ReadFault> {
     // A link that leads nowhere is another error where links are not followed.
     if errno == Errno::NOENT && links.contains(OFlags::NOFOLLOW) {
-        return Ok(None);
+        return Ok(());
     }
     let kind = path
         .symlink_metadata()
         .ok()
         .and_then(|metadata| FileKind::of(&metadata));
     match (errno, kind) {
-        (Errno::NOENT, None) => Ok(None),
+        (Errno::NOENT, None) => Ok(()),
         (Errno::NOENT | Errno::LOOP, Some(kind)) => Err(ReadFault::NotRegular(kind)),
         // Opening a socket says ENXIO; so does a pipe nobody reads.
         (Errno::NXIO | Errno::OPNOTSUPP, Some(kind)) => Err(ReadFault::NotRegular(kind)),

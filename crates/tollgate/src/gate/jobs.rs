@@ -316,7 +316,7 @@ fn told_apart(stem: &str, id: &str) -> String {
 /// As the original names its files.
 pub(crate) fn sanitised(id: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+    id.replace(|c| !safe(c), "_")
 }
 
 #[cfg(test)]

@@ -61,6 +61,8 @@ pub(crate) struct RunResult {
     pub(crate) error: Option<String>,
     /// Those that ran.
     pub(crate) gates: Vec<GateResult>,
+    /// Their files were put away with all logs since.
+    pub(crate) archived: bool,
     /// Those that failed, also when another run found out.
     pub(crate) failures: Vec<Failure>,
     pub(crate) changed_files: usize,
@@ -78,6 +80,7 @@ impl RunResult {
             console_log: None,
             error: None,
             gates: Vec::new(),
+            archived: false,
             failures: Vec::new(),
             changed_files: 0,
             run_number: None,

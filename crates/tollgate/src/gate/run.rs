@@ -427,76 +427,75 @@ impl Run<'_> {
         };
         let logs = &self.logs;
         let (all_passed, passed) = std::sync::mpsc::channel();
-        let (mut results, (status, failed), saved, archived, evidence) =
-            std::thread::scope(|scope| {
-                let mut archiving = None;
-                // What does not depend on how the gates end need not wait for it.
-                let meanwhile = || {
-                    subject.work.pair.head.write_ahead();
+        let (results, (status, failed), saved, archived, evidence) = std::thread::scope(|scope| {
+            let mut archiving = None;
+            // What does not depend on how the gates end need not wait for it.
+            let meanwhile: [&dyn Fn(); 3] = [
+                &|| subject.work.pair.head.write_ahead(),
+                &|| {
                     self.definitions();
-                    journal.prepare();
-                };
-                // Logs are put away while the record is written, by somebody who is there by then.
-                // Not sooner: everything is a little slower in a process of two threads.
-                let at_last = || {
-                    // Less is left for the end.
-                    journal.flush();
-                    let archive = move || passed.recv().ok().map(|()| logs.archive());
-                    archiving = std::thread::Builder::new()
-                        .spawn_scoped(scope, archive)
-                        .ok();
-                };
-                let results = runner::run_all(&crew, &subject.jobs, &watch, meanwhile, at_last);
-                let status = judge(&results, attempt > self.config.max_retries);
-                let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
-                let is_done = status == Status::Passed && failed.is_empty();
-                if is_done {
-                    let _or_here = all_passed.send(());
-                }
-                drop(all_passed);
+                },
+                &|| journal.prepare(),
+            ];
+            // Logs are put away while the record is written, by somebody who is there by then.
+            // Not sooner: everything is a little slower in a process of two threads.
+            let at_last = || {
+                // Less is left for the end.
                 journal.flush();
-                children.dismiss();
-                let evidence = subject.work.evidence(&subject.git);
-                for result in &results {
-                    self.debug(&format!(
-                        "GATE_RESULT {} status={} duration={:.2}s",
-                        result.id,
-                        result.outcome.as_str(),
-                        result.took.as_secs_f64()
-                    ));
-                }
-                let before = record.last.as_ref().map(|last| &last.failed);
-                let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
-                watch(&Event::Summary(&summary::lines(
-                    &results, &fixed, attempt, status,
-                )));
-                self.debug(&format!(
-                    "RUN_END status={} iterations={attempt}",
-                    status.as_str()
-                ));
-                self.remember(
-                    &mut record,
-                    subject,
-                    &failed,
-                    (status, attempt, &evidence),
-                    &console_path,
-                );
-                let saved = record.save(self.layout, self.config);
-                let archived = archiving.and_then(|thread| {
-                    let archived = thread.join();
-                    archived.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                });
-                let archived = match archived {
-                    Some(archived) => archived,
-                    None if is_done => self.logs.archive(),
-                    None => Ok(false),
-                };
-                (results, (status, failed), saved, archived, evidence)
-            });
-        let console_log = if matches!(archived, Ok(true)) {
-            for result in &mut results {
-                result.put_away(&self.logs);
+                let archive = move || passed.recv().ok().map(|()| logs.archive());
+                archiving = std::thread::Builder::new()
+                    .spawn_scoped(scope, archive)
+                    .ok();
+            };
+            let results = runner::run_all(&crew, &subject.jobs, &watch, &meanwhile, at_last);
+            let status = judge(&results, attempt > self.config.max_retries);
+            let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
+            let is_done = status == Status::Passed && failed.is_empty();
+            if is_done {
+                let _or_here = all_passed.send(());
             }
+            drop(all_passed);
+            journal.flush();
+            children.dismiss();
+            let evidence = subject.work.evidence(&subject.git);
+            for result in &results {
+                self.debug(&format!(
+                    "GATE_RESULT {} status={} duration={:.2}s",
+                    result.id,
+                    result.outcome.as_str(),
+                    result.took.as_secs_f64()
+                ));
+            }
+            let before = record.last.as_ref().map(|last| &last.failed);
+            let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
+            watch(&Event::Summary(&summary::lines(
+                &results, &fixed, attempt, status,
+            )));
+            self.debug(&format!(
+                "RUN_END status={} iterations={attempt}",
+                status.as_str()
+            ));
+            self.remember(
+                &mut record,
+                subject,
+                &failed,
+                (status, attempt, &evidence),
+                &console_path,
+            );
+            let saved = record.save(self.layout, self.config);
+            let archived = archiving.and_then(|thread| {
+                let archived = thread.join();
+                archived.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            let archived = match archived {
+                Some(archived) => archived,
+                None if is_done => self.logs.archive(),
+                None => Ok(false),
+            };
+            (results, (status, failed), saved, archived, evidence)
+        });
+        let is_archived = matches!(archived, Ok(true));
+        let console_log = if is_archived {
             self.logs.archived(&console_path)
         } else {
             Some(console_path)
@@ -509,6 +508,7 @@ impl Run<'_> {
             run_number: Some(number),
             tree: evidence.tree().map(str::to_owned),
             gates: results,
+            archived: is_archived,
             ..RunResult::of(status)
         };
         if status == Status::Error {

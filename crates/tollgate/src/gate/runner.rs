@@ -89,13 +89,13 @@ struct Floor<'s, 'e, 'j, 'c> {
     results: Vec<Option<GateResult>>,
 }
 
-/// Runs all jobs. The results are in the order of the jobs. `meanwhile` is called once, when all
-/// that may run are running, and `at_last` when none waits any more and there is time.
+/// Runs all jobs. The results are in the order of the jobs. What is to be done `meanwhile` is done
+/// once as many run as may, and `at_last` is called when none waits any more and there is time.
 pub(crate) fn run_all(
     crew: &Crew<'_>,
     jobs: &[Job<'_>],
     watch: &Watch<'_>,
-    meanwhile: impl FnOnce(),
+    meanwhile: &[&dyn Fn()],
     at_last: impl FnOnce(),
 ) -> Vec<GateResult> {
     let (parallel, serial) = jobs
@@ -128,7 +128,13 @@ pub(crate) fn run_all(
         };
         floor.fill();
         floor.tell();
-        meanwhile();
+        for errand in meanwhile {
+            // Not all at once: no gate should wait for its turn that long.
+            if !floor.queues.are_empty() {
+                floor.wait();
+            }
+            errand();
+        }
         let fit_at_once = jobs.len() <= limit;
         while floor.is_busy() && !(floor.queues.are_empty() && (fit_at_once || floor.is_spare())) {
             floor.wait();

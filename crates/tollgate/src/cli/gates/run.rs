@@ -32,8 +32,11 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
     let (mut opening, mut ahead) = (None, None);
     let project = Project::open_with(arguments.json, |layout| {
-        let look;
-        (ahead, look) = Ahead::of(layout).unzip();
+        let (look, telling);
+        (ahead, look, telling) = match Ahead::of(layout) {
+            Some((ahead, look, telling)) => (Some(ahead), Some(look), Some(telling)),
+            None => (None, None, None),
+        };
         // Whoever says `run` expects something to run. One thread is enough for both, unless the
         // children would have to wait.
         opening = Some(match look {
@@ -44,6 +47,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             Some(look) => Opening::begin(&consent, None, || look.take()),
             None => Opening::begin(&consent, None, || ()),
         });
+        telling
     });
     let project = match project {
         Ok(project) => project,
@@ -80,15 +84,23 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         ahead: ahead.into(),
     };
     let progress = Progress::new(which, arguments.json);
-    let result = run::execute(layout, config, env, &request, &|event, lines| {
+    let mut result = run::execute(layout, config, env, &request, &|event, lines| {
         progress.tell(event, lines);
     });
     progress.finish();
     if arguments.json {
+        if result.archived {
+            for gate in &mut result.gates {
+                gate.put_away(&logs);
+            }
+        }
         anstream::println!("{:#}", to_json(&result));
     }
     close(&result, which, arguments.json);
-    ExitCode::from(result.status.exit())
+    let code = ExitCode::from(result.status.exit());
+    // The system takes it all back at once, and sooner.
+    let _left_to_it = std::mem::ManuallyDrop::new((result, project));
+    code
 }
 
 /// The last words, where the summary did not say them.

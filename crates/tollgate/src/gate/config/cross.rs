@@ -85,8 +85,11 @@ impl Reader<'_> {
                 for name in entry.get(key).map(Node::items).unwrap_or_default() {
                     let Some(text) = name.text() else { continue };
                     reviewed |= key == "reviews";
-                    let file_of = config.home.join(key).join(text);
-                    if known.contains(text) || self.unread.contains(&file_of) {
+                    let is_unread = || {
+                        let file = config.home.join(key).join(text);
+                        self.unread.contains(&file)
+                    };
+                    if known.contains(text) || is_unread() {
                         continue;
                     }
                     let extension = if key == "checks" { "yml" } else { "md" };

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
+use std::fs::Metadata;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
@@ -11,6 +13,7 @@ use super::ignore::Rules;
 use super::objects::{Id, Kind, Object};
 use super::trees::{Directory, FILE, File, LINK, Node, PROGRAM};
 use crate::gate::index::{Entry, low};
+use crate::gate::reads::Reads;
 
 /// Beyond so many names, so many bytes that nobody knows, or so deep, git is as fast.
 const NAMES: usize = 20_000;
@@ -53,6 +56,8 @@ pub(super) struct Walk<'w> {
     pub(super) besides: Option<&'w [u8]>,
     /// The trees that are in the repository.
     pub(super) known: BTreeSet<Id>,
+    /// What somebody else reads.
+    pub(super) reads: Reads,
     pub(super) path: Vec<u8>,
     pub(super) names: usize,
     pub(super) bytes: u64,
@@ -78,24 +83,25 @@ impl Seen {
         fn number<T: TryInto<i64>>(number: T) -> i64 {
             number.try_into().unwrap_or(-1)
         }
-        let kind = FileType::from_raw_mode(stat.st_mode);
         Self {
             modified: (number(stat.st_mtime), number(stat.st_mtime_nsec)),
             changed: (number(stat.st_ctime), number(stat.st_ctime_nsec)),
             inode: number(stat.st_ino).cast_unsigned(),
             size: number(stat.st_size).cast_unsigned(),
-            mode: match kind {
-                FileType::RegularFile if stat.st_mode & EXECUTABLE != 0 => Some(PROGRAM),
-                FileType::RegularFile => Some(FILE),
-                FileType::Symlink => Some(LINK),
-                FileType::Directory
-                | FileType::Fifo
-                | FileType::Socket
-                | FileType::CharacterDevice
-                | FileType::BlockDevice
-                | FileType::Unknown => None,
-            },
+            mode: mode_of(stat.st_mode),
             owners: (stat.st_uid, stat.st_gid),
+        }
+    }
+
+    /// The same, of what the standard library asked for.
+    fn of_metadata(metadata: &Metadata) -> Self {
+        Self {
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            mode: mode_of(metadata.mode()),
+            owners: (metadata.uid(), metadata.gid()),
         }
     }
 
@@ -116,6 +122,21 @@ impl Seen {
             && entry.inode == crate::gate::index::low(self.inode)
             && entry.owners == self.owners
             && u64::from(entry.size) == self.size
+    }
+}
+
+/// The mode that trees have for what the system has this one for.
+fn mode_of(mode: u32) -> Option<u32> {
+    match FileType::from_raw_mode(mode) {
+        FileType::RegularFile if mode & EXECUTABLE != 0 => Some(PROGRAM),
+        FileType::RegularFile => Some(FILE),
+        FileType::Symlink => Some(LINK),
+        FileType::Directory
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => None,
     }
 }
 
@@ -320,6 +341,8 @@ impl Walk<'_> {
             let seen = Seen::of(&stat()?);
             let target = rustix::fs::readlinkat(place, name, Vec::new()).ok()?;
             (seen, target.into_bytes())
+        } else if let Some((seen, content)) = self.read_elsewhere() {
+            (seen, content)
         } else {
             let file = open(place, name, OFlags::empty())?;
             let seen = Seen::of(&rustix::fs::fstat(&file).ok()?);
@@ -339,6 +362,15 @@ impl Walk<'_> {
             id,
             seen,
         })
+    }
+
+    /// What somebody else read of the regular file at `self.path`.
+    fn read_elsewhere(&mut self) -> Option<(Seen, Vec<u8>)> {
+        let read = self.reads.take(&self.path)?;
+        let seen = Seen::of_metadata(&read.metadata);
+        let is_whole = read.bytes.len() as u64 == seen.size;
+        let is_file = matches!(seen.mode, Some(FILE | PROGRAM));
+        (is_whole && is_file).then_some((seen, read.bytes))
     }
 }
 

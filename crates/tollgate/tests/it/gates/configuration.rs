@@ -44,6 +44,27 @@ fn problems_name_file_line_key_and_fix() {
     "#);
 }
 
+/// Two threads read them, and whoever is first.
+#[test]
+fn problems_of_many_checks_are_in_the_order_of_their_files() {
+    let names: Vec<String> = (100..180).map(|number| format!("c{number}")).collect();
+    let checks: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), "comand: x"))
+        .collect();
+    let gates = Gates::new(&checks);
+    let first = problems(&gates);
+    let unknown = first.iter().filter(|line| line.contains("comand"));
+    let files: Vec<&str> = unknown.filter_map(|line| line.split(':').next()).collect();
+    let expected = names
+        .iter()
+        .map(|name| format!(".gauntlet/checks/{name}.yml"));
+    assert_eq!(files, expected.collect::<Vec<_>>());
+    for _ in 0..20 {
+        assert_eq!(problems(&gates), first);
+    }
+}
+
 #[test]
 fn words_of_yaml_and_mappings_in_lists_are_named() {
     let gates = Gates::raw(

@@ -92,6 +92,35 @@ fn holds_in(gates: &Gates, top: &Path, asked: Asked) {
     git(top, &["ls-tree", "-r", tree]);
 }
 
+/// Of many checks, what is read for the configuration is not read again for the tree: whatever
+/// they are, and whether the index knows them or not.
+#[test]
+fn the_files_of_many_checks_are_in_the_tree_as_they_are() {
+    let gates = marked();
+    for number in 0..40 {
+        gates.check(&format!("c{number}"), "command: \"true\"");
+    }
+    let check = |name: &str| gates.path(&format!(".gauntlet/checks/{name}.yml"));
+    holds(&gates, Asked::Nobody);
+    gates.commit("many");
+    // As long as before, and within the second in which the index was written.
+    gates.check("c1", "command: \"echo\"");
+    gates.check("c2", "\u{feff}command: \"true\" # äö");
+    let program = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(check("c3"), program).unwrap();
+    std::fs::remove_file(check("c4")).unwrap();
+    gates.file("elsewhere.yml", "command: \"true\"");
+    symlink("../../elsewhere.yml", check("c4")).unwrap();
+    std::fs::remove_file(check("c5")).unwrap();
+    gates.check("new", "command: \"true\"");
+    // Read for the configuration as well, but not one of its checks.
+    gates.file(".gauntlet/help/c6.yml", "help");
+    gates.check("c6", "command: \"true\"\nfix_instructions: help/c6.yml");
+    holds(&gates, Asked::Nobody);
+    gates.commit("changed");
+    holds(&gates, Asked::Nobody);
+}
+
 #[test]
 fn a_plain_repository_is_seen_without_git() {
     let gates = marked();

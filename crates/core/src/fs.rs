@@ -9,6 +9,7 @@
 //! `state::lock`.
 
 mod append;
+mod canonical;
 mod directory;
 mod fault;
 mod pieces;
@@ -17,6 +18,7 @@ mod replace;
 
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
+pub use canonical::canonical;
 pub(crate) use directory::{create_directories, overwrite, write_record};
 pub use directory::{names, private_directory, relocate, relocate_all};
 #[cfg(test)]

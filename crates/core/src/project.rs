@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::env::Env;
+use crate::fs::canonical;
 use crate::git::Repository;
 use crate::json::Object;
 use crate::verdict::Fault;
@@ -302,9 +303,7 @@ impl Layout {
         };
         if let Ok(meta) = std::fs::symlink_metadata(&path) {
             if meta.is_symlink() {
-                return path
-                    .canonicalize()
-                    .is_ok_and(|real| names_state_file(&real));
+                return canonical(&path).is_ok_and(|real| names_state_file(&real));
             }
             let may_be_the_same = meta.nlink() > 1 || name.eq_ignore_ascii_case("state.json");
             let is_the_same = |state: PathBuf| {
@@ -321,9 +320,7 @@ impl Layout {
             }
         }
         name == "state.json"
-            && parent
-                .canonicalize()
-                .is_ok_and(|real| names_state_file(&real.join(name)))
+            && canonical(parent).is_ok_and(|real| names_state_file(&real.join(name)))
     }
 }
 
@@ -422,7 +419,7 @@ fn within(root: &Path, cwd: &Path) -> Option<PathBuf> {
     if let Ok(inside) = lexical(cwd).strip_prefix(root) {
         return Some(inside.to_owned());
     }
-    let (root, cwd) = (root.canonicalize().ok()?, cwd.canonicalize().ok()?);
+    let (root, cwd) = (canonical(root).ok()?, canonical(cwd).ok()?);
     cwd.strip_prefix(root).ok().map(Path::to_owned)
 }
 
@@ -448,7 +445,7 @@ pub fn real(path: &Path) -> PathBuf {
     let path = lexical(path);
     let existing = path
         .ancestors()
-        .find_map(|above| Some((above, above.canonicalize().ok()?)));
+        .find_map(|above| Some((above, canonical(above).ok()?)));
     match existing {
         Some((above, real)) => match path.strip_prefix(above) {
             Ok(below) if !below.as_os_str().is_empty() => real.join(below),

@@ -13,6 +13,7 @@ use super::builtins::BUILTINS;
 use super::landing::{Commit, Landings, Other, Relation};
 use super::switch::{Ground, Move, made_branch, movement, new_worktree};
 use super::{GitCall, Head, Repository};
+use crate::fs::canonical;
 use crate::shell::{self, Link, Run, Step, Survey, Word, join};
 
 /// More calls of git than this are not followed: each may read several files.
@@ -401,7 +402,7 @@ impl<'a> World<'a> {
         let known = self.trees.iter().position(|tree| {
             tree.repository.as_ref().is_some_and(|known| {
                 known.git_dir == repository.git_dir
-                    || known.git_dir.canonicalize().ok() == repository.git_dir.canonicalize().ok()
+                    || canonical(&known.git_dir).ok() == canonical(&repository.git_dir).ok()
             })
         });
         if let Some(known) = known {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{read, read_tail};
 use super::reference::packed_references;
+use crate::fs::canonical;
 
 /// How much of the reflog is looked at.
 const REFLOG_TAIL: u64 = 256 * 1024;
@@ -62,7 +63,7 @@ impl Repository {
             Some(text) => git_dir.join(text.trim_end()),
             None => git_dir.to_owned(),
         };
-        let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
+        let common_dir = canonical(&common_dir).unwrap_or(common_dir);
         Some(Self {
             work_tree: work_tree.to_owned(),
             git_dir: git_dir.to_owned(),
@@ -154,7 +155,7 @@ impl Repository {
             .chain(others)
             .any(|git_dir| {
                 let mine = git_dir == self.git_dir
-                    || git_dir.canonicalize().ok() == self.git_dir.canonicalize().ok();
+                    || canonical(&git_dir).ok() == canonical(&self.git_dir).ok();
                 !mine && read(&git_dir.join("HEAD")).is_some_and(|text| text.trim_end() == wanted)
             })
     }

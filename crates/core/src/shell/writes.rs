@@ -13,6 +13,7 @@ use super::modes::keeps_content;
 use super::syntax::HOLE;
 use super::word::{Match, Word, is_mark, matches};
 use super::{Looks, MAX_SCRIPT_DEPTH, Run, Start, Survey, any_behind, join, survey};
+use crate::fs::canonical;
 
 /// What a command does to the files asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,9 +101,7 @@ impl Goal {
             // The file behind a link is the file, too.
             let is_link = Path::new(&real).symlink_metadata();
             let is_link = is_link.is_ok_and(|found| found.is_symlink());
-            let file = is_link
-                .then(|| Path::new(&real).canonicalize().ok())
-                .flatten();
+            let file = is_link.then(|| canonical(Path::new(&real)).ok()).flatten();
             let file = file.and_then(|file| file.to_str().map(str::to_owned));
             paths.extend([real].into_iter().chain(file).filter(|real| *real != path));
         }
@@ -120,7 +119,7 @@ impl Goal {
 /// A path with the links of its directories followed; nothing when they do not exist.
 fn real_path(path: &str) -> Option<String> {
     let path = Path::new(path);
-    let parent = path.parent()?.canonicalize().ok()?;
+    let parent = canonical(path.parent()?).ok()?;
     parent.join(path.file_name()?).to_str().map(str::to_owned)
 }
 
@@ -370,7 +369,7 @@ fn hits(effect: &Effect, run: &Run, dir: Option<&str>, goals: &[Goal], links: &L
         // Removing a link leaves what is behind it; removing through one does not.
         let behind = links.resolve(path, !removes(run));
         // Opening a link opens what is behind it; removing it does not.
-        let opened = Path::new(path).canonicalize().ok();
+        let opened = canonical(Path::new(path)).ok();
         let opened = opened.and_then(|path| path.to_str().map(str::to_owned));
         let opened = opened.filter(|_| effect.reach == Reach::File && !removes(run));
         candidates.extend(real.into_iter().chain(behind).chain(opened));

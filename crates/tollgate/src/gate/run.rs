@@ -29,6 +29,9 @@ use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
 
+/// The logs of so few gates are put away sooner than somebody else has begun.
+const FEW: usize = 4;
+
 /// Runs the gates that the changes call for.
 pub(crate) fn execute(
     layout: &Layout,
@@ -442,10 +445,12 @@ impl Run<'_> {
             let at_last = || {
                 // Less is left for the end.
                 journal.flush();
-                let archive = move || passed.recv().ok().map(|()| logs.archive());
-                archiving = std::thread::Builder::new()
-                    .spawn_scoped(scope, archive)
-                    .ok();
+                if subject.jobs.len() > FEW {
+                    let archive = move || passed.recv().ok().map(|()| logs.archive());
+                    archiving = std::thread::Builder::new()
+                        .spawn_scoped(scope, archive)
+                        .ok();
+                }
             };
             let results = runner::run_all(&crew, &subject.jobs, &watch, &meanwhile, at_last);
             let status = judge(&results, attempt > self.config.max_retries);

@@ -14,16 +14,9 @@ use libc::{c_char, c_int, c_void};
 /// Room for the few calls that the child makes.
 const STACK: usize = 16 << 10;
 
-/// Signals that something in this program may catch or ignore: a broken pipe and what the standard
-/// library tells a stack overflow by, and what cancels a run.
-const OURS: [c_int; 6] = [
-    libc::SIGPIPE,
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGHUP,
-];
+/// Signals that this program may ignore or catch, and that others send: a broken pipe, and what
+/// cancels a run.
+const OURS: [c_int; 4] = [libc::SIGPIPE, libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// What the child is to do, in memory that both have.
 struct Orders<'o> {
@@ -131,7 +124,8 @@ fn carried_out(orders: &Orders<'_>) -> io::Result<()> {
 }
 
 /// Does with a signal what is usual, unless it is ignored, which is then somebody's will; but the
-/// one of a broken pipe is ignored by us.
+/// one of a broken pipe is ignored by us. The system forgets whatever else we catch when the child
+/// becomes its program; for these that is too late, because our handlers would run in the child.
 #[expect(unsafe_code, reason = "the C library's function")]
 fn forget(signal: c_int) -> io::Result<()> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();

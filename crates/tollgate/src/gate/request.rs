@@ -97,6 +97,17 @@ impl RunResult {
             ..Self::of(Status::Error)
         }
     }
+
+    /// Another run is going on: of this process, if it said so.
+    pub(super) fn locked_out(owner: Option<&str>) -> Self {
+        let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
+        let what = format!("A gauntlet run is already in progress{who}.");
+        Self {
+            message: format!("⏭ {what}"),
+            error: Some(what),
+            ..Self::of(Status::LockConflict)
+        }
+    }
 }
 
 impl From<GitError> for Box<RunResult> {

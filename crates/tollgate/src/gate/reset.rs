@@ -8,7 +8,7 @@ use tollgate_core::project::Layout;
 use super::config::Config;
 use super::logs::{Locking, Logs};
 use super::record::Record;
-use super::run::locked_out;
+use super::request::RunResult;
 
 /// Archives all logs and forgets the attempts; what was verified stays so. Says whether there
 /// were logs.
@@ -16,7 +16,7 @@ pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
     let logs = Logs::of(config);
     let _lock = match logs.lock(Duration::ZERO) {
         Ok(Locking::Held(lock, _)) => lock,
-        Ok(Locking::Busy(owner)) => return Err(locked_out(owner.as_deref()).message),
+        Ok(Locking::Busy(owner)) => return Err(RunResult::locked_out(owner.as_deref()).message),
         Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
     };
     logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");

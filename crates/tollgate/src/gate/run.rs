@@ -48,7 +48,7 @@ pub(crate) fn execute(
     };
     let (lock, waited) = match logs.lock(patience) {
         Ok(Locking::Held(lock, waited)) => (lock, waited),
-        Ok(Locking::Busy(owner)) => return locked_out(owner.as_deref()),
+        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref()),
         Err(error) => {
             let place = logs.directory().display();
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
@@ -67,16 +67,6 @@ pub(crate) fn execute(
     let result = run.locked(asked).unwrap_or_else(|early| *early);
     drop(lock);
     result
-}
-
-pub(super) fn locked_out(owner: Option<&str>) -> RunResult {
-    let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
-    let what = format!("A gauntlet run is already in progress{who}.");
-    RunResult {
-        message: format!("⏭ {what}"),
-        error: Some(what),
-        ..RunResult::of(Status::LockConflict)
-    }
 }
 
 /// A run that holds the lock.

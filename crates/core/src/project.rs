@@ -303,7 +303,9 @@ impl Layout {
         };
         if let Ok(meta) = std::fs::symlink_metadata(&path) {
             if meta.is_symlink() {
-                return canonical(&path).is_ok_and(|real| names_state_file(&real));
+                return path
+                    .canonicalize()
+                    .is_ok_and(|real| names_state_file(&real));
             }
             let may_be_the_same = meta.nlink() > 1 || name.eq_ignore_ascii_case("state.json");
             let is_the_same = |state: PathBuf| {

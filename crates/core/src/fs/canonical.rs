@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::io::Errno;
 
 /// What [`Path::canonicalize`] says. Most paths lead where they say: then it is enough that no part
-/// of them is a link, while the C library would set up an allocator of its own for the answer.
+/// of them is a link, while the C library would set up an allocator of its own for the answer. Not
+/// worth it for what is known to be a link.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     match as_it_says(path) {
         Some(path) => Ok(path),
@@ -15,8 +16,10 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The path, if all of it is there and no part of it leads elsewhere.
+/// The path, if all of it is there and no part of it leads elsewhere. Only Linux takes a name as it
+/// is spelled: others may answer in the spelling of the disk, and a guard compares the answers.
 fn as_it_says(path: &Path) -> Option<PathBuf> {
+    cfg!(target_os = "linux").then_some(())?;
     let mut parts = path.components();
     let mut below = PathBuf::with_capacity(path.as_os_str().len());
     below.push(parts.next().filter(|part| *part == Component::RootDir)?);
@@ -82,7 +85,8 @@ mod tests {
             assert_eq!(told.as_ref().ok(), true_one.as_ref().ok(), "{below:?}");
             as_they_say += usize::from(as_it_says(&path).is_some());
         }
-        assert_eq!(as_they_say, 4, "the root, a, a/b/c and a/file");
+        let expected = if cfg!(target_os = "linux") { 4 } else { 0 };
+        assert_eq!(as_they_say, expected, "the root, a, a/b/c and a/file");
         for path in ["/", "relative", ".", ""] {
             let path = Path::new(path);
             assert_eq!(canonical(path).ok(), path.canonicalize().ok(), "{path:?}");

@@ -101,7 +101,9 @@ impl Goal {
             // The file behind a link is the file, too.
             let is_link = Path::new(&real).symlink_metadata();
             let is_link = is_link.is_ok_and(|found| found.is_symlink());
-            let file = is_link.then(|| canonical(Path::new(&real)).ok()).flatten();
+            let file = is_link
+                .then(|| Path::new(&real).canonicalize().ok())
+                .flatten();
             let file = file.and_then(|file| file.to_str().map(str::to_owned));
             paths.extend([real].into_iter().chain(file).filter(|real| *real != path));
         }

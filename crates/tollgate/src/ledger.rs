@@ -39,7 +39,8 @@ pub(crate) fn max_blocks(wire: Wire) -> u64 {
     }
 }
 
-/// The same fault never blocks more often than this.
+/// The same fault of a plan or a delegation never blocks more often than this. Gates have a bound of
+/// their own, `max_retries`.
 pub(crate) const MAX_SAME: u64 = 2;
 
 /// The memory of one session.
@@ -111,17 +112,19 @@ impl Turn {
         self.blocks.iter().rfind(|block| block.by == by)
     }
 
-    /// Asks for one more block in this turn, which bears `most` of them. False if the fault, or
-    /// the turn, had its share; then the stop must be let through, and loudly.
-    pub(crate) fn block(&mut self, most: u64, by: &str, fault: &str, mark: &str) -> bool {
-        let before = self.blocks.iter().rfind(|block| block.fault == fault);
+    /// Asks for one more block in this turn, which bears `most` of them. A named fault has a share
+    /// of its own. False if the fault, or the turn, had its share; then the stop must be let
+    /// through, and loudly.
+    pub(crate) fn block(&mut self, most: u64, by: &str, fault: Option<&str>, mark: &str) -> bool {
+        let is_same = |block: &&Block| fault.is_some_and(|fault| block.fault == fault);
+        let before = self.blocks.iter().rfind(is_same);
         let times = 1 + before.map_or(0, |block| block.times);
         if times > MAX_SAME || self.total() >= most {
             return false;
         }
         self.blocks.push(Block {
             by: by.to_owned(),
-            fault: fault.to_owned(),
+            fault: fault.unwrap_or_default().to_owned(),
             mark: mark.to_owned(),
             times,
         });
@@ -202,7 +205,7 @@ impl Ledger {
     }
 
     /// Asks for one more block, as [`Turn::block`] does.
-    pub(crate) fn block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
+    pub(crate) fn block(&mut self, by: &str, fault: Option<&str>, mark: &str) -> bool {
         self.turn.block(self.most, by, fault, mark)
     }
 

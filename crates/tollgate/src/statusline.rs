@@ -1,7 +1,9 @@
 //! `tollgate statusline`: one short line for an agent's status line.
 //!
 //! Agents ask for it after every step, so it goes the way of the hook: from `main` straight here,
-//! a few files read, nothing started, nothing written. What is wrong shows as `?`; it never fails.
+//! a few files read, nothing written. Only git is started, and only where gates passed: whether that
+//! pass is one of the tree as it is, nothing else can tell. What is wrong shows as `?`; it never
+//! fails.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -15,10 +17,11 @@ use tollgate_core::fs;
 use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
 use tollgate_core::scene::Sources;
-use tollgate_core::state::timestamp;
 use tollgate_core::state::view::State;
 use tollgate_core::workflow::phases;
 
+use crate::gate::config::Config;
+use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::Tail;
 use crate::plan::home::Found;
 use crate::ui::plain::Plain;
@@ -62,7 +65,7 @@ fn layout(env: &Env, told: &str) -> Option<Layout> {
 
 fn of(layout: Layout, env: Env, now: Timestamp) -> String {
     let mut parts = vec!["tollgate".to_owned()];
-    parts.extend(gates(&layout, now));
+    parts.extend(gates(&layout, &env, now));
     parts.extend(plan(&layout));
     parts.extend(blocked(&layout, now));
     let sources = Sources::new(layout, env, None, now);
@@ -95,21 +98,25 @@ fn workflow(sources: &Sources) -> Option<String> {
     Some(text)
 }
 
-/// What the last run came to. Whether the work changed since only git could tell, and it is not
-/// asked here.
-fn gates(layout: &Layout, now: Timestamp) -> Option<String> {
-    let contents = fs::read_own(&layout.local().join("gates.json"), 1 << 20).ok()??;
-    let text = String::from_utf8_lossy(&contents.bytes);
-    let last = Object::parse(&text).ok()?.object("last")?;
-    let status = last.str("status")?;
-    let sign = match status.as_ref() {
-        "passed" | "passed_with_warnings" => "✔",
-        "failed" | "retry_limit_exceeded" | "error" => "✖",
-        _ => return None,
+/// What is known about the gates: ✔ only if they passed on the tree as it is.
+fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
+    let record = layout.local().join("gates.json");
+    if !record.is_file() {
+        return None;
+    }
+    let config = Config::load(layout, env).ok()?;
+    let Evidence { last, pass } = Evidence::of(layout, &config, env);
+    let failed = last.filter(|last| !last.status.is_pass() || !last.failed.is_empty());
+    let (sign, at) = match (pass, failed) {
+        (Pass::Fresh { at }, _) => ("✔", Some(at)),
+        (Pass::Unknown { .. }, _) => ("?", None),
+        (Pass::Never | Pass::Stale { .. } | Pass::OtherGates { .. }, Some(last)) => {
+            ("✖", Some(last.completed_at))
+        }
+        (Pass::Stale { at, .. } | Pass::OtherGates { at }, None) => ("stale", Some(at)),
+        (Pass::Never, None) => return None,
     };
-    let at = last.str("completed_at");
-    let age = at.and_then(|at| timestamp::parse(&at));
-    let age = age.map(|at| format!(" {}", age_of(at, now)));
+    let age = at.map(|at| format!(" {}", age_of(at, now)));
     Some(format!("gates {sign}{}", age.unwrap_or_default()))
 }
 

@@ -28,8 +28,8 @@ const GATES: &str = "gates";
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
 
-/// What is said of a stop that is not gated, where something must be said.
-const UNGATED: &str = "○ This stop is not gated: it asks the person something, tasks run in the background, or it ends planning.";
+/// Before the reason of a block, if the agent's last words ask the person something.
+const ASK_AGAIN: &str = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
 
 /// Under this name the delegation gate is in the ledger.
 const DELEGATION: &str = "delegation";
@@ -53,8 +53,12 @@ pub(crate) fn decide(
         add(answer, outcome);
     }
     let is_free = outcome.block.is_none();
-    if let Some(owed) = owed.filter(|_| is_gated(event)) {
+    if let Some(owed) = owed.filter(|_| ungated(event).is_none()) {
         delegate(event, layout, owed, outcome);
+    }
+    // The gates' own words have it already.
+    if let Some(block) = outcome.block.as_mut().filter(|block| block.guard != GATES) {
+        block.finding.reason = for_a_question(event, std::mem::take(&mut block.finding.reason));
     }
     // Gates that hold do not speak for the delegation gate.
     own_words.filter(|_| !is_free || outcome.block.is_none())
@@ -80,11 +84,11 @@ fn journey(
         EventKind::Stop => {
             let begun = Instant::now();
             let has_plans = layout.plans_home().is_dir();
-            if !is_gated(event) {
+            if let Some(why) = ungated(event) {
                 if has_plans {
                     drive::stop(event, layout, env, now, Asked::Ungated, outcome);
                 }
-                return None;
+                return stop::ungated(layout, env, why).filter(|answer| answer.is_news);
             }
             let consent = registration.consent(layout, env);
             if has_plans {
@@ -138,6 +142,7 @@ fn ask_gates(
     {
         answer.allow(&allowed.words());
     }
+    answer.reason = answer.reason.map(|reason| for_a_question(event, reason));
     answer
 }
 
@@ -152,7 +157,9 @@ pub(crate) fn gates_alone(
 ) -> Answer {
     let now = Timestamp::now();
     let mut faults = Vec::new();
-    let mut answer = if is_gated(event) {
+    let mut answer = if let Some(why) = ungated(event) {
+        stop::ungated(layout, env, why).unwrap_or_else(|| Answer::plain(Status::NoConfig))
+    } else {
         // The original's registration is in the project, and so covered by the agent's trust.
         match Registration::OneProject.consent(layout, env) {
             Ok(consent) => {
@@ -161,10 +168,6 @@ pub(crate) fn gates_alone(
             }
             Err(untrusted) => untrusted.answer(),
         }
-    } else if layout.gates_config().is_file() {
-        Answer::of(Status::StopHookDisabled, UNGATED)
-    } else {
-        Answer::plain(Status::NoConfig)
     };
     let mut outcome = Outcome {
         faults,
@@ -198,7 +201,7 @@ fn delegate(event: &Event<'_>, layout: &Layout, owed: Report, outcome: &mut Outc
         return;
     };
     let fault = format!("{}: {}", owed.finding.code, owed.finding.reason);
-    if !ledger.block(DELEGATION, &fault, &fault) {
+    if !ledger.block(DELEGATION, Some(&fault), &fault) {
         return outcome.warnings.push(owed);
     }
     if let Err(error) = ledger.save() {
@@ -208,13 +211,28 @@ fn delegate(event: &Event<'_>, layout: &Layout, owed: Report, outcome: &mut Outc
     outcome.block = Some(owed);
 }
 
-/// A stop that only asks the person something, waits for tasks in the background, or ends
-/// planning, is not gated.
-fn is_gated(event: &Event<'_>) -> bool {
+/// Why a stop is not gated, if it is not: the agent only plans, or its sub-agents still work.
+fn ungated(event: &Event<'_>) -> Option<&'static str> {
+    if event.permission_mode.as_deref() == Some("plan") {
+        Some("the agent is in plan mode")
+    } else if event.working_subagents > 0 {
+        Some("sub-agents still work in the background")
+    } else {
+        None
+    }
+}
+
+/// The reason of a block. An agent that waits for an answer is told how to get it.
+fn for_a_question<T: Into<String>>(event: &Event<'_>, reason: T) -> T
+where
+    String: Into<T>,
+{
     let last = event.last_message.and_then(tollgate_core::json::Node::str);
-    let asks = last.is_some_and(|text| text.trim_end().ends_with('?'));
-    let plans = event.permission_mode.as_deref() == Some("plan");
-    !(asks || plans || event.background_tasks > 0)
+    if last.is_some_and(|text| text.trim_end().ends_with('?')) {
+        format!("{ASK_AGAIN}\n\n{}", reason.into()).into()
+    } else {
+        reason
+    }
 }
 
 /// Adds an answer to what else was decided.

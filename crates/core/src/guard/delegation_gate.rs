@@ -37,7 +37,7 @@ const INLINE: &[&str] = &["add", "analyze"];
 fn check(scene: &Scene<'_>) -> Opinion {
     let event = scene.event;
     let is_plan = event.permission_mode.as_deref() == Some("plan");
-    if event.stop_hook_active || event.background_tasks > 0 || is_plan {
+    if event.stop_hook_active || event.working_subagents > 0 || is_plan {
         return Opinion::allow();
     }
     let Some(state) = scene.state() else {

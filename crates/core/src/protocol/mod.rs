@@ -157,8 +157,9 @@ pub struct Event<'a> {
     pub agent_type: Option<Cow<'a, str>>,
     /// Whether this stop follows a stop that a hook blocked.
     pub stop_hook_active: bool,
-    /// How many of the agent's background tasks still run at a stop.
-    pub background_tasks: usize,
+    /// How many sub-agents still work in the background at a stop. A shell in the background, such
+    /// as a development server, may run for ever and is none of them.
+    pub working_subagents: usize,
     /// The agent's last words at a stop, decoded on demand.
     pub last_message: Option<Node<'a>>,
     /// What the person asks, for prompt events.
@@ -184,7 +185,7 @@ impl<'a> Event<'a> {
             permission_mode: None,
             agent_type: None,
             stop_hook_active: false,
-            background_tasks: 0,
+            working_subagents: 0,
             last_message: None,
             prompt: None,
             tool: None,

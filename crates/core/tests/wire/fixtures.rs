@@ -46,8 +46,8 @@ fn summary(event: &Event<'_>) -> String {
     if event.stop_hook_active {
         out.push_str(" again");
     }
-    if event.background_tasks > 0 {
-        write!(out, " background={}", event.background_tasks).unwrap();
+    if event.working_subagents > 0 {
+        write!(out, " subagents={}", event.working_subagents).unwrap();
     }
     if let Some(message) = event.last_message {
         write!(out, " last={message:?}").unwrap();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::gate::evidence::Verification;
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
@@ -273,12 +274,29 @@ impl Site {
 
 /// Says what a step did, or why it was not made.
 pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>) -> super::Answer {
+    tell_with(answer, json, next, None)
+}
+
+/// The same, with what is known about the gates.
+pub(super) fn tell_with(
+    answer: Result<Made, Refusal>,
+    json: bool,
+    next: Option<&str>,
+    gates: Option<&Verification>,
+) -> super::Answer {
     match answer {
         Ok(made) => {
             if json {
-                anstream::println!("{:#}", as_json(&made));
+                let mut value = as_json(&made);
+                if let (Some(value), Some(gates)) = (value.as_object_mut(), gates) {
+                    value.insert("gates".to_owned(), gates.to_json());
+                }
+                anstream::println!("{value:#}");
             } else {
                 tell_made(&made);
+                if let Some(gates) = gates {
+                    anstream::println!("  {}", Plain(&gates.to_string()));
+                }
                 if let Some(next) = next {
                     anstream::println!("  next: {BOLD}{next}{BOLD:#}");
                 }

@@ -172,7 +172,6 @@ fn to_json(outcome: &Outcome) -> Value {
         "skipped": outcome.skipped,
         "advisory": outcome.advisory,
         "usage": usage(outcome.usage),
-        "print": outcome.print,
     })
 }
 

@@ -321,6 +321,20 @@ pub(crate) fn glance(
     Ok(paths)
 }
 
+/// Every file of the project that git does not ignore.
+pub(crate) fn all_files(git: &Git, config: &Config) -> Result<Vec<String>, GitError> {
+    let asked = git.ask([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]);
+    let mut paths = asked.paths()?;
+    tidy(&mut paths, config);
+    Ok(paths)
+}
+
 /// The names of what differs between index and work tree.
 const DIFF: [&str; 6] = [
     "diff",

@@ -1,7 +1,6 @@
 //! Runs one check: a command, its directory, its log, its verdict.
 
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use super::result::{GateFile, GateResult, Outcome};
 use super::runner::Crew;
 use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, Program, secrets};
 
-/// How much of the end of the output tells one failure from another.
-const PRINT: u64 = 4096;
+/// How much of the end of the output is read for its last lines.
+const TAIL_BYTES: u64 = 4096;
 
 /// How many lines of a failure's output are shown to people.
 const TAIL: usize = 12;
@@ -91,7 +90,6 @@ impl Open<'_> {
         result.file = Some(GateFile::Log(path));
         if result.outcome.is_failure() {
             let text = end_of(&log, from).unwrap_or_default();
-            result.print = print_of(&result.message, &text);
             // A check may print anything; what people and agents are shown is only text.
             let text = anstream::adapter::strip_str(&text).to_string();
             let shown = |c: &char| !c.is_control() || *c == '\t';
@@ -235,18 +233,8 @@ fn close(mut log: &File, result: &GateResult, check: &Check) -> io::Result<()> {
 fn end_of(log: &File, from: u64) -> io::Result<String> {
     let mut log = log;
     let length = log.metadata()?.len();
-    log.seek(SeekFrom::Start(from.max(length.saturating_sub(PRINT))))?;
+    log.seek(SeekFrom::Start(from.max(length.saturating_sub(TAIL_BYTES))))?;
     let mut bytes = Vec::new();
-    log.take(PRINT).read_to_end(&mut bytes)?;
+    log.take(TAIL_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Numbers are left out: a failure that only took another 0.1 s is the same failure.
-fn print_of(message: &str, output: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    message.hash(&mut hasher);
-    for c in output.chars().filter(|c| !c.is_ascii_digit()) {
-        c.hash(&mut hasher);
-    }
-    format!("{:016x}", hasher.finish())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
 
-use super::config::{Check, Config, EntryPoint, LoopGuard, Review};
+use super::config::{Check, Config, EntryPoint, IntervalRule, LoopGuard, Review};
 use super::jobs::Site;
 
 /// Everything whose change can weaken the gates, by the name that a person knows it by: each as the
@@ -39,6 +39,11 @@ impl Definitions {
             "stop_hook.run_interval_minutes".to_owned(),
             (config.stop_hook.interval.as_secs() / 60).into(),
         );
+        let interval_rule = match config.stop_hook.interval_rule {
+            IntervalRule::SameTree => "same_tree",
+            IntervalRule::Letter => "letter",
+        };
+        put("stop_hook.interval".to_owned(), interval_rule.into());
         put(
             "stop_hook.deadline_seconds".to_owned(),
             json!(config.stop_hook.deadline.map(|limit| limit.as_secs())),

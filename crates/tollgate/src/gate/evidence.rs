@@ -5,7 +5,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::changes::{self, Scope};
-use super::config::Config;
+use super::config::{Config, ConfigError};
 use super::definitions::Definitions;
 use super::git::{Git, GitError};
 use super::jobs;
@@ -59,6 +59,75 @@ impl Evidence {
         Self {
             last: record.last,
             pass,
+        }
+    }
+}
+
+impl Evidence {
+    /// What is not verified, if anything is not.
+    pub(crate) fn unverified(&self, config: &Config) -> Option<String> {
+        if !config.has_gates() {
+            return None;
+        }
+        let failed: Vec<&str> = self
+            .last
+            .iter()
+            .flat_map(|last| &last.failed)
+            .map(|failure| failure.id.as_str())
+            .collect();
+        match &self.pass {
+            Pass::Fresh { .. } => None,
+            Pass::Never | Pass::Stale { .. } | Pass::OtherGates { .. } if !failed.is_empty() => {
+                Some(format!("{} failed in the last run", failed.join(", ")))
+            }
+            Pass::Never => Some("the gates never passed here".to_owned()),
+            Pass::Stale { changed, .. } => Some(format!(
+                "{changed} {} changed since the gates passed",
+                if *changed == 1 { "file" } else { "files" }
+            )),
+            Pass::OtherGates { .. } => Some("the gates were changed since they passed".to_owned()),
+            Pass::Unknown { why, .. } => Some(format!("git could not tell what changed: {why}")),
+        }
+    }
+}
+
+/// What can be said about the gates of a project, in a line.
+pub(crate) enum Verification {
+    /// Every gate passed on the tree as it is.
+    Verified,
+    /// Why not.
+    Not(String),
+}
+
+impl Verification {
+    /// Looks at the gates of a project.
+    pub(crate) fn of(layout: &Layout, env: &Env) -> Self {
+        match Config::load(layout, env) {
+            Ok(config) => match Evidence::of(layout, &config, env).unverified(&config) {
+                Some(why) => Self::Not(why),
+                None if config.has_gates() => Self::Verified,
+                None => Self::Not("no gates are configured".to_owned()),
+            },
+            Err(ConfigError::Missing(_)) => Self::Not("no gates are configured".to_owned()),
+            Err(ConfigError::Wrong(_)) => Self::Not(
+                "the gates' configuration is wrong; `tollgate validate` says where".to_owned(),
+            ),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Verified => serde_json::json!({ "verified": true }),
+            Self::Not(why) => serde_json::json!({ "verified": false, "why": why }),
+        }
+    }
+}
+
+impl std::fmt::Display for Verification {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Verified => f.write_str("gates: verified on this tree"),
+            Self::Not(why) => write!(f, "gates: not verified: {why}"),
         }
     }
 }

@@ -103,6 +103,25 @@ pub(crate) fn plan<'c>(
     tidy(jobs)
 }
 
+/// What a run is about: what the changes call for, what failed, and the checks of `never_passed`
+/// files, whether they changed or not. A review is about changes, so it is not among the last.
+pub(crate) fn wanted<'c>(
+    config: &'c Config,
+    (changed, failed): (&[String], &BTreeSet<String>),
+    never_passed: &[String],
+    which: Which,
+    site: Site,
+) -> Vec<Job<'c>> {
+    let planned = plan(config, changed, which, site);
+    let again = again(config, failed, which, site);
+    let mut jobs = union(planned, again);
+    if which != Which::Reviews && !never_passed.is_empty() {
+        let untried = plan(config, never_passed, Which::Checks, site);
+        jobs = union(untried, jobs);
+    }
+    jobs
+}
+
 /// The jobs with these ids, whatever changed: what failed is run again.
 pub(crate) fn again<'c>(
     config: &'c Config,

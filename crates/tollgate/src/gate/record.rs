@@ -39,6 +39,8 @@ pub(crate) struct Last {
     pub(crate) status: Status,
     /// Runs with gates since the last pass, archive or change of context.
     pub(crate) attempts: u64,
+    /// Those of them that count against `max_retries`.
+    pub(crate) spent: u64,
     pub(crate) branch: String,
     pub(crate) commit: String,
     pub(crate) tree: String,
@@ -62,8 +64,6 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// Where to read more: a log, or the JSON of a review.
     pub(crate) files: Vec<std::path::PathBuf>,
-    /// Tells this failure from another one of the same gate.
-    pub(crate) print: String,
 }
 
 /// A tree that was seen to be green.
@@ -151,6 +151,16 @@ impl Record {
     }
 }
 
+impl Record {
+    /// How many of these runs count against `max_retries`.
+    pub(crate) fn spent(&self, logs: &Logs<'_>) -> u64 {
+        match &self.last {
+            Some(last) if last.is_own => last.spent,
+            Some(_) | None => logs.runs_with_gates(),
+        }
+    }
+}
+
 fn in_words<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&iso(*moment))
 }
@@ -166,6 +176,10 @@ impl Last {
             completed_at: value.get("completed_at")?.as_str()?.parse().ok()?,
             status: Status::from_name(value.get("status")?.as_str()?)?,
             attempts: value.get("attempts")?.as_u64()?,
+            spent: value
+                .get("spent")
+                .or_else(|| value.get("attempts"))?
+                .as_u64()?,
             branch: string(value, "branch")?,
             commit: string(value, "commit")?,
             tree: string(value, "tree")?,
@@ -192,6 +206,7 @@ impl Last {
                 Status::Failed
             },
             attempts: 0,
+            spent: 0,
             branch: string(value, "branch")?,
             commit: string(value, "commit")?,
             tree: string(value, "working_tree_ref").unwrap_or_default(),
@@ -214,7 +229,6 @@ impl Failure {
                 .iter()
                 .filter_map(|file| Some(file.as_str()?.into()))
                 .collect(),
-            print: string(value, "print")?,
         })
     }
 }

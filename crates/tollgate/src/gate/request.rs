@@ -39,6 +39,8 @@ pub(crate) struct Asker {
     pub(crate) session: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) trace: Option<String>,
+    /// Whether an agent runs the command.
+    pub(crate) is_agent: bool,
 }
 
 /// Why gates run.

@@ -24,6 +24,7 @@ pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
     let mut record = Record::load(layout, config);
     if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
         last.attempts = 0;
+        last.spent = 0;
         // What failed is forgotten with its logs, but not taken for verified.
         last.failed.clear();
         record

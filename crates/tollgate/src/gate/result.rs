@@ -21,8 +21,6 @@ pub(crate) struct GateResult {
     /// The reviews of a review gate, one per reviewer.
     pub(crate) slots: Vec<Slot>,
     pub(crate) findings: Findings,
-    /// Tells this failure from another one of the same gate.
-    pub(crate) print: String,
     /// The end of the output of a failed check, for people.
     pub(crate) tail: Vec<String>,
 }
@@ -129,7 +127,6 @@ impl GateResult {
             file: None,
             slots: Vec::new(),
             findings: Findings::default(),
-            print: String::new(),
             tail: Vec::new(),
         }
     }

@@ -290,7 +290,6 @@ fn result(job: &Job<'_>, outcome: review::gate::Outcome) -> GateResult {
             open: outcome.open.len(),
         },
         tail: outcome.open,
-        print: outcome.print,
         ..GateResult::new(job, judged(outcome.verdict), outcome.message)
     }
 }

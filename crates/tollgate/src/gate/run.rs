@@ -15,7 +15,7 @@ use super::changes::{self, Ground, Pair};
 use super::config::Config;
 use super::console::{Console, PlainLog, plain};
 use super::definitions::Definitions;
-use super::git::{Asked, Git};
+use super::git::{Asked, Git, GitError};
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
@@ -88,6 +88,8 @@ struct Subject<'c> {
     base: String,
     work: Work,
     jobs: Vec<Job<'c>>,
+    /// Runs before this one that count against `max_retries`.
+    spent: u64,
 }
 
 impl Run<'_> {
@@ -101,7 +103,7 @@ impl Run<'_> {
             return Ok(result);
         }
         self.start_afresh(&git, &ground, &base, &work.pair, &mut record)?;
-        let jobs = self.jobs(&record, &work.changed);
+        let jobs = self.jobs(&git, &record, &work)?;
         if jobs.is_empty() {
             return self.nothing_to_run(&record, &work);
         }
@@ -111,13 +113,22 @@ impl Run<'_> {
             base,
             work,
             jobs,
+            spent: record.spent(&self.logs),
         };
-        let attempt = record.attempts(&self.logs) + 1;
         let allowed = self.config.max_retries + 1;
-        if attempt > allowed {
-            return self.beyond_limit(attempt, allowed, &record, &subject);
+        if self.has_budget() && subject.spent >= allowed {
+            return self.beyond_limit(subject.spent + 1, allowed, &record, &subject);
         }
+        let attempt = record.attempts(&self.logs) + 1;
         self.run_gates(record, &subject, attempt)
+    }
+
+    /// Whether `max_retries` bounds this run. A person runs the gates as often as they like.
+    fn has_budget(&self) -> bool {
+        match self.request.purpose {
+            Purpose::Stop => true,
+            Purpose::Command => self.request.asker.is_agent,
+        }
     }
 
     fn definitions(&self) -> &str {
@@ -285,8 +296,8 @@ impl Run<'_> {
         Site::of(self.env)
     }
 
-    /// What the changes call for, and what failed last time.
-    fn jobs(&self, record: &Record, changed: &[String]) -> Vec<Job<'_>> {
+    /// What the changes call for, what failed last time, and the checks that never passed.
+    fn jobs(&self, git: &Git, record: &Record, work: &Work) -> Result<Vec<Job<'_>>, GitError> {
         let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
@@ -295,13 +306,29 @@ impl Run<'_> {
             .flat_map(|last| &last.failed)
             .map(|failure| failure.id.clone())
             .collect();
-        let planned = jobs::plan(self.config, changed, which, site);
-        let again = jobs::again(self.config, &failed, which, site);
-        let mut jobs = jobs::union(planned, again);
+        let never_passed = if self.wants_never_passed(work) {
+            changes::all_files(git, self.config)?
+        } else {
+            Vec::new()
+        };
+        let called_for = (work.changed.as_slice(), &failed);
+        let mut jobs = jobs::wanted(self.config, called_for, &never_passed, which, site);
         if let Some(name) = &self.request.gate {
             jobs.retain(|job| job.name == name);
         }
-        jobs
+        Ok(jobs)
+    }
+
+    /// Whether checks run that the changes do not call for, because no pass of these gates is on
+    /// record. A pull request in CI is about its changes; the base is tested by its own run. An
+    /// event without a session has the specification's own shape and gets its letter.
+    fn wants_never_passed(&self, work: &Work) -> bool {
+        let is_whole = !work.narrowed && !self.request.scope.is_narrowed();
+        is_whole
+            && match self.request.purpose {
+                Purpose::Stop => self.request.asker.session.is_some(),
+                Purpose::Command => !self.env.ci || work.changed.is_empty(),
+            }
     }
 
     fn nothing_to_run(&self, record: &Record, work: &Work) -> Result<RunResult, Box<RunResult>> {
@@ -343,7 +370,7 @@ impl Run<'_> {
         subject: &Subject<'_>,
     ) -> Result<RunResult, Box<RunResult>> {
         let what = format!(
-            "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates still fail. A person must decide; run `tollgate clean` to archive the logs and start over.",
+            "Retry limit exceeded: run {attempt} exceeds max allowed {allowed} (max_retries: {}). NOT verified: the gates were not run this time. A person must decide; run `tollgate clean` to archive the logs and start over.",
             self.config.max_retries
         );
         let last = record.last.as_ref();
@@ -443,7 +470,8 @@ impl Run<'_> {
                 }
             };
             let results = runner::run_all(&crew, &subject.jobs, &watch, &meanwhile, at_last);
-            let status = judge(&results, attempt > self.config.max_retries);
+            let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
+            let status = judge(&results, is_last);
             let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
             let is_done = status == Status::Passed && failed.is_empty();
             if is_done {
@@ -545,6 +573,16 @@ impl Run<'_> {
         console: &std::path::Path,
     ) {
         let now = Timestamp::now();
+        let is_done = status.is_pass() && failed.is_empty();
+        let spent = match subject.spent {
+            _ if is_done => 0,
+            // An error is nobody's fault, so nobody's attempt.
+            spent => spent + u64::from(self.has_budget() && status != Status::Error),
+        };
+        // A pass and a failure of the same tree: it is not verified.
+        let contradicts =
+            |verified: &mut Verified| !failed.is_empty() && evidence.tree() == Some(&verified.tree);
+        record.verified.take_if(contradicts);
         if let Evidence::Seen(tree) = evidence
             && status.is_pass()
             && failed.is_empty()
@@ -561,14 +599,12 @@ impl Run<'_> {
         record.last = Some(Last {
             completed_at: now,
             status,
-            attempts: if status.is_pass() && failed.is_empty() {
+            attempts: if is_done {
                 0
-            } else if status == Status::Error {
-                // Nobody's fault, so nobody's attempt.
-                attempt - 1
             } else {
-                attempt
+                attempt - u64::from(status == Status::Error)
             },
+            spent,
             branch: subject.git.branch(),
             commit: subject.ground.commit.clone().unwrap_or_default(),
             tree: evidence.tree().unwrap_or_default().to_owned(),

@@ -12,9 +12,10 @@ use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Wire};
 
 use super::changes;
-use super::config::{Config, ConfigError, LoopGuard};
+use super::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use super::definitions::Definitions;
-use super::git::Git;
+use super::evidence::Evidence;
+use super::git::{Git, GitError};
 use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
@@ -34,6 +35,9 @@ const MET: &str = "gates";
 
 /// Where the ledger keeps where the work stood when the session began.
 const GROUND: &str = "ground";
+
+/// Where the ledger keeps the tree that the session began with.
+const TREE: &str = "tree";
 
 /// Where the ledger keeps that gates ran in this session.
 const RAN: &str = "gates_ran";
@@ -115,6 +119,14 @@ impl Answer {
         self.is_news = true;
         self
     }
+
+    /// Says what is not verified, if anything is not.
+    fn name_unverified(&mut self, layout: &Layout, config: &Config, env: &Env) {
+        if let Some(why) = Evidence::of(layout, config, env).unverified(config) {
+            self.message = format!("{} NOT verified: {why}.", self.message);
+            self.is_news = true;
+        }
+    }
 }
 
 /// Decides a stop.
@@ -181,13 +193,31 @@ pub(crate) fn decide(
     answer
 }
 
-/// Remembers what the gates are when a session begins.
+/// A stop that is let go without asking the gates, and what of them is not verified. None where
+/// there are no gates.
+pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<Answer> {
+    match Config::load(layout, env) {
+        Ok(config) => {
+            let words = format!("○ This stop is not gated: {why}.");
+            let mut answer = Answer::of(Status::StopHookDisabled, words);
+            answer.name_unverified(layout, &config, env);
+            Some(answer)
+        }
+        Err(ConfigError::Missing(_)) => None,
+        Err(error @ ConfigError::Wrong(_)) => Some(unconfigured(&error, None)),
+    }
+}
+
+/// Remembers what the gates are, and the tree, when a session begins.
 pub(crate) fn meet(layout: &Layout, env: &Env, wire: Wire, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
         let mut ledger = Ledger::open(layout, wire, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);
+            if let Ok(tree) = current_tree(&config) {
+                ledger.keep(TREE, tree.into());
+            }
             // Unwritten, they are remembered at the first stop instead.
             let _later = ledger.save();
         }
@@ -207,14 +237,20 @@ fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
     }
 }
 
+/// Whether the session put work into a stash, where no gate sees it.
+fn has_stashed(ledger: &Ledger, config: &Config) -> bool {
+    let stashes = |ground: &serde_json::Value| ground.get("stashes")?.as_u64();
+    let before = ledger.recall(GROUND).and_then(stashes);
+    before.is_some_and(|before| Git::at(&config.root).is_ok_and(|git| git.stashes() > before))
+}
+
 /// How the work went out of sight since the session began: onto the base, or into a stash.
 fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
-    let ground = ledger.recall(GROUND)?;
-    let git = Git::at(&config.root).ok()?;
-    let stashes = ground.get("stashes")?.as_u64()?;
-    if git.stashes() > stashes {
+    if has_stashed(ledger, config) {
         return Some("work was put into `git stash`".to_owned());
     }
+    let ground = ledger.recall(GROUND)?;
+    let git = Git::at(&config.root).ok()?;
     let name = Scope::default().base_name(config, env);
     let before = ground.get("base")?.as_str()?;
     let now = changes::commit_of(&git, &name)?;
@@ -318,17 +354,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn decide(&mut self, observer: &Observer<'_>) -> Answer {
-        if !self.config.stop_hook.enabled {
-            return Answer::plain(Status::StopHookDisabled);
-        }
         let record = Record::load(self.layout, self.config);
-        if self.event.stop_hook_active
-            && let Some(answer) = self.guard_loop(&record)
-        {
-            return answer;
-        }
-        if let Some(answer) = self.wait_for_interval(&record) {
-            return answer;
+        if let Some(answer) = self.without_running(&record) {
+            return self.name_unverified(answer);
         }
         let request = Request {
             consent: self.consent,
@@ -341,6 +369,7 @@ impl Case<'_> {
                 session: self.event.session.as_deref().map(str::to_owned),
                 prompt: self.event.prompt_id.as_deref().map(str::to_owned),
                 trace: self.env.trace.clone(),
+                is_agent: true,
             },
             // A stop often has nothing to run.
             opening: None.into(),
@@ -366,24 +395,56 @@ impl Case<'_> {
                 answer
             }
             Status::NoApplicableGates | Status::NoChanges => {
+                let answer = self.name_hidden(Answer::of(result.status, result.message));
+                if self.event.session.is_some() {
+                    // Gates that never passed were looked for: none of them applies.
+                    answer
+                } else {
+                    self.name_unverified(answer)
+                }
+            }
+            Status::Passed | Status::PassedWithWarnings => {
                 let mut answer = Answer::of(result.status, result.message);
                 let ledger = self.ledger.as_ref();
-                if let Some(how) = ledger.and_then(|l| hidden(l, self.config, self.env)) {
-                    answer.message =
-                        format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
+                if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
+                    answer.message = format!(
+                        "{} ⚠ Work was put into `git stash` in this session; the gates did not see it.",
+                        answer.message
+                    );
                     answer.is_news = true;
                 }
                 answer
             }
-            Status::Passed
-            | Status::PassedWithWarnings
-            | Status::Failed
+            Status::Failed
             | Status::NoConfig
             | Status::StopHookActive
             | Status::IntervalNotElapsed
             | Status::InvalidInput
             | Status::StopHookDisabled => Answer::of(result.status, result.message),
         }
+    }
+
+    /// The answer to a stop for which nothing need be run.
+    fn without_running(&self, record: &Record) -> Option<Answer> {
+        if !self.config.stop_hook.enabled {
+            return Some(Answer::plain(Status::StopHookDisabled));
+        }
+        let turn = self.ledger.as_ref().map(Ledger::turn);
+        if (self.event.stop_hook_active || turn.is_some_and(has_blocked))
+            && let Some(answer) = self.guard_loop(record)
+        {
+            return Some(answer);
+        }
+        self.wait_for_interval(record)
+            .or_else(|| self.leave_untouched(record))
+    }
+
+    /// Says what is not verified, unless that is said already.
+    fn name_unverified(&self, mut answer: Answer) -> Answer {
+        if !answer.is_news {
+            answer.name_unverified(self.layout, self.config, self.env);
+        }
+        answer
     }
 
     /// A stop that follows a block is let through, unless our own ledger proves that something
@@ -398,8 +459,7 @@ impl Case<'_> {
         }
         let mark = || {
             let failed = record.last.as_ref().map(|last| last.failed.as_slice());
-            let git = Git::at(&self.config.root);
-            let tree = git.and_then(|git| snapshot::snapshot(&git, self.config));
+            let tree = current_tree(self.config);
             mark(tree.ok().as_deref(), failed.unwrap_or_default())
         };
         match passage(turn, mark) {
@@ -415,24 +475,31 @@ impl Case<'_> {
         }
     }
 
-    /// After a pass the gates rest for a while. A time in the future is no time.
+    /// After a pass the gates rest for a while, on the tree and the branch that passed. A time in
+    /// the future is no time.
     fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
         let base = Scope::default().base_name(self.config, self.env);
         let definitions = self.definitions.evidence(self.env, &base);
-        let passed_at = match &record.verified {
+        let by_letter = self.config.stop_hook.interval_rule == IntervalRule::Letter;
+        let (passed_at, tree) = match &record.verified {
             Some(verified)
                 if last.status.is_pass()
                     && last.failed.is_empty()
                     && verified.definitions == definitions =>
             {
-                verified.at
+                (verified.at, (!by_letter).then_some(&verified.tree))
             }
-            // The original's own state: it says nothing about the gates. After a run of ours
-            // there is a record; if it is gone, somebody removed it.
-            None if !last.is_own && last.status.is_pass() && !self.ran_before() => {
-                last.completed_at
+            // The original's own state: it says nothing about the gates or the tree, so it counts
+            // for an event in the specification's own shape only. After a run of ours there is a
+            // record; if it is gone, somebody removed it.
+            None if !last.is_own
+                && last.status.is_pass()
+                && (by_letter || self.event.session.is_none())
+                && !self.ran_before() =>
+            {
+                (last.completed_at, None)
             }
             Some(_) | None => return None,
         };
@@ -440,6 +507,14 @@ impl Case<'_> {
         let left = interval
             .checked_sub(elapsed)
             .filter(|left| !left.is_zero())?;
+        if let Some(tree) = tree {
+            let git = Git::at(&self.config.root).ok()?;
+            let is_same = git.branch() == last.branch
+                && current_tree(self.config).is_ok_and(|now| now == *tree);
+            if !is_same {
+                return None;
+            }
+        }
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         let message = format!(
             "⏭ The gates passed a short while ago (interval {} min); they run again in {} min {} s.",
@@ -450,6 +525,26 @@ impl Case<'_> {
         Some(Answer::of(Status::IntervalNotElapsed, message))
     }
 
+    /// A session that changed nothing is not held for gates that never passed here.
+    fn leave_untouched(&self, record: &Record) -> Option<Answer> {
+        let began = self.ledger.as_ref()?.recall(TREE)?.as_str()?;
+        if record.verified.is_some() || record.last.is_some() {
+            return None;
+        }
+        let is_same = current_tree(self.config).is_ok_and(|now| now == began);
+        is_same.then(|| self.name_hidden(Answer::plain(Status::NoChanges)))
+    }
+
+    /// Says how work went out of sight, if it did.
+    fn name_hidden(&self, mut answer: Answer) -> Answer {
+        let ledger = self.ledger.as_ref();
+        if let Some(how) = ledger.and_then(|ledger| hidden(ledger, self.config, self.env)) {
+            answer.message = format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
+            answer.is_news = true;
+        }
+        answer
+    }
+
     fn ran_before(&self) -> bool {
         self.ledger
             .as_ref()
@@ -457,14 +552,14 @@ impl Case<'_> {
     }
 
     fn block(&mut self, result: RunResult) -> Answer {
-        let fault = fault_of(&result.failures);
         let mark = mark(result.tree.as_deref(), &result.failures);
         if let Some(ledger) = &mut self.ledger
-            && !ledger.block(BY, &fault, &mark)
+            && !ledger.block(BY, None, &mark)
         {
             let message = format!(
-                "⚠ Released, NOT verified: {} The same failure was reported before and is still there; a person must decide.",
-                result.message
+                "⚠ Released, NOT verified: {} This turn was blocked {} times, which is as often as this agent accepts; a person must decide.",
+                result.message,
+                ledger.turn().total()
             );
             return Answer::of(Status::RetryLimitExceeded, message).news();
         }
@@ -498,14 +593,14 @@ pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
     }
 }
 
-/// Tells one set of failures from another.
-fn fault_of(failures: &[Failure]) -> String {
-    let mut prints: Vec<_> = failures
-        .iter()
-        .map(|failure| (&failure.id, &failure.message, &failure.print))
-        .collect();
-    prints.sort();
-    digest(&prints)
+/// Whether the gates blocked in this turn.
+pub(crate) fn has_blocked(turn: &Turn) -> bool {
+    turn.last_by(BY).is_some()
+}
+
+/// The work tree as it is, as the name of a tree.
+fn current_tree(config: &Config) -> Result<String, GitError> {
+    snapshot::snapshot(&Git::at(&config.root)?, config)
 }
 
 /// Tells one state of the work from another: the tree, and the reviews that the agent edits,

@@ -33,7 +33,6 @@ pub(super) fn failing(
         id: result.id.clone(),
         message: result.message.clone(),
         files: result.files(),
-        print: result.print.clone(),
     });
     still.cloned().chain(now).collect()
 }

@@ -32,7 +32,7 @@ const PLAN: &str = "plan";
 pub(crate) enum Asked<'c> {
     /// It is; reviewers run if somebody consented.
     Gated(Result<&'c Consent, &'c Untrusted>),
-    /// It only asks the person something, waits, or ends planning: it is written down.
+    /// Its sub-agents still work, or it only plans: it is written down.
     Ungated,
 }
 
@@ -338,7 +338,7 @@ impl Case<'_> {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
-        if !ledger.block(by, fault, mark) {
+        if !ledger.block(by, Some(fault), mark) {
             return false;
         }
         if let Err(error) = ledger.save() {

@@ -76,8 +76,6 @@ pub(crate) struct Outcome {
     pub(crate) advisory: Vec<String>,
     /// Of all reviews together.
     pub(crate) usage: Usage,
-    /// Tells this failure from another: changes when other findings are open.
-    pub(crate) print: String,
 }
 
 /// One review of the gate.
@@ -482,7 +480,6 @@ fn outcome(done: Vec<Done>, message: String) -> Outcome {
         Verdict::Pass
     };
     let mut outcome = Outcome::nothing(verdict, "");
-    let mut prints = BTreeSet::new();
     for Done { slot, settled } in done {
         let lines = |findings: &[Finding]| -> Vec<String> {
             findings.iter().map(Finding::line_for_people).collect()
@@ -495,7 +492,6 @@ fn outcome(done: Vec<Done>, message: String) -> Outcome {
             (finding.line_for_people(), reason)
         });
         outcome.skipped.extend(skipped);
-        prints.extend(settled.open.into_iter().map(|finding| finding.id));
         if outcome.message.is_empty() && slot.verdict == verdict {
             outcome.message.clone_from(&slot.message);
         }
@@ -505,8 +501,6 @@ fn outcome(done: Vec<Done>, message: String) -> Outcome {
     if !message.is_empty() {
         outcome.message = message;
     }
-    let prints: Vec<String> = prints.into_iter().collect();
-    outcome.print = prints.join(" ");
     outcome
 }
 
@@ -567,7 +561,6 @@ impl Outcome {
             open: vec![],
             advisory: vec![],
             usage: Usage::default(),
-            print: String::new(),
         }
     }
 

@@ -61,7 +61,7 @@ scenarios! {
     a_stop_is_blocked_until_the_gate_is_green,
     a_gate_that_stays_red_lets_go,
     an_agent_that_does_nothing_is_let_go,
-    a_question_to_the_person_is_not_gated,
+    a_question_to_the_person_gets_through_when_asked_again,
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,
 }

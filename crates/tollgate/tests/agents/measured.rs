@@ -75,7 +75,7 @@ const ROWS: [(&str, &str, &str); 13] = [
     (
         "stop",
         "the agent asks the person something",
-        "a_question_to_the_person_is_not_gated",
+        "a_question_to_the_person_gets_through_when_asked_again",
     ),
     (
         "stop",

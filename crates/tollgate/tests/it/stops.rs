@@ -162,7 +162,6 @@ fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
         }))
     };
     let claude = |world: &World, count: u64| world.stop("s", Some(1), count > 0, &json!({}));
-    // The same failure asks twice at most, and digits do not make it another.
     let fails_anew = |world: &World, count: u64| {
         let words = [
             "ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibis",
@@ -199,7 +198,6 @@ fn stops_that_are_none_are_not_gated() {
     world.fault(1);
     world.rules(1);
     for more in [
-        json!({ "last_assistant_message": "Shall I go on?" }),
         json!({ "permission_mode": "plan" }),
         json!({ "background_tasks": [{ "id": "b1" }] }),
         json!({ "hook_event_name": "SubagentStop", "agent_id": "a" }),
@@ -292,10 +290,16 @@ fn play(seeds: RangeInclusive<u64>) {
                 "gates" => fault,
                 _ => 0,
             };
+            most = most.max(blocks);
+            assert!(blocks <= 8, "seed {seed}: {story:?}");
+            if by == "gates" {
+                // `max_retries` bounds these.
+                continue;
+            }
             let times = same.entry((by, what)).or_insert(0);
             *times += 1;
-            assert!(blocks <= 8 && *times <= 2, "seed {seed}: {story:?}");
-            (most, same_most) = (most.max(blocks), same_most.max(*times));
+            assert!(*times <= 2, "seed {seed}: {story:?}");
+            same_most = same_most.max(*times);
         }
     }
     assert!(most >= 3 && same_most == 2, "{most} {same_most}");

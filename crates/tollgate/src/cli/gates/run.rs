@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use tollgate_core::env::agent_mark;
+
 use super::progress::Progress;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::Status;
@@ -79,7 +81,10 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         gate: arguments.gate.clone(),
         purpose: Purpose::Command,
         cut_off: None,
-        asker: Asker::default(),
+        asker: Asker {
+            is_agent: agent_mark(crate::hook::variable).is_some(),
+            ..Asker::default()
+        },
         opening: opening.into(),
         ahead: ahead.into(),
     };

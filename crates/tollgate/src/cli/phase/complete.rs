@@ -10,6 +10,7 @@ use tollgate_core::workflow::{brief, tasks};
 
 use crate::cli::site::{self, Made, Site, warn};
 use crate::cli::{Answer, Trouble};
+use crate::gate::evidence::Verification;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -73,7 +74,8 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             Ok((false, _)) | Err(_) => next,
         };
     }
-    site::tell(made, arguments.json, Some(next))
+    let gates = Verification::of(&site.layout, &crate::hook::environment());
+    site::tell_with(made, arguments.json, Some(next), Some(&gates))
 }
 
 /// The size that the impact analysis found.

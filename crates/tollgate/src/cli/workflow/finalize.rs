@@ -9,6 +9,8 @@ use tollgate_core::workflow::transition::{Ending, Step};
 use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
 use crate::cli::{Answer, Trouble};
+use crate::gate::evidence::Verification;
+use crate::ui::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -54,10 +56,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         ));
     }
     let entry = history.last();
+    let verification = Verification::of(&site.layout, &crate::hook::environment());
     if arguments.json {
         let mut value = site::as_json(&made);
         if let (Some(value), Some(entry)) = (value.as_object_mut(), entry) {
             value.insert("history_entry".to_owned(), entry.clone());
+            value.insert("gates".to_owned(), verification.to_json());
         }
         anstream::println!("{value:#}");
         return Ok(ExitCode::SUCCESS);
@@ -71,13 +75,13 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
                 .unwrap_or_default()
         };
         anstream::println!(
-            "  {} of {} phases completed in {} minutes, {} gates passed at the first try",
+            "  {} of {} phases completed in {} minutes",
             number("phases_completed"),
             number("total_phases"),
             number("total_duration_minutes"),
-            number("gates_passed_first_try")
         );
     }
+    anstream::println!("  {}", Plain(&verification.to_string()));
     match (
         &merged,
         document.str(&["active_workflow", "git_branch", "name"]),

@@ -74,7 +74,8 @@ static STOP_HOOK: Table = Table {
     about: "How the agent's stop is gated.",
     keys: &[
         row("enabled", Bool, Optional, "true", "Whether a stop runs the gates."),
-        row("run_interval_minutes", Whole(0), Optional, "10", "After a pass, stops within this time are let through. 0: never."),
+        row("run_interval_minutes", Whole(0), Optional, "10", "After a pass, stops on the same tree and branch within this time are let through. 0: never."),
+        row("interval", OneOf(&["same_tree", "letter"]), Optional, "same_tree", "letter: the interval lets every stop through, also where files changed since the pass."),
         row("deadline_seconds", Whole(1), Optional, "870 (`tollgate stop-hook`: 285)", "When a stop is answered though gates still run. Keep it below the timeout of the agent's settings."),
         row("loop_guard", OneOf(&["progress", "strict"]), Optional, "progress", "strict: a stop that follows a block is always let through. progress: only if nothing changed since."),
     ],

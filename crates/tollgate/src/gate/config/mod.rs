@@ -103,8 +103,19 @@ pub(crate) struct Check {
 pub(crate) struct StopHook {
     pub(crate) enabled: bool,
     pub(crate) interval: Duration,
+    pub(crate) interval_rule: IntervalRule,
     pub(crate) deadline: Option<Duration>,
     pub(crate) loop_guard: LoopGuard,
+}
+
+/// What the interval after a pass lets through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IntervalRule {
+    /// The tree and the branch that passed.
+    #[default]
+    SameTree,
+    /// Every stop, as specification 003 has it.
+    Letter,
 }
 
 /// When a stop that follows a block is let through.
@@ -155,6 +166,12 @@ impl ConfigError {
 }
 
 impl Config {
+    /// Whether any entry point has gates.
+    pub(crate) fn has_gates(&self) -> bool {
+        let has = |entry: &EntryPoint| !(entry.checks.is_empty() && entry.reviews.is_empty());
+        self.entry_points.iter().any(has)
+    }
+
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
         Self::load_telling(layout, env, None)
@@ -322,9 +339,15 @@ impl StopHook {
         };
         let minutes = find("run_interval_minutes").and_then(Node::whole);
         let strict = find("loop_guard").and_then(Node::text) == Some("strict");
+        let letter = find("interval").and_then(Node::text) == Some("letter");
         Self {
             enabled: find("enabled").and_then(Node::bool).unwrap_or(true),
             interval: Duration::from_secs(minutes.unwrap_or(10).saturating_mul(60)),
+            interval_rule: if letter {
+                IntervalRule::Letter
+            } else {
+                IntervalRule::SameTree
+            },
             deadline: find("deadline_seconds")
                 .and_then(Node::whole)
                 .map(Duration::from_secs),

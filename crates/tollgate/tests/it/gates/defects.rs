@@ -83,16 +83,20 @@ fn p08_the_second_stop_after_a_block_is_verified_if_something_changed() {
 #[test]
 fn p09_beyond_the_limit_the_hook_exits_0() {
     let gates = Gates::with_config(&[BAD], "max_retries: 0");
-    gates
-        .tollgate(&["run"])
+    let run_by_an_agent = || {
+        let mut command = gates.command(&["run"]);
+        command.env("CLAUDECODE", "1");
+        crate::context::run(command, b"")
+    };
+    run_by_an_agent()
         .exits(1)
         .says("Status: Retry limit exceeded");
     // `stop` asserts the exit code.
     answers(&gates.stop(), "approve", "retry_limit_exceeded");
-    gates
-        .tollgate(&["run"])
+    run_by_an_agent()
         .exits(1)
         .says("Retry limit exceeded: run 2 exceeds max allowed 1 (max_retries: 0).")
+        .says("the gates were not run this time")
         .says("tollgate clean");
     assert_eq!(gates.logs("bad").len(), 1, "no gate ran");
     gates.tollgate(&["clean"]).exits(0);

@@ -115,11 +115,11 @@ fn p36_list_and_detect_say_by_their_exit_what_they_found() {
         .exits(0)
         .says("Would run 1 gate(s):")
         .says("  check ok");
-    std::fs::remove_file(gates.path("src/b.txt")).unwrap();
+    gates.tollgate(&["run"]).exits(0);
     gates
         .tollgate(&["detect"])
         .exits(2)
-        .says("No changes detected.");
+        .says("No changes detected since the last run that passed.");
     gates.tollgate(&["list"]).exits(0).says(" - ok");
     gates.file(".gauntlet/config.yml", "base_branch: main\n");
     gates
@@ -235,8 +235,9 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
         std::fs::remove_file(&log).unwrap();
         words
     };
-    // The work tree, what is staged, and the tree as evidence; the branches are read from files.
-    assert_eq!(asked(), ["add", "diff-index", "write-tree"]);
+    // The work tree, what is staged, the tree as evidence, and which gates never passed; the
+    // branches are read from files.
+    assert_eq!(asked(), ["add", "diff-index", "ls-files", "write-tree"]);
     // What the branch and its base have in common is asked once.
     gates.commit("work");
     gates.file("src/c.txt", "c\n");

@@ -104,10 +104,13 @@ fn the_work_of_an_agent_that_runs_in_ci_is_seen() {
 
 #[test]
 fn a_pass_against_another_base_is_none_against_this_one() {
+    let fragile = ("fragile", "command: test -e ../.fine");
     let gates = Gates::raw(
-        &[OK, BAD],
-        "base_branch: main\nentry_points:\n  - { path: src, checks: [bad] }\n  - { path: docs, checks: [ok] }\n",
+        &[OK, fragile],
+        "base_branch: main\nentry_points:\n  - { path: src, checks: [fragile] }\n  - { path: docs, checks: [ok] }\n",
     );
+    gates.file(".gitignore", ".fine\n");
+    let fine = gates.file(".fine", "");
     gates.commit("work");
     gates.file("docs/x.md", "x\n");
     gates.tollgate(&["run", "-b", "HEAD"]).exits(0);
@@ -116,6 +119,7 @@ fn a_pass_against_another_base_is_none_against_this_one() {
         status["gates"]["pass"]["evidence"], "other_gates",
         "{status:#}"
     );
+    std::fs::remove_file(fine).unwrap();
     answers(&gates.stop(), "block", "failed");
 }
 

@@ -16,6 +16,7 @@ mod sessions;
 mod spec_003;
 mod spec_003_statuses;
 mod stop_hook;
+mod unverified;
 mod watching;
 
 use std::path::PathBuf;

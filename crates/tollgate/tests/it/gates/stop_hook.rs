@@ -80,7 +80,6 @@ fn a_person_lets_a_stop_through() {
 fn a_stop_that_waits_for_somebody_is_not_gated() {
     let gates = Gates::new(&[BAD]);
     for field in [
-        json!({ "last_assistant_message": "Which of the two do you want?" }),
         json!({ "permission_mode": "plan" }),
         json!({ "background_tasks": [{ "id": "1" }] }),
     ] {

@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::context::{Project, Run, run};
 
 /// A repository with tools in front of it that only say that they were called.
-pub(super) struct Repository {
-    pub(super) project: Project,
+pub(crate) struct Repository {
+    pub(crate) project: Project,
     tools: tempfile::TempDir,
 }
 
 impl Repository {
     /// With a branch `main` and no commit.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let project = Project::empty();
         project.git(&["init", "-q", "-b", "main"]);
         Self {
@@ -31,7 +31,7 @@ impl Repository {
     }
 
     /// With these files committed.
-    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let repository = Self::empty();
         for (path, text) in files {
             repository.project.file(path, text);
@@ -40,14 +40,14 @@ impl Repository {
         repository
     }
 
-    pub(super) fn commit(&self) {
+    pub(crate) fn commit(&self) {
         self.project.git(&["add", "-A"]);
         let message = ["commit", "-q", "--allow-empty", "-m", "work"];
         self.project.git(&message);
     }
 
     /// A program on `PATH` that fails while the file `broken` is in the root.
-    pub(super) fn tool(&self, name: &str) -> &Self {
+    pub(crate) fn tool(&self, name: &str) -> &Self {
         let script = format!(
             "#!/bin/sh\necho \"{name} $*\" >> '{}'\n[ ! -e '{}' ]\n",
             self.tools.path().join("calls").display(),
@@ -56,7 +56,7 @@ impl Repository {
         self.program(name, &script)
     }
 
-    pub(super) fn program(&self, name: &str, script: &str) -> &Self {
+    pub(crate) fn program(&self, name: &str, script: &str) -> &Self {
         let path = self.tools.path().join(name);
         let mut file = std::fs::File::create(&path).unwrap();
         std::io::Write::write_all(&mut file, script.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ impl Repository {
     }
 
     /// The calls of all tools since the last time, sorted: checks may run side by side.
-    pub(super) fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         let path = self.tools.path().join("calls");
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let _absent = std::fs::remove_file(path);
@@ -74,16 +74,16 @@ impl Repository {
         calls
     }
 
-    pub(super) fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         self.run_in(self.project.root(), args)
     }
 
-    pub(super) fn run_in(&self, directory: &Path, args: &[&str]) -> Run {
+    pub(crate) fn run_in(&self, directory: &Path, args: &[&str]) -> Run {
         self.run_with(directory, args, b"")
     }
 
     /// The same with this on standard input.
-    pub(super) fn run_with(&self, directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
+    pub(crate) fn run_with(&self, directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
         let mut command = self.project.command(args);
         // Nothing that happens to be installed: the tools, and what git and sh need.
         let path = format!("{}:{}", self.tools.path().display(), self.essentials());
@@ -109,7 +109,7 @@ impl Repository {
 
     /// Sets it up without asking.
     #[track_caller]
-    pub(super) fn init(&self, args: &[&str]) -> Run {
+    pub(crate) fn init(&self, args: &[&str]) -> Run {
         let mut all = vec!["init", "--yes"];
         all.extend(args);
         let run = self.run(&all);
@@ -119,14 +119,14 @@ impl Repository {
 
     /// What it would do, as JSON.
     #[track_caller]
-    pub(super) fn proposal(&self) -> Value {
+    pub(crate) fn proposal(&self) -> Value {
         let run = self.run(&["init", "--dry-run", "--json"]);
         assert_eq!(run.code, 0, "{run:?}");
         serde_json::from_str(&run.stdout).unwrap()
     }
 
     /// Every file that is not git's, with its text.
-    pub(super) fn files(&self) -> BTreeMap<String, String> {
+    pub(crate) fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(self.project.root(), self.project.root(), &mut files);
         files

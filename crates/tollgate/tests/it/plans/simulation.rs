@@ -188,10 +188,9 @@ fn a_flag_without_a_block_of_ours_is_let_through() {
 }
 
 #[test]
-fn a_question_background_work_and_plan_mode_are_not_gated() {
+fn working_subagents_and_plan_mode_are_not_gated() {
     let fixture = Fixture::at(&json!({}));
     for extra in [
-        json!({ "last_assistant_message": "Which one do you want?" }),
         json!({ "background_tasks": [{}] }),
         json!({ "permission_mode": "plan" }),
     ] {

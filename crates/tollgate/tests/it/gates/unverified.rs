@@ -1,0 +1,357 @@
+//! Nothing is called verified that was not, and no stop is let go in silence: in projects as
+//! `tollgate init` makes them.
+
+use serde_json::{Value, json};
+
+use crate::context::{Run, run};
+use crate::init::Repository;
+
+/// A Go project set up by `init`, on `main` and committed. Its checks fail while a file `broken`
+/// is in the root.
+fn project() -> Repository {
+    let repository = Repository::with(&[("go.mod", "module x\n"), ("a.go", "package x\n")]);
+    repository.tool("go");
+    repository.init(&[]);
+    repository.commit();
+    repository.calls();
+    repository
+}
+
+/// A stop of Claude Code, with these fields as well.
+fn stop_with(repository: &Repository, prompt: &str, active: bool, more: &Value) -> Run {
+    let mut event = json!({
+        "session_id": "s", "prompt_id": prompt, "transcript_path": "/t.jsonl",
+        "cwd": repository.project.root(), "permission_mode": "default",
+        "hook_event_name": "Stop", "stop_hook_active": active, "last_assistant_message": "Done.",
+        "background_tasks": [],
+    });
+    for (key, value) in more.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    let root = repository.project.root();
+    repository.run_with(root, &["hook"], event.to_string().as_bytes())
+}
+
+fn stop(repository: &Repository, prompt: &str, active: bool) -> Run {
+    stop_with(repository, prompt, active, &json!({}))
+}
+
+fn answer(run: &Run) -> Value {
+    assert_eq!(run.code, 0, "{run:?}");
+    serde_json::from_str(&run.stdout).unwrap_or_default()
+}
+
+#[track_caller]
+fn blocks(run: &Run) -> String {
+    let answer = answer(run);
+    assert_eq!(answer["decision"], "block", "{run:?}");
+    answer["reason"].as_str().unwrap().to_owned()
+}
+
+/// Let go; returns what the person is told.
+#[track_caller]
+fn let_go(run: &Run) -> String {
+    let answer = answer(run);
+    assert_eq!(answer["decision"], Value::Null, "{run:?}");
+    answer["systemMessage"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn line(repository: &Repository) -> String {
+    repository.run(&["statusline"]).stdout
+}
+
+#[test]
+fn the_interval_covers_only_the_tree_that_passed() {
+    let repository = project();
+    repository.project.file("b.go", "package x\n");
+    assert_eq!(let_go(&stop(&repository, "p", false)), "");
+    assert!(!repository.calls().is_empty());
+    // The same tree: nothing runs.
+    assert_eq!(let_go(&stop(&repository, "p2", false)), "");
+    assert!(repository.calls().is_empty());
+    repository.project.file("broken", "");
+    blocks(&stop(&repository, "p3", false));
+    assert!(!repository.calls().is_empty());
+}
+
+#[test]
+fn the_interval_covers_only_the_branch_that_passed() {
+    let repository = project();
+    repository.project.file("b.go", "package x\n");
+    let_go(&stop(&repository, "p", false));
+    repository.project.git(&["checkout", "-q", "-b", "other"]);
+    let told = run(
+        {
+            let mut command = repository.project.command(&["stop-hook"]);
+            command.env("PATH", "/usr/bin:/bin");
+            command
+        },
+        b"{}",
+    );
+    let answer: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(
+        answer["status"], "passed",
+        "the tree is known, the interval is not asked"
+    );
+}
+
+#[test]
+fn the_status_line_has_its_check_mark_only_over_the_tree_that_passed() {
+    let repository = project();
+    assert!(!line(&repository).contains("gates"), "nothing ran yet");
+    repository.run(&["run"]).exits(0);
+    assert!(line(&repository).contains("gates ✔"));
+    repository.project.file("b.go", "package x\n");
+    let stale = line(&repository);
+    assert!(
+        stale.contains("gates stale") && !stale.contains('✔'),
+        "{stale}"
+    );
+    repository.project.file("broken", "");
+    repository.run(&["run"]).exits(1);
+    assert!(line(&repository).contains("gates ✖"));
+    std::fs::remove_file(repository.project.path("broken")).unwrap();
+    std::fs::remove_file(repository.project.path("b.go")).unwrap();
+    assert!(line(&repository).contains("gates ✔"), "this tree passed");
+}
+
+#[test]
+fn a_failure_on_the_tree_that_passed_takes_the_pass_back() {
+    let repository = project();
+    repository.run(&["run"]).exits(0);
+    repository.program("go", "#!/bin/sh\nexit 1\n");
+    // Only a part of the gates is asked for, and it contradicts the pass.
+    repository.project.file("b.go", "package x\n");
+    std::fs::remove_file(repository.project.path("b.go")).unwrap();
+    let checks = repository.run(&["check", "-b", "HEAD~1"]);
+    assert_eq!(checks.code, 1, "{checks:?}");
+    assert!(
+        line(&repository).contains("gates ✖"),
+        "{}",
+        line(&repository)
+    );
+}
+
+#[test]
+fn run_in_a_fresh_clone_runs_gates_that_never_passed() {
+    let repository = project();
+    repository.project.file("broken", "");
+    repository.commit();
+    let detected = repository.run(&["detect"]).exits(0);
+    assert!(
+        detected.stdout.contains("No changes detected"),
+        "{detected:?}"
+    );
+    assert!(detected.stdout.contains("Would run"), "{detected:?}");
+    repository.run(&["run"]).exits(1).says("[FAIL]");
+    repository.project.git(&["rm", "-q", "broken"]);
+    repository.commit();
+    repository.run(&["run"]).exits(0).says("[PASS]");
+    repository.calls();
+    repository
+        .run(&["run"])
+        .exits(0)
+        .says("No changes detected");
+    assert!(repository.calls().is_empty());
+    repository.run(&["detect"]).exits(2);
+}
+
+#[test]
+fn a_stop_without_a_record_runs_gates_that_never_passed() {
+    let repository = project();
+    repository.project.file("broken", "");
+    repository.commit();
+    blocks(&stop(&repository, "p", false));
+}
+
+#[test]
+fn a_session_that_changed_nothing_is_not_held_for_gates_that_never_passed() {
+    let repository = project();
+    repository.project.file("broken", "");
+    repository.commit();
+    let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    stop_with(&repository, "p", false, &start);
+    let told = let_go(&stop(&repository, "p", false));
+    assert!(
+        told.contains("NOT verified: the gates never passed here"),
+        "{told}"
+    );
+    assert!(repository.calls().is_empty(), "nothing ran");
+    assert!(
+        repository
+            .project
+            .codes()
+            .contains(&"GATE-NOTICE".to_owned())
+    );
+    repository.project.file("b.go", "package x\n");
+    blocks(&stop(&repository, "p2", false));
+}
+
+#[test]
+fn a_question_is_gated_and_is_let_through_when_it_is_asked_again() {
+    let repository = project();
+    repository.project.file("broken", "");
+    let asks = json!({ "last_assistant_message": "All done. Anything else?" });
+    let reason = blocks(&stop_with(&repository, "p", false, &asks));
+    let sentence = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
+    assert!(reason.starts_with(sentence), "{reason}");
+    let told = let_go(&stop_with(&repository, "p", true, &asks));
+    assert!(told.contains("NOT verified"), "{told}");
+    let codes = repository.project.codes();
+    assert!(codes.contains(&"GATE-NOTICE".to_owned()), "{codes:?}");
+}
+
+#[test]
+fn a_shell_in_the_background_does_not_switch_the_gates_off() {
+    let repository = project();
+    repository.project.file("broken", "");
+    for kind in ["shell", "monitor"] {
+        let task =
+            json!({ "id": "1", "type": kind, "status": "running", "command": "npm run dev" });
+        blocks(&stop_with(
+            &repository,
+            kind,
+            false,
+            &json!({ "background_tasks": [task] }),
+        ));
+    }
+    let ended = json!({ "id": "1", "type": "subagent", "status": "completed" });
+    blocks(&stop_with(
+        &repository,
+        "ended",
+        false,
+        &json!({ "background_tasks": [ended] }),
+    ));
+}
+
+#[test]
+fn what_is_not_gated_is_said_where_something_is_not_verified() {
+    let repository = project();
+    repository.run(&["run"]).exits(0);
+    let working = json!({ "id": "1", "type": "subagent", "status": "running" });
+    let cases = [
+        (
+            json!({ "background_tasks": [working] }),
+            "sub-agents still work in the background",
+        ),
+        (
+            json!({ "permission_mode": "plan" }),
+            "the agent is in plan mode",
+        ),
+    ];
+    for (more, _) in &cases {
+        assert_eq!(
+            let_go(&stop_with(&repository, "p", false, more)),
+            "",
+            "it is verified"
+        );
+    }
+    let notices = || {
+        let codes = repository.project.codes();
+        codes.iter().filter(|code| *code == "GATE-NOTICE").count()
+    };
+    assert_eq!(notices(), 0);
+    repository.project.file("b.go", "package x\n");
+    for (more, why) in &cases {
+        let told = let_go(&stop_with(&repository, "p", false, more));
+        assert!(told.contains(why), "{told}");
+        assert!(
+            told.contains("NOT verified: 1 file changed since the gates passed"),
+            "{told}"
+        );
+    }
+    assert_eq!(notices(), 2);
+}
+
+/// Nine failures, then eight: another number is not another failure, but another tree is progress.
+#[test]
+fn a_blocked_agent_is_verified_until_its_retries_are_used_up() {
+    let repository = project();
+    repository.program("go", "#!/bin/sh\necho 1 test failed\nexit 1\n");
+    for number in 0..3 {
+        repository.project.file("work", &number.to_string());
+        blocks(&stop(&repository, "p", number > 0));
+    }
+    repository.project.file("work", "3");
+    let told = let_go(&stop(&repository, "p", true));
+    assert!(told.contains("Retry limit exceeded"), "{told}");
+    assert!(told.contains("NOT verified"), "{told}");
+    assert!(!told.contains("same failure"), "{told}");
+}
+
+#[test]
+fn a_stop_without_any_change_says_so_when_it_is_let_go() {
+    let repository = project();
+    repository.project.file("broken", "");
+    blocks(&stop(&repository, "p", false));
+    repository.calls();
+    // Gemini's flag is down again after every tool; the turn is the same.
+    for flag in [true, false] {
+        let told = let_go(&stop(&repository, "p", flag));
+        assert!(
+            told.contains("NOT verified: nothing changed since the gates failed"),
+            "{told}"
+        );
+    }
+    assert!(repository.calls().is_empty());
+}
+
+#[test]
+fn a_person_runs_the_gates_as_often_as_they_like() {
+    let repository = project();
+    repository.project.file("broken", "");
+    for _ in 0..6 {
+        repository
+            .run(&["run"])
+            .exits(1)
+            .says("Status: Failed")
+            .does_not_say("Retry limit");
+    }
+    // Nor does it use up what the agent has.
+    blocks(&stop(&repository, "p", false));
+    std::fs::remove_file(repository.project.path("broken")).unwrap();
+    repository.run(&["run"]).exits(0);
+}
+
+#[test]
+fn phases_and_the_end_of_a_workflow_claim_no_gate_that_nobody_ran() {
+    let repository = project();
+    repository.project.file("broken", "");
+    let workflows = json!({ "workflows": { "change": { "phases": ["01-requirements", "06-implementation"] } } });
+    repository.project.file(
+        ".tollgate/workflow/config/workflows.json",
+        &workflows.to_string(),
+    );
+    repository
+        .run(&["workflow", "start", "change", "x"])
+        .exits(0);
+    repository
+        .run(&["phase", "complete", "--summary", "x"])
+        .exits(0)
+        .says("gates: not verified: the gates never passed here");
+    repository.run(&["phase", "begin"]).exits(0);
+    let json = repository
+        .run(&["phase", "complete", "--summary", "x", "--json"])
+        .exits(0);
+    let value: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(value["gates"]["verified"], false, "{value}");
+    repository
+        .run(&["workflow", "finalize"])
+        .exits(0)
+        .says("2 of 2 phases completed")
+        .says("gates: not verified: the gates never passed here")
+        .does_not_say("passed at the first try");
+
+    std::fs::remove_file(repository.project.path("broken")).unwrap();
+    repository
+        .run(&["workflow", "start", "change", "y"])
+        .exits(0);
+    repository.run(&["run"]).exits(0);
+    repository
+        .run(&["phase", "complete", "--summary", "y"])
+        .exits(0)
+        .says("gates: verified on this tree");
+}

@@ -149,10 +149,12 @@ fn runs(script: &str) -> Vec<Ran<'_>> {
             }
             // Text up to the end of a line that no backslash continues.
             'a' | 'i' | 'c' | 'r' | 'R' | 'w' | 'W' => {
-                let mut end = line().0.len();
-                while body.get(..end).is_some_and(|text| text.ends_with('\\')) {
-                    let next = body.get(end + 1..).and_then(|text| text.find('\n'));
-                    end = next.map_or(body.len(), |next| end + 1 + next);
+                let mut end = 0;
+                for line in body.split_inclusive('\n') {
+                    end += line.len();
+                    if !line.trim_end_matches('\n').ends_with('\\') {
+                        break;
+                    }
                 }
                 body.get(end..).unwrap_or_default()
             }
@@ -166,11 +168,12 @@ fn runs(script: &str) -> Vec<Ran<'_>> {
                     found.push(Ran::Replaced { pattern, text });
                 }
                 // A flag `w` takes the rest of the line for a file's name.
-                let named = after.starts_with('w');
-                let end = after.find('\n').filter(|_| named);
-                after
-                    .get(end.unwrap_or(if named { after.len() } else { 0 })..)
-                    .unwrap_or_default()
+                if after.starts_with('w') {
+                    let end = after.find('\n').unwrap_or(after.len());
+                    after.get(end..).unwrap_or_default()
+                } else {
+                    after
+                }
             }
             ':' | 'b' | 't' | 'T' => {
                 let end = body.find([';', '\n', '}']).unwrap_or(body.len());

@@ -47,6 +47,15 @@ fn t03_blocks_chained_and_amended_commits() {
 }
 
 #[test]
+fn a_commit_behind_a_text_that_ends_in_a_backslash_is_seen() {
+    let project = on("main");
+    for script in ["$a\\", "1i\\", "c\\", "$a\\\\\\", "a\\\nx\\"] {
+        let command = format!("sed -i '{script}' README.md; git commit -am x");
+        project.guard(NAME, &bash(&command)).blocks(MESSAGE);
+    }
+}
+
+#[test]
 fn t04_allows_on_the_feature_branch() {
     on("feature/x")
         .guard(NAME, &bash("git commit -m x"))

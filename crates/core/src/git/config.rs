@@ -155,7 +155,8 @@ fn entries(text: &str) -> Vec<(String, String)> {
         let mut value = value.trim().to_owned();
         while value.ends_with('\\') && !value.ends_with("\\\\") {
             value.pop();
-            value.push_str(lines.next().unwrap_or_default().trim());
+            let Some(next) = lines.next() else { break };
+            value.push_str(next.trim());
         }
         let key = format!("{section}.{}", key.trim().to_ascii_lowercase());
         found.push((key, unquote(&value)));

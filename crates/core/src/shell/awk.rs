@@ -18,6 +18,8 @@ use super::word::Word;
 const MAX_LINES: usize = 32;
 /// More commands than this are not taken from one program.
 const MAX_RUNS: usize = 32;
+/// The value of an assignment is read for so many tokens.
+const MAX_VALUE: usize = 400;
 
 /// What a program does.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -152,8 +154,10 @@ impl Program {
                     }
                 }
                 Token::Sign('}') => {
+                    // One that nothing opened would make a rule of all that stands before it.
+                    let closes = depth == 1;
                     depth = depth.saturating_sub(1);
-                    if depth > 0 {
+                    if !closes {
                         continue;
                     }
                     let before = self.code.tokens.get(pattern..start.saturating_sub(1));
@@ -201,7 +205,9 @@ impl Program {
                 Some(Token::Name(name)) if next('=') => {
                     let compares = self.code.tokens.get(at + 2) == Some(&Token::Sign('='));
                     if !compares && self.vars.len() < 64 {
-                        let end = self.statement_end(at, body.end);
+                        // One in another's value is read again for it: `a = b = c`.
+                        let most = body.end.min(at + MAX_VALUE);
+                        let end = self.statement_end(at, most);
                         let value = self.value(at + 2..end, line);
                         self.vars.insert(name.clone(), value);
                     }

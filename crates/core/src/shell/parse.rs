@@ -261,9 +261,11 @@ impl Cursor<'_> {
             }
             "coproc" => {
                 self.skip_blanks();
-                // `coproc NAME { …; }` names a compound command; a simple one has no name.
+                // `coproc NAME { …; }` names a compound command; a simple one has no name. Only a
+                // plain name is read here: what is stepped back over is parsed twice, and with a
+                // substitution in it twice for every level.
                 let back = self.at;
-                let _name = self.word(Stop::Word);
+                let _name = self.name();
                 self.skip_blanks();
                 let named = matches!(
                     self.ahead(),

@@ -46,17 +46,20 @@ impl Layout {
     ///
     /// `CLAUDE_PROJECT_DIR` is where the session started. It does not follow the agent into
     /// another worktree of the same repository, so a worktree that has a home of its own goes
-    /// before it. A session started in a subdirectory still belongs to the project above.
+    /// before it. A session started in a subdirectory still belongs to the project above; one
+    /// started above or beside every project belongs to the project that it works in.
     pub fn find(env: &Env, event_cwd: Option<&Path>) -> Option<Self> {
         let here = event_cwd.filter(|cwd| cwd.is_absolute());
+        let around_here = || Self::above(here.or(env.cwd.as_deref())?);
         let Some(started) = &env.project_dir else {
-            return Self::above(here.or(env.cwd.as_deref())?);
+            return around_here();
         };
         let elsewhere = here.filter(|here| *here != started);
         let worktree = elsewhere.and_then(|here| other_worktree(started, here));
         worktree
             .and_then(|root| Self::at(&root))
             .or_else(|| Self::above(started))
+            .or_else(around_here)
     }
 
     /// The nearest directory at or above `start` that has a home.

@@ -145,6 +145,25 @@ fn d7_the_project_is_found_from_below_and_from_the_events_directory() {
 }
 
 #[test]
+fn a_session_that_started_above_or_beside_the_project_is_guarded_in_it() {
+    let project = Project::beside_others("project");
+    project.file(
+        ".isdlc/state.json",
+        &running("03-architecture", "in_progress").to_string(),
+    );
+    let beside = project.path("../beside");
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::create_dir(project.path("src")).unwrap();
+    let mut event = task("software-developer", "Phase key: 06-implementation");
+    event["cwd"] = json!(project.path("src"));
+    for started in [project.path(".."), beside, project.path("../gone")] {
+        let mut command = project.command(&["hook"]);
+        command.current_dir("/").env("CLAUDE_PROJECT_DIR", started);
+        run(command, event.to_string().as_bytes()).blocks("OUT-OF-ORDER");
+    }
+}
+
+#[test]
 fn a_worktree_with_its_own_home_goes_before_the_directory_the_session_started_in() {
     let project = Project::new()
         .state(&running("03-architecture", "in_progress"))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::context::{Run, TOLLGATE, run};
+use crate::terminal::Terminal;
 use crate::watchdog;
 
 /// A project and a home, both empty, with `tollgate` on the search path.
@@ -89,6 +90,15 @@ impl Desk {
         let ran = self.tollgate(args);
         assert_eq!(ran.code, 0, "{args:?} {ran:?}");
         ran
+    }
+
+    /// Uninstalls Tollgate as a person does, at a terminal, which must work; what it shows there.
+    #[track_caller]
+    pub(crate) fn uninstall(&self, args: &[&str]) -> String {
+        let args = [&["uninstall", "--yes"], args].concat();
+        let (screen, code) = Terminal::start(&self.command(&args)).ends();
+        assert_eq!(code, 0, "{args:?} {screen}");
+        screen
     }
 
     /// Registers Tollgate with Claude Code: `project`, `local` or `user`.

@@ -38,7 +38,6 @@ const COMMANDS: &[&[&str]] = &[
     &["clean"],
     &["doctor", "--fix"],
     &["install", "--yes", "--agent", "claude-code,codex"],
-    &["uninstall", "--yes"],
     &["init", "--yes"],
 ];
 

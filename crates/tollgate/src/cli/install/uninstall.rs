@@ -9,6 +9,7 @@ use crate::agent::backup::Backup;
 use crate::agent::change::{self, Change};
 use crate::agent::read;
 use crate::agent::{Agent, Places, Scope};
+use crate::cli::trust::a_person;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -27,11 +28,14 @@ pub(in crate::cli) struct Arguments {
 
 pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     let places = places()?;
-    if let Some(mark) = tollgate_core::env::agent_mark(crate::hook::variable) {
-        return Err(Trouble::new(format!(
-            "an agent is asking ({mark} is set), and its guard is not the agent's to remove"
-        ))
-        .hint("a person runs this in a terminal of their own"));
+    if !arguments.consent.dry_run {
+        // An agent's guard is not the agent's to remove.
+        let _person = a_person("uninstall").map_err(|trouble| {
+            trouble.hint(
+                "run it in a terminal of your own, outside of the agent; a script can take out \
+                 what `tollgate uninstall --dry-run` shows",
+            )
+        })?;
     }
     if arguments.git {
         return super::git::uninstall(&places, arguments.consent);

@@ -159,7 +159,7 @@ fn an_uninstall_afterwards_gives_back_what_was_there_before() {
     );
     ward.tamper(|text| text.replacen(list, &again, 1));
     ward.has_and_mends("registered-twice");
-    ward.must(&["uninstall", "--yes"]);
+    ward.uninstall(&[]);
     assert_eq!(ward.settings(), mine);
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, put};
+use crate::terminal::Terminal;
 
 const CLAUDE: &str = ".claude/settings.json";
 
@@ -22,8 +23,8 @@ fn an_edited_file_loses_only_what_is_tollgates() {
     let path = desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     put(&path, desk.read(CLAUDE).replace("\"opus\"", "\"sonnet\""));
-    let ran = desk.must(&["uninstall", "--yes"]);
-    assert!(ran.stderr.contains("changed since the install"), "{ran:?}");
+    let screen = desk.uninstall(&[]);
+    assert!(screen.contains("changed since the install"), "{screen}");
     assert_eq!(desk.read(CLAUDE), MINE.replace("\"opus\"", "\"sonnet\""));
     assert!(!desk.project().join(".tollgate").exists());
 }
@@ -38,7 +39,7 @@ fn a_made_file_that_got_company_stays_with_the_company_only() {
             &path,
             desk.read(CLAUDE).replacen('{', &format!("{{ {extra}"), 1),
         );
-        desk.must(&["uninstall", "--yes"]);
+        desk.uninstall(&[]);
         assert_eq!(path.exists(), left);
         if left {
             assert_eq!(parse(&desk.read(CLAUDE)), json!({ "model": "opus" }));
@@ -71,7 +72,7 @@ fn another_command_replaces_the_old_one_in_place() {
     assert_eq!(handler["args"], json!(["hook"]));
     assert_eq!(handler["timeout"], 7, "the person's timeout stays");
     // Taken out again, the hand-made registration of Tollgate is gone with the rest.
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     let mut expected = parse(MINE);
     expected["hooks"]["PreToolUse"] = json!([]);
     assert_eq!(parse(&desk.read(CLAUDE)), expected);
@@ -93,7 +94,7 @@ fn a_group_that_a_person_wrote_into_keeps_an_empty_list() {
     let (first, rest) = text.split_once("\"PostToolUse\"").unwrap();
     let rest = rest.replacen("\"matcher\"", "\"description\": \"why\", \"matcher\"", 1);
     put(&path, format!("{first}\"PostToolUse\"{rest}"));
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     let left = desk.read(CLAUDE);
     assert!(left.contains("// mine"), "{left}");
     assert_eq!(
@@ -117,15 +118,15 @@ fn a_line_that_runs_something_else_too_is_a_persons_own() {
     let text = desk.read(CLAUDE);
     assert!(text.contains(line), "{text}");
     assert_eq!(desk.registered(CLAUDE)["Stop"], 1, "{text}");
-    let ran = desk.tollgate(&["uninstall", "--yes"]);
-    assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("./notify.sh in one line"), "{ran:?}");
+    let (screen, code) = Terminal::start(&desk.command(&["uninstall", "--yes"])).ends();
+    assert_eq!(code, 2, "{screen}");
+    assert!(screen.contains("./notify.sh in one line"), "{screen}");
     assert_eq!(desk.read(CLAUDE), text);
     put(
         &desk.project().join(CLAUDE),
         text.replace("; cd . && tollgate hook", ""),
     );
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(
         parse(&desk.read(CLAUDE)),
         parse(&MINE.replace("say done", "./notify.sh"))
@@ -150,7 +151,8 @@ fn a_moved_project_is_still_given_back() {
     std::fs::create_dir(desk.project()).unwrap();
     let mut command = desk.command(&["uninstall", "--yes"]);
     command.current_dir(&moved);
-    assert_eq!(crate::context::run(command, b"").code, 0);
+    let (screen, code) = Terminal::start(&command).ends();
+    assert_eq!(code, 0, "{screen}");
     assert_eq!(std::fs::read_to_string(moved.join(CLAUDE)).unwrap(), MINE);
     assert!(!moved.join(".cursor").exists());
 }
@@ -161,7 +163,7 @@ fn without_a_backup_only_ours_is_taken_out() {
     desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     std::fs::remove_dir_all(desk.project().join(".tollgate")).unwrap();
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.read(CLAUDE), MINE);
 }
 
@@ -173,7 +175,7 @@ fn a_file_that_somebody_removed_is_not_made_again() {
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     std::fs::remove_file(&path).unwrap();
     std::fs::remove_dir(path.parent().unwrap()).unwrap();
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before);
 }
 
@@ -236,7 +238,7 @@ fn the_originals_stay_unless_a_person_wants_them_replaced() {
         "rtk rewrite"
     );
     assert_eq!(desk.registered(CLAUDE).len(), 5);
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before, "with everything that was replaced");
 }
 
@@ -258,6 +260,6 @@ fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
     assert!(!desk.read(CLAUDE).contains("--guard"));
     assert_eq!(desk.registered(CLAUDE).len(), 5);
     // They are Tollgate's: an uninstall does not bring them back.
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(parse(&desk.read(CLAUDE)), json!({}));
 }

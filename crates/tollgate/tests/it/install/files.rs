@@ -140,7 +140,7 @@ fn round_trip(agent: &str, file: &str, events: usize) {
         }
         desk.must(&["install", "--agent", agent, "--yes"]);
         assert_eq!(desk.snapshot(), once, "{agent}, {name}: twice is not once");
-        desk.must(&["uninstall", "--yes"]);
+        desk.uninstall(&[]);
         assert_eq!(desk.snapshot(), before, "{agent}, {name}: not as before");
     }
 }
@@ -180,7 +180,7 @@ fn where_there_was_no_file_there_is_none_after() {
     let once = desk.snapshot();
     desk.must(&["install", "--agent", all, "--yes"]);
     assert_eq!(desk.snapshot(), once);
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before);
 }
 
@@ -190,7 +190,7 @@ fn what_else_lies_in_a_directory_that_was_made_stays() {
     desk.must(&["install", "--agent", "cursor", "--yes"]);
     desk.file(".cursor/rules.md", "mine");
     desk.file(".tollgate/config.yml", "base_branch: main\n");
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.read(".cursor/rules.md"), "mine");
     assert!(!desk.project().join(".cursor/hooks.json").exists());
     assert!(desk.project().join(".tollgate/config.yml").exists());
@@ -221,7 +221,7 @@ fn hooks_in_codexs_configuration_are_added_to_and_given_back() {
         let once = desk.snapshot();
         desk.must(&["install", "--agent", "codex", "--yes"]);
         assert_eq!(desk.snapshot(), once);
-        desk.must(&["uninstall", "--yes"]);
+        desk.uninstall(&[]);
         assert_eq!(desk.snapshot(), before, "{text}");
     }
 }

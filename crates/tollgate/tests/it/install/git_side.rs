@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::context::{Project, Run, run, with_branch};
 use crate::desk::put;
+use crate::terminal::Terminal;
 use crate::workflow::bench::Bench;
 
 /// A repository on main with a workflow whose branch is `feature/x`, one commit ahead.
@@ -34,6 +35,14 @@ fn install(project: &Project) -> Run {
     let ran = project.run(&["install", "--git", "--yes"], b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     ran
+}
+
+/// Uninstalls as a person does, at a terminal; what it shows there.
+fn uninstall(project: &Project, args: &[&str]) -> String {
+    let args = [&["uninstall", "--yes"], args].concat();
+    let (screen, code) = Terminal::start(&project.command(&args)).ends();
+    assert_eq!(code, 0, "{screen}");
+    screen
 }
 
 /// Runs a shell line in a directory, as an agent or as a person.
@@ -242,21 +251,16 @@ fn linked_work_trees_are_covered_with_and_without_a_state_of_their_own() {
     let refused = shell(&linked, line, true);
     let allowed = shell(&linked, line, false);
     // The other way round: the guard is installed from the linked one and covers both.
-    let out = run(
-        {
-            let mut command = project.command(&["uninstall", "--git", "--yes"]);
-            command.current_dir(&linked);
-            command
-        },
-        b"",
-    );
+    let mut command = project.command(&["uninstall", "--git", "--yes"]);
+    command.current_dir(&linked);
+    let (screen, code) = Terminal::start(&command).ends();
     std::fs::remove_dir_all(&linked).unwrap();
     assert!(
         refused.stderr.contains("CHANGE OF MAIN BLOCKED"),
         "{refused:?}"
     );
     assert_eq!(allowed.code, 0, "{allowed:?}");
-    assert_eq!(out.code, 0, "{out:?}");
+    assert_eq!(code, 0, "{screen}");
     assert!(!project.path(".git/hooks/reference-transaction").exists());
 }
 
@@ -335,8 +339,7 @@ fn a_hook_that_is_there_goes_on_as_before() {
     assert_ne!(refused.code, 0, "{refused:?}");
     let ours = shell(project.root(), "git commit -q --allow-empty -m x", true);
     assert!(ours.stderr.contains("CHANGE OF MAIN BLOCKED"), "{ours:?}");
-    let ran = project.run(&["uninstall", "--git", "--yes"], b"");
-    assert_eq!(ran.code, 0, "{ran:?}");
+    uninstall(&project, &["--git"]);
     assert_eq!(std::fs::read_to_string(hook(&project)).unwrap(), OTHERS);
     assert_eq!(
         hook(&project).metadata().unwrap().permissions().mode() & 0o777,
@@ -358,7 +361,7 @@ fn a_linked_hook_and_one_that_is_not_executable_come_back_as_they_were() {
     install(&project);
     shell(project.root(), "git tag v1", false);
     assert!(project.read(".git/told").contains("refs/tags/v1"));
-    project.run(&["uninstall", "--yes"], b"");
+    uninstall(&project, &[]);
     assert_eq!(
         std::fs::read_link(hook(&project)).unwrap(),
         Path::new("../../tools/hook.sh")
@@ -372,7 +375,7 @@ fn a_linked_hook_and_one_that_is_not_executable_come_back_as_they_were() {
         !project.path(".git/told").exists(),
         "git would not have run it either"
     );
-    project.run(&["uninstall", "--git", "--yes"], b"");
+    uninstall(&project, &["--git"]);
     assert_eq!(
         hook(&project).metadata().unwrap().permissions().mode() & 0o111,
         0
@@ -412,15 +415,11 @@ fn twice_is_once_and_nothing_is_left() {
         let ran = install(&project);
         assert!(ran.stdout.contains("there already"), "{ran:?}");
         assert_eq!(hooks_listing(&project), once);
-        let ran = project.run(&["uninstall", "--git", "--yes"], b"");
-        assert_eq!(ran.code, 0, "{ran:?}");
+        uninstall(&project, &["--git"]);
         assert_eq!(hooks_listing(&project), before);
         assert_eq!(directory.exists(), with_directory);
-        let again = project.run(&["uninstall", "--git", "--yes"], b"");
-        assert!(
-            again.code == 0 && again.stderr.contains("no guard"),
-            "{again:?}"
-        );
+        let again = uninstall(&project, &["--git"]);
+        assert!(again.contains("no guard"), "{again}");
     }
 }
 
@@ -434,7 +433,7 @@ fn the_configured_place_of_hooks_is_respected() {
     assert!(!hook(&project).exists());
     let ran = shell(project.root(), "git commit -q --allow-empty -m x", true);
     assert!(ran.stderr.contains("CHANGE OF MAIN BLOCKED"), "{ran:?}");
-    project.run(&["uninstall", "--git", "--yes"], b"");
+    uninstall(&project, &["--git"]);
     assert!(!project.path(".githooks").exists());
 
     let shared = tempfile::tempdir().unwrap();
@@ -530,7 +529,7 @@ fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
     shell(root, &format!("git switch -q {branch}"), true);
     let ran = bench.run(&["uninstall", "--git", "--yes"]);
     assert!(
-        ran.code == 2 && ran.stderr.contains("CLAUDECODE"),
+        ran.code == 2 && ran.stderr.contains("for a person at a terminal"),
         "{ran:?}"
     );
     for _ in 0..6 {

@@ -66,7 +66,7 @@ fn a_link_is_written_through_with_its_mode() {
     assert!(desk.project().join(CLAUDE).is_symlink());
     assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     assert!(std::fs::read_to_string(&real).unwrap().contains("tollgate"));
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before);
 }
 
@@ -157,11 +157,51 @@ fn a_dry_run_shows_a_diff_and_changes_nothing() {
 fn an_agent_does_not_remove_its_own_guard() {
     let desk = Desk::new().env("CLAUDECODE", "1");
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    let ran = desk.tollgate(&["uninstall", "--yes"]);
+    let (screen, code) = Terminal::start(&desk.command(&["uninstall", "--yes"])).ends();
     assert!(
-        ran.code == 2 && ran.stderr.contains("CLAUDECODE"),
-        "{ran:?}"
+        code == 2 && screen.contains("CLAUDECODE is set"),
+        "{screen}"
     );
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn taking_the_mark_out_of_the_environment_does_not_make_an_agent_a_person() {
+    let desk = Desk::new();
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    for args in [&["--yes"] as &[&str], &["--git", "--yes"]] {
+        let command = desk.command(&[&["uninstall"], args].concat());
+        let mut shell = std::process::Command::new("sh");
+        let line = format!(
+            "env -u CLAUDECODE {} uninstall {}; echo",
+            command.get_program().display(),
+            args.join(" ")
+        );
+        shell.args(["-c", &line]).current_dir(desk.project());
+        shell.envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        shell.env("CLAUDECODE", "1");
+        let (screen, _) = Terminal::start(&shell).ends();
+        assert!(screen.contains("CLAUDECODE is set in process"), "{screen}");
+    }
+    assert_eq!(desk.registered(CLAUDE).len(), 5);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_uninstalled_and_a_script_learns_what_to_do() {
+    let desk = Desk::new();
+    desk.must(&["install", "--agent", "claude-code", "--yes"]);
+    for args in [&["uninstall", "--yes"] as &[&str], &["uninstall"]] {
+        let ran = desk.tollgate(args);
+        assert!(ran.code == 2 && ran.stdout.is_empty(), "{ran:?}");
+        for part in ["for a person at a terminal", "tollgate uninstall --dry-run"] {
+            assert!(ran.stderr.contains(part), "{part}: {ran:?}");
+        }
+    }
     assert_eq!(desk.registered(CLAUDE).len(), 5);
 }
 
@@ -208,6 +248,6 @@ fn a_file_that_cannot_be_written_hides_nothing_of_the_others() {
     assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
     assert!(ran.stderr.contains(".cursor/hooks.json: "), "{ran:?}");
     assert!(desk.read(CLAUDE).contains("tollgate"));
-    desk.must(&["uninstall", "--yes"]);
+    desk.uninstall(&[]);
     assert!(!desk.project().join(CLAUDE).exists());
 }

@@ -108,9 +108,9 @@ fn a_persons_own_settings_come_and_go_too() {
     for found in desk.list()["registered"].as_array().unwrap() {
         assert_eq!(found["requires_trust"], true, "{found}");
     }
-    let ran = desk.must(&["uninstall", "--yes"]);
-    assert!(ran.stderr.contains("uninstall --scope user"), "{ran:?}");
-    desk.must(&["uninstall", "--scope", "user", "--yes"]);
+    let screen = desk.uninstall(&[]);
+    assert!(screen.contains("uninstall --scope user"), "{screen}");
+    desk.uninstall(&["--scope", "user"]);
     let mut after = desk.snapshot();
     // The directories above a person's state are not ours to remove.
     after.retain(|path, _| !path.ends_with(".local") && !path.ends_with(".local/state"));

@@ -269,7 +269,7 @@ impl Git {
 
     /// The command, and what messages call it.
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> (Command, String) {
-        let mut command = Command::new("git");
+        let mut command = crate::process::command("git");
         command
             .args([
                 "-c",

@@ -22,12 +22,15 @@ mod ongoing;
 mod opening;
 mod program;
 pub(crate) mod secrets;
+mod signals;
 mod spawn;
 mod watch;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -305,6 +308,14 @@ impl Drop for Children {
         self.dismiss();
         self.watchdog.wait();
     }
+}
+
+/// A command whose child starts with default signals, whatever Tollgate was started with. All
+/// children are started from one of these.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    signals::reset_in(&mut command);
+    command
 }
 
 /// Whether there is a process with this number, be it somebody else's.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
-use std::process::{ChildStdin, Command, ExitCode, Stdio};
+use std::process::{ChildStdin, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ struct Pipe {
 impl Watchdog {
     /// Starts the watchdog in a group of its own, so that a signal to ours does not end it.
     pub(super) fn start(mark: &str) -> io::Result<Self> {
-        let mut command = Command::new(own_program()?);
+        let mut command = super::command(own_program()?);
         command
             .args([WATCH, mark])
             .stdin(Stdio::piped())

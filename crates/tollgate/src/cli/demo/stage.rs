@@ -212,7 +212,7 @@ impl Stage {
     /// be started from.
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
-        let mut command = Command::new(find(program, &self.search));
+        let mut command = crate::process::command(find(program, &self.search));
         command
             .current_dir(&self.root)
             .env_clear()

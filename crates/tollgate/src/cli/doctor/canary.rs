@@ -41,7 +41,7 @@ pub(super) fn version(patient: &Patient, program: &Path) -> Version {
     if is_of_project(patient, program) {
         return Version::NotAsked;
     }
-    let mut command = Command::new(program);
+    let mut command = crate::process::command(program);
     command.arg("--version");
     match run(command, "") {
         Ok(ran) if ran.stdout.trim() == concat!("tollgate ", env!("CARGO_PKG_VERSION")) => {
@@ -119,11 +119,11 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
     }
     // As the agent starts it: Claude Code the program itself, the others through a shell.
     let mut command = if found.agent == Agent::ClaudeCode {
-        let mut command = Command::new(&program);
+        let mut command = crate::process::command(&program);
         command.args(&found.command.args);
         command
     } else {
-        let mut command = Command::new("sh");
+        let mut command = crate::process::command("sh");
         command.arg("-c").arg(found.command.for_shell());
         command
     };

@@ -90,8 +90,8 @@ extern "C" fn obey(orders: *mut c_void) -> c_int {
 /// Comes back only if something fails.
 #[expect(unsafe_code, reason = "the C library's functions")]
 fn carried_out(orders: &Orders<'_>) -> io::Result<()> {
-    for signal in OURS {
-        forget(signal)?;
+    for signal in OURS.iter().chain(super::super::signals::inherited()) {
+        forget(*signal)?;
     }
     // SAFETY: always.
     done(unsafe { libc::setpgid(0, 0) })?;
@@ -123,9 +123,8 @@ fn carried_out(orders: &Orders<'_>) -> io::Result<()> {
     Err(io::Error::last_os_error())
 }
 
-/// Does with a signal what is usual, unless it is ignored, which is then somebody's will; but the
-/// one of a broken pipe is ignored by us. The system forgets whatever else we catch when the child
-/// becomes its program; for these that is too late, because our handlers would run in the child.
+/// Does with a signal what is usual. The system forgets what we catch when the child becomes its
+/// program; for these that is too late, because our handlers would run in the child.
 #[expect(unsafe_code, reason = "the C library's function")]
 fn forget(signal: c_int) -> io::Result<()> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
@@ -133,8 +132,7 @@ fn forget(signal: c_int) -> io::Result<()> {
     done(unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) })?;
     // SAFETY: it just was.
     let mut action = unsafe { action.assume_init() };
-    let is_ignored = action.sa_sigaction == libc::SIG_IGN;
-    if action.sa_sigaction == libc::SIG_DFL || (is_ignored && signal != libc::SIGPIPE) {
+    if action.sa_sigaction == libc::SIG_DFL {
         return Ok(());
     }
     action.sa_sigaction = libc::SIG_DFL;

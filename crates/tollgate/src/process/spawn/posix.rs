@@ -48,7 +48,7 @@ fn done(code: c_int) -> io::Result<()> {
     }
 }
 
-/// A group of its own, no signal blocked, and that of a broken pipe as deadly as it is for others.
+/// A group of its own, no signal blocked or ignored.
 struct Attributes(libc::posix_spawnattr_t);
 
 #[expect(unsafe_code, reason = "the C library's functions")]
@@ -71,8 +71,10 @@ impl Attributes {
         let mut signals = no_signals();
         // SAFETY: both are initialised.
         done(unsafe { libc::posix_spawnattr_setsigmask(raw, &raw const signals) })?;
-        // SAFETY: the set is initialised. It fails for numbers that are no signals.
-        unsafe { libc::sigaddset(&raw mut signals, libc::SIGPIPE) };
+        for signal in super::super::signals::inherited().iter().chain(&[libc::SIGPIPE]) {
+            // SAFETY: the set is initialised. It fails for numbers that are no signals.
+            unsafe { libc::sigaddset(&raw mut signals, *signal) };
+        }
         // SAFETY: both are initialised.
         done(unsafe { libc::posix_spawnattr_setsigdefault(raw, &raw const signals) })?;
         Ok(attributes)

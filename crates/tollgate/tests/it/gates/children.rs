@@ -1,8 +1,11 @@
 //! What a check starts with.
 
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
-use super::Gates;
+use super::{BAD, Gates, OK};
+use crate::context::TOLLGATE;
 
 #[test]
 fn a_check_has_the_persons_variables_and_tollgates_own() {
@@ -45,24 +48,85 @@ fn a_check_leads_its_own_group_and_is_ended_by_signals() {
     gates.tollgate(&["run"]).exits(0);
     let log = std::fs::read_to_string(gates.path("gauntlet_logs/previous/check_src_group.1.log"));
     let log = log.unwrap();
-    let value = |name: &str| {
-        let line = log.lines().find(|line| line.starts_with(name));
-        line.unwrap_or_else(|| panic!("{log}"))
-            .split_whitespace()
-            .last()
-            .unwrap()
-            .to_owned()
-    };
-    // Two that nobody sends are the C library's own: 32 and 33.
-    let own = 0b11 << 31;
-    for name in ["SigBlk:", "SigIgn:"] {
-        let signals = u64::from_str_radix(&value(name), 16).unwrap();
-        assert_eq!(signals & !own, 0, "{log}");
-    }
+    has_default_signals(&log);
     let mut group = log
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>())
         .filter(|words| words.len() == 2 && words.iter().all(|word| word.parse::<u32>().is_ok()));
     let group = group.next().unwrap_or_else(|| panic!("{log}"));
     assert_eq!(group.first(), group.last(), "{log}");
+}
+
+#[test]
+fn children_have_default_signals_whatever_tollgate_was_started_with() {
+    let gates = Gates::raw(
+        &[("signals", "command: cat /proc/self/status > ../check.txt")],
+        "base_branch: main\ncli: { default_preference: [claude] }\nentry_points:\n  - path: src\n    checks: [signals]\n    reviews: [q]\n",
+    );
+    gates.file(".gauntlet/reviews/q.md", "---\n---\nLook for bugs.\n");
+    // With this, a run asks git.
+    gates.file(".gitattributes", "*.txt text\n");
+    let programs = tempfile::tempdir().unwrap();
+    for (program, then) in [
+        ("claude", "cat > /dev/null"),
+        ("git", "exec /usr/bin/git \"$@\""),
+    ] {
+        let path = programs.path().join(program);
+        let script = format!("#!/bin/sh\ncat /proc/self/status >> \"$0.txt\"\n{then}\n");
+        std::io::Write::write_all(
+            &mut std::fs::File::create(&path).unwrap(),
+            script.as_bytes(),
+        )
+        .unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = with_strange_signals(&gates, &["run"]);
+    let path = format!("{}:/usr/bin:/bin", programs.path().display());
+    command.env("PATH", path);
+    let run = crate::context::run(command, b"");
+    for path in [
+        gates.path("check.txt"),
+        programs.path().join("claude.txt"),
+        programs.path().join("git.txt"),
+    ] {
+        let status = std::fs::read_to_string(&path);
+        let status = status.unwrap_or_else(|error| panic!("{}: {error}: {run:?}", path.display()));
+        has_default_signals(&status);
+    }
+}
+
+/// While SIGCHLD is ignored, the system keeps no exit status.
+#[test]
+fn exit_codes_arrive_when_the_parent_ignores_ended_children() {
+    let gates = Gates::new(&[OK]);
+    crate::context::run(with_strange_signals(&gates, &["run"]), b"").exits(0);
+    let gates = Gates::new(&[BAD]);
+    crate::context::run(with_strange_signals(&gates, &["run"]), b"")
+        .exits(1)
+        .says("Exited with code 3");
+}
+
+/// The program, started with signals that are ignored and signals that are blocked.
+fn with_strange_signals(gates: &Gates, args: &[&str]) -> Command {
+    let mut command = gates.command_of("/usr/bin/env");
+    command
+        .args(["--ignore-signal=HUP,INT,QUIT,SEGV,CHLD,TTOU,XFSZ,RTMAX"])
+        .args(["--block-signal=QUIT,USR1,TERM", TOLLGATE])
+        .args(args);
+    command
+}
+
+/// Whether no signal is ignored or blocked in any of these `/proc/PID/status`.
+#[track_caller]
+fn has_default_signals(statuses: &str) {
+    // Two that nobody sends are the C library's own: 32 and 33.
+    let own = 0b11 << 31;
+    for name in ["SigBlk:", "SigIgn:"] {
+        let lines = statuses.lines().filter_map(|line| line.strip_prefix(name));
+        let signals: Vec<_> = lines
+            .map(|line| u64::from_str_radix(line.trim(), 16).unwrap() & !own)
+            .collect();
+        assert!(!signals.is_empty(), "{statuses}");
+        assert!(signals.iter().all(|signals| *signals == 0), "{statuses}");
+    }
 }

@@ -116,7 +116,14 @@ impl Gates {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.project.command(args);
+        let mut command = self.command_of(crate::context::TOLLGATE);
+        command.args(args);
+        command
+    }
+
+    /// Another program, started as Tollgate is.
+    pub(crate) fn command_of(&self, program: &str) -> Command {
+        let mut command = self.project.command_of(program.as_ref(), &[]);
         command
             .env("HOME", self.home.path())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -88,7 +88,7 @@ impl Seen {
             changed: (number(stat.st_ctime), number(stat.st_ctime_nsec)),
             inode: number(stat.st_ino).cast_unsigned(),
             size: number(stat.st_size).cast_unsigned(),
-            mode: mode_of(stat.st_mode),
+            mode: u32::try_from(number(stat.st_mode)).ok().and_then(mode_of),
             owners: (stat.st_uid, stat.st_gid),
         }
     }
@@ -127,16 +127,12 @@ impl Seen {
 
 /// The mode that trees have for what the system has this one for.
 fn mode_of(mode: u32) -> Option<u32> {
-    match FileType::from_raw_mode(mode) {
-        FileType::RegularFile if mode & EXECUTABLE != 0 => Some(PROGRAM),
-        FileType::RegularFile => Some(FILE),
-        FileType::Symlink => Some(LINK),
-        FileType::Directory
-        | FileType::Fifo
-        | FileType::Socket
-        | FileType::CharacterDevice
-        | FileType::BlockDevice
-        | FileType::Unknown => None,
+    // By numbers: `RawMode` has not the same size on every system.
+    match mode & 0o170_000 {
+        0o100_000 if mode & EXECUTABLE != 0 => Some(PROGRAM),
+        0o100_000 => Some(FILE),
+        0o120_000 => Some(LINK),
+        _ => None,
     }
 }
 

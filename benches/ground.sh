@@ -70,3 +70,21 @@ gates() {
     git -C "$1" checkout -q -b work
     echo 1 >"$1/src/new"
 }
+
+# Runs the bench file $2 for $1 rounds and prints its figures with the bars of $3 beside them: lines
+# of a row's name, its ratio to the first row, and its peak memory in KB; "-" is no bar. A figure over
+# its bar is marked with "!". Nothing fails.
+measure() {
+    "${runner[@]}" "$work/spawnbench" -t -r "$1" "$2" | awk -F'\t' -v bars="$3" '
+        function mark(value, bar) { return bar != "-" && value > bar ? "!" : " " }
+        BEGIN {
+            while ((getline line < bars) > 0) { split(line, part, "\t"); ratio[part[1]] = part[2]; memory[part[1]] = part[3] }
+            printf "%-36s %8s %6s  %10s %10s %10s %8s %6s\n", "name", "ratio", "bar", "median_us", "p95_us", "cpu_us", "rss_kb", "bar"
+        }
+        NR > 1 {
+            if (!($1 in ratio)) { ratio[$1] = "-"; memory[$1] = "-" }
+            printf "%-36s %8s%s %5s  %10s %10s %10s %8s%s %5s\n", $1, $5, mark($5 + 0, ratio[$1]), ratio[$1], $2, $3, $6, $7, mark($7 + 0, memory[$1]), memory[$1]
+        }'
+}
+runner=(env -i PATH=/usr/bin:/bin)
+if chrt -r 10 true 2>/dev/null; then runner+=(chrt -r 10); fi

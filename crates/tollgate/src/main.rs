@@ -24,8 +24,6 @@ mod hook;
 mod init;
 mod journal;
 mod ledger;
-#[cfg(any(test, target_env = "musl"))]
-mod memory;
 mod overrides;
 mod person;
 mod plan;
@@ -44,10 +42,10 @@ mod ui;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-// Elsewhere the system's is fine.
+// musl's own allocator is slow; elsewhere the system's is fine.
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static MEMORY: memory::Memory = memory::Memory::new();
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);

@@ -4,6 +4,8 @@
 //! regular expressions, YAML or async runtime. What takes longer than a blink lives in the
 //! `tollgate` crate.
 
+#![forbid(unsafe_code)]
+
 mod configs;
 pub mod env;
 pub mod fs;

@@ -8,9 +8,7 @@
 //! What this deliberately does not do: change documents. Writing goes through
 //! `state::document`, which keeps order and unknown keys.
 
-mod blocks;
 mod scan;
-mod search;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +16,6 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 use scan::{Flaw, Member, Scanner};
-pub(crate) use search::count;
 
 /// One value of a JSON text, not decoded yet.
 #[derive(Clone, Copy)]
@@ -28,14 +25,6 @@ pub struct Node<'a>(&'a str);
 #[derive(Clone, Default)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Node<'a>)>,
-}
-
-/// An object of which some members, which are objects, were cut with it.
-#[derive(Clone, Debug)]
-pub(crate) struct Opened<'a> {
-    pub(crate) object: Object<'a>,
-    /// The number of the member, and it.
-    inner: Vec<(usize, Object<'a>)>,
 }
 
 /// Where and how a text is no JSON.
@@ -88,7 +77,7 @@ impl Malformed {
             .rposition(|b| *b == b'\n')
             .map_or(0, |at| at + 1);
         Self {
-            line: count(before, b'\n') + 1,
+            line: memchr::memchr_iter(b'\n', before).count() + 1,
             column: flaw.at - line_start + 1,
             what: flaw.what,
         }
@@ -215,20 +204,19 @@ impl<'a> Object<'a> {
         Ok(Self::of(members))
     }
 
-    /// Reads a whole text as one object, and its members of these names that are objects, too: what
-    /// `parse` and then `Node::object` give, in one pass. If one of those is malformed, the whole is.
-    pub(crate) fn parse_opening(text: &'a str, keys: &[&str]) -> Result<Opened<'a>, Malformed> {
-        let malformed = |flaw| Malformed::of(text, flaw);
-        let is_wanted = |quoted: &str| keys.contains(&name(quoted).as_ref());
-        let cut = Scanner::new(text).members_opening(is_wanted);
-        let (members, opened) = cut.map_err(malformed)?;
-        Ok(Opened {
-            object: Self::of(members),
-            inner: opened
-                .into_iter()
-                .map(|(member, inner)| (member, Self::of(inner)))
-                .collect(),
-        })
+    /// The member `key` of the object that a whole text is, if that is an object, too; without
+    /// members if it is not.
+    pub fn parse_member(text: &'a str, key: &str) -> Result<Self, Malformed> {
+        let member = Self::parse(text)?.get(key);
+        let Some(Node(inner)) = member.filter(|node| node.kind() == Kind::Object) else {
+            return Ok(Self::default());
+        };
+        let members = Scanner::new(inner).members().map_err(|flaw| {
+            let start = text.find(inner).unwrap_or_default();
+            let at = start + flaw.at;
+            Malformed::of(text, Flaw { at, ..flaw })
+        })?;
+        Ok(Self::of(members))
     }
 
     fn of(members: Vec<Member<'a>>) -> Self {
@@ -294,35 +282,6 @@ impl<'a> Object<'a> {
     }
 }
 
-impl<'a> Opened<'a> {
-    /// An object that nobody cut further.
-    pub(crate) fn closed(object: Object<'a>) -> Self {
-        Self {
-            object,
-            inner: Vec::new(),
-        }
-    }
-
-    /// Every member called `key`, and what it is as an object, if it is one: as far as that is
-    /// known already.
-    pub(crate) fn get_all(
-        &self,
-        key: &str,
-    ) -> impl DoubleEndedIterator<Item = (Node<'a>, Option<Object<'a>>)> {
-        let members = self.object.members.iter().enumerate();
-        let called = members.filter(move |(_, (name, _))| name == key);
-        called.map(|(number, (_, node))| {
-            // They are in the order of the text.
-            let at = self
-                .inner
-                .binary_search_by_key(&number, |(member, _)| *member);
-            let cut = at.ok().and_then(|at| self.inner.get(at));
-            let cut = cut.map(|(_, object)| object.clone());
-            (*node, cut.or_else(|| node.object()))
-        })
-    }
-}
-
 impl fmt::Debug for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map()
@@ -342,12 +301,8 @@ fn name(quoted: &str) -> Cow<'_, str> {
 /// The text between quotes; borrowed unless it holds an escape.
 fn unquote(quoted: &str) -> Option<Cow<'_, str>> {
     let inside = quoted.strip_prefix('"')?.strip_suffix('"')?;
-    if search::byte(inside.as_bytes(), b'\\').is_none() {
+    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inside));
-    }
-    // The way of most. The other one searches with `memchr`'s own choice: see `search`.
-    if let Ok(text) = serde_json::from_str(quoted) {
-        return Some(Cow::Owned(text));
     }
     serde_json::from_str(quoted)
         .ok()

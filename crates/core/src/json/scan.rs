@@ -9,9 +9,6 @@
 //! and numbers there may be anything. A text that was cut off, or that goes on behind its end,
 //! is always an error, and so is a bracket that closes another one.
 
-use super::blocks::{self, Before};
-use super::search;
-
 /// Where a text stops being JSON, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
@@ -24,14 +21,8 @@ pub(super) struct Flaw {
 /// ones are file contents, and nobody is misled by a tab in one.
 const CHECKED: usize = 4096;
 
-/// How far a string's end is looked for before a vectorised search pays.
-const NEAR: usize = 32;
-
 /// A key and its value, as they stand in the text.
 pub(super) type Member<'a> = (&'a str, &'a str);
-
-/// The members of an object, and those of some of them with their number.
-pub(super) type Opened<'a> = (Vec<Member<'a>>, Vec<(usize, Vec<Member<'a>>)>);
 
 /// A position in a text.
 pub(super) struct Scanner<'a> {
@@ -52,65 +43,24 @@ impl<'a> Scanner<'a> {
 
     /// The members of the object that the whole text is.
     pub(super) fn members(mut self) -> Result<Vec<Member<'a>>, Flaw> {
-        let members = self.object()?;
-        self.end().map(|()| members)
-    }
-
-    /// The members of the object here.
-    fn object(&mut self) -> Result<Vec<Member<'a>>, Flaw> {
-        let mut members = Vec::with_capacity(16);
-        self.each_member(|scanner, key| {
-            members.push((key, scanner.value()?));
-            Ok(())
-        })?;
-        Ok(members)
-    }
-
-    /// The members of the object that the whole text is, and the members of those of them that are
-    /// objects and whose key is wanted, with their number. Each byte is looked at once, where
-    /// cutting the outer object and then an inner one looks at most of them twice.
-    pub(super) fn members_opening(
-        mut self,
-        is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Opened<'a>, Flaw> {
-        let mut members = Vec::with_capacity(16);
-        let mut opened = Vec::new();
-        self.each_member(|scanner, key| {
-            scanner.blanks();
-            if scanner.peek() != Some(b'{') || !is_wanted(key) {
-                members.push((key, scanner.value()?));
-                return Ok(());
-            }
-            let start = scanner.at;
-            opened.push((members.len(), scanner.object()?));
-            members.push((key, scanner.since(start)?));
-            Ok(())
-        })?;
-        self.end().map(|()| (members, opened))
-    }
-
-    /// Goes through the object here. `member` gets each key and passes over its value.
-    fn each_member(
-        &mut self,
-        mut member: impl FnMut(&mut Self, &'a str) -> Result<(), Flaw>,
-    ) -> Result<(), Flaw> {
         self.expect(b'{', "expected an object")?;
-        if self.take(b'}') {
-            return Ok(());
-        }
-        loop {
-            self.blanks();
-            if self.peek() != Some(b'"') {
-                return Err(self.flaw("expected a key"));
+        let mut members = Vec::new();
+        if !self.take(b'}') {
+            loop {
+                self.blanks();
+                if self.peek() != Some(b'"') {
+                    return Err(self.flaw("expected a key"));
+                }
+                let key = self.value()?;
+                self.expect(b':', "expected `:` behind a key")?;
+                members.push((key, self.value()?));
+                if self.take(b'}') {
+                    break;
+                }
+                self.expect(b',', "expected `,` or `}`")?;
             }
-            let key = self.value()?;
-            self.expect(b':', "expected `:` behind a key")?;
-            member(self, key)?;
-            if self.take(b'}') {
-                return Ok(());
-            }
-            self.expect(b',', "expected `,` or `}`")?;
         }
+        self.end().map(|()| members)
     }
 
     /// The values of the array that the whole text is.
@@ -145,10 +95,6 @@ impl<'a> Scanner<'a> {
             Some(_) => self.scalar()?,
             None => return Err(self.flaw("the text ends where a value should be")),
         }
-        self.since(start)
-    }
-
-    fn since(&self, start: usize) -> Result<&'a str, Flaw> {
         let text = self.text.get(start..self.at);
         text.ok_or_else(|| self.flaw("cut inside a character"))
     }
@@ -168,10 +114,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         loop {
             let rest = self.bytes().get(self.at..).unwrap_or_default();
-            let (near, far) = rest.split_at_checked(NEAR).unwrap_or((rest, &[]));
-            let found = find(near, |word| hits(word, b'"') | hits(word, b'\\'))
-                .or_else(|| search::either(far, *b"\"\\").map(|found| found + NEAR));
-            let Some(found) = found else {
+            let Some(found) = memchr::memchr2(b'"', b'\\', rest) else {
                 self.at = self.text.len();
                 return Err(self.flaw("the text ends inside a string"));
             };
@@ -187,37 +130,25 @@ impl<'a> Scanner<'a> {
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
-        let mut before = Before::default();
-        loop {
-            let rest = self.bytes().get(self.at..).unwrap_or_default();
-            if rest.is_empty() {
-                return Err(self.flaw(if before.in_string {
-                    "the text ends inside a string"
-                } else {
-                    "the text ends inside an object or array"
-                }));
-            }
-            let mut brackets = before.brackets(rest);
-            while brackets != 0 {
-                let at = usize::try_from(brackets.trailing_zeros()).unwrap_or_default();
-                match rest.get(at) {
-                    Some(b'{') => self.open.push(b'}'),
-                    Some(b'[') => self.open.push(b']'),
-                    close => {
-                        if self.open.pop().as_ref() != close {
-                            self.at += at;
-                            return Err(self.flaw("a bracket closes another one"));
-                        }
-                    }
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    self.skip_string()?;
+                    continue;
                 }
-                if self.open.is_empty() {
-                    self.at += at + 1;
-                    return Ok(());
+                b'{' => self.open.push(b'}'),
+                b'[' => self.open.push(b']'),
+                b'}' | b']' if self.open.pop() != Some(byte) => {
+                    return Err(self.flaw("a bracket closes another one"));
                 }
-                brackets &= brackets - 1;
+                _ => {}
             }
-            self.at += blocks::SIZE.min(rest.len());
+            self.at += 1;
+            if self.open.is_empty() {
+                return Ok(());
+            }
         }
+        Err(self.flaw("the text ends inside an object or array"))
     }
 
     fn scalar(&mut self) -> Result<(), Flaw> {
@@ -287,37 +218,4 @@ impl<'a> Scanner<'a> {
             what,
         }
     }
-}
-
-/// The first byte that `wanted` marks, eight at a time. `wanted` sets the high bit of each byte
-/// it means; only the lowest mark is relied on.
-fn find(bytes: &[u8], wanted: impl Fn(u64) -> u64) -> Option<usize> {
-    let mut chunks = bytes.chunks_exact(8);
-    let mut at = 0;
-    for chunk in &mut chunks {
-        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        let marks = wanted(word);
-        if marks != 0 {
-            return Some(at + place(marks));
-        }
-        at += 8;
-    }
-    let mut last = [0; 8];
-    for (to, from) in last.iter_mut().zip(chunks.remainder()) {
-        *to = *from;
-    }
-    let marks = wanted(u64::from_le_bytes(last));
-    (marks != 0).then(|| at + place(marks))
-}
-
-/// The high bit of every byte of `word` that equals `byte`. Above a byte that does, others may
-/// be marked too.
-fn hits(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let zeroes = word ^ (ONES * u64::from(byte));
-    zeroes.wrapping_sub(ONES) & !zeroes & (ONES << 7)
-}
-
-fn place(marks: u64) -> usize {
-    usize::try_from(marks.trailing_zeros() / 8).unwrap_or_default()
 }

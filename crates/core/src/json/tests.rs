@@ -94,6 +94,17 @@ fn flaws_say_where() {
 }
 
 #[test]
+fn a_flaw_inside_a_member_is_placed_in_the_whole_text() {
+    let text = "{\n  \"a\": 1,\n  \"b\": {x}\n}";
+    let found = Object::parse_member(text, "b").unwrap_err();
+    assert_eq!(
+        (found.line, found.column, found.what),
+        (3, 9, "expected a key")
+    );
+    assert!(Object::parse_member(text, "a").unwrap().is_empty());
+}
+
+#[test]
 fn truthiness_is_that_of_the_originals() {
     for (text, expected) in [
         ("null", false),
@@ -155,13 +166,11 @@ proptest! {
         }
         let Ok(whole) = Object::parse(&text) else { return Ok(()); };
         for key in keys {
-            let alone = Object::parse_opening(&text, &[key]).unwrap().get_all(key).next_back().and_then(|(_, object)| object);
-            let members = |object: Option<Object<'_>>| object.map(|object| format!("{object:?}"));
-            prop_assert_eq!(members(alone), members(whole.object(key)));
+            let alone = Object::parse_member(&text, key).unwrap();
+            let among = whole.object(key).unwrap_or_default();
+            prop_assert_eq!(format!("{alone:?}"), format!("{among:?}"));
         }
-        let opened = Object::parse_opening(&text, &["not there"]).unwrap();
-        prop_assert!(opened.get_all("not there").next().is_none());
-        prop_assert_eq!(format!("{:?}", opened.object), format!("{whole:?}"));
+        prop_assert!(Object::parse_member(&text, "not there").unwrap().is_empty());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::Map;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Tool, say, tool};
-use crate::json::{Node, Object, Opened};
+use crate::json::{Node, Object};
 use crate::verdict::Outcome;
 
 /// Events at which a block is heard.
@@ -36,14 +36,13 @@ const FLAT: &[(&str, &str)] = &[
 /// The tool call of an event without a `tool_name`.
 pub(super) fn tool<'a>(
     problems: &mut Vec<String>,
-    opened: &Opened<'a>,
+    object: &Object<'a>,
     event: &str,
 ) -> Option<Tool<'a>> {
     let kind = EventKind::from_name(event);
     let Some((_, name)) = FLAT.iter().find(|(known, _)| *known == event) else {
-        return tool::read(problems, opened, kind, Vec::new());
+        return tool::read(problems, object, kind, Vec::new());
     };
-    let object = &opened.object;
     let mut tool = tool::read_flat(problems, object, kind, name);
     tool.result = object.get("output");
     Some(tool)

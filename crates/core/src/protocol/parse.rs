@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::{Event, EventKind, Hints, Wire, claude, codex, copilot, cursor, gemini, tool};
-use crate::json::{Kind, Malformed, Node, Object, Opened};
+use crate::json::{Kind, Malformed, Node, Object};
 use crate::verdict::Fault;
 
 /// The bytes are no event at all.
@@ -44,14 +44,11 @@ pub fn parse<'a>(text: &'a str, hints: &Hints<'a>) -> Result<Event<'a>, NotAnEve
     if text.is_empty() {
         return Err(NotAnEvent::Empty);
     }
-    // An input that cannot be read is a matter of its own: the rest of the event still counts.
-    let opened = Object::parse_opening(text, INPUT)
-        .or_else(|_| Object::parse(text).map(Opened::closed))
-        .map_err(|error| match Node::parse(text) {
-            Ok(node) if node.kind() != Kind::Object => NotAnEvent::NotAnObject(node.kind()),
-            Ok(_) | Err(_) => NotAnEvent::Json(error),
-        })?;
-    Ok(read(&opened, hints))
+    let object = Object::parse(text).map_err(|error| match Node::parse(text) {
+        Ok(node) if node.kind() != Kind::Object => NotAnEvent::NotAnObject(node.kind()),
+        Ok(_) | Err(_) => NotAnEvent::Json(error),
+    })?;
+    Ok(read(&object, hints))
 }
 
 /// What tells the askers apart.
@@ -118,8 +115,7 @@ const RESULT: &[&str] = &[
 ];
 const FAILURE: &[&str] = &["error", "error_message", "errorMessage"];
 
-fn read<'a>(opened: &Opened<'a>, hints: &Hints<'a>) -> Event<'a> {
-    let object = &opened.object;
+fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     let mut problems = Vec::new();
     let mut fields = Fields {
         object,
@@ -168,9 +164,9 @@ fn read<'a>(opened: &Opened<'a>, hints: &Hints<'a>) -> Event<'a> {
                 .flatten()
         });
         if wire == Wire::Cursor && names.is_empty() {
-            event.tool = cursor::tool(&mut problems, opened, &event.name);
+            event.tool = cursor::tool(&mut problems, object, &event.name);
         } else {
-            event.tool = tool::read(&mut problems, opened, kind, names);
+            event.tool = tool::read(&mut problems, object, kind, names);
         }
         if let Some(tool) = &mut event.tool {
             tool.id = id;

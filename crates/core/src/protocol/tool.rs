@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::parse::{INPUT, wrong};
 use super::{EventKind, Replacement, Tool, ToolCall, patch};
-use crate::json::{Kind, Node, Object, Opened};
+use crate::json::{Kind, Node, Object};
 
 /// What kind of tool a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ const TOLD: &[&str] = &["prompt", "message"];
 /// The tool call of an event, whose names for it are given, the one that counts last.
 pub(super) fn read<'a>(
     problems: &mut Vec<String>,
-    object: &Opened<'a>,
+    object: &Object<'a>,
     event: EventKind,
     names: Vec<Cow<'a, str>>,
 ) -> Option<Tool<'a>> {
@@ -185,7 +185,7 @@ struct Input<'p, 'a> {
 }
 
 impl<'p, 'a> Input<'p, 'a> {
-    fn of(event: &Opened<'a>, problems: &'p mut Vec<String>) -> Self {
+    fn of(event: &Object<'a>, problems: &'p mut Vec<String>) -> Self {
         let mut input = Self {
             objects: Vec::new(),
             label: "tool_input.",
@@ -195,10 +195,10 @@ impl<'p, 'a> Input<'p, 'a> {
         };
         for key in INPUT {
             let mut seen = 0;
-            for (node, object) in event.get_all(key) {
+            for node in event.get_all(key) {
                 seen += 1;
                 match node.kind() {
-                    Kind::Object => input.objects.extend(object),
+                    Kind::Object => input.objects.extend(node.object()),
                     Kind::Null => input.is_null = true,
                     Kind::String => input.add_text(key, node.str().unwrap_or_default()),
                     Kind::Bool | Kind::Number | Kind::Array => {

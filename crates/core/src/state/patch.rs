@@ -12,7 +12,7 @@ use super::document::Document;
 use super::edit::{Edit, Op};
 use super::kept::Kept;
 use super::redact::redact;
-use crate::json::{Node, Object, count};
+use crate::json::{Node, Object};
 
 /// How long a value in a line may be, and all of them together.
 const LONGEST: usize = 4 << 10;
@@ -124,7 +124,7 @@ fn dropped(list: Node<'_>, most: usize, values: &Kept) -> Vec<Value> {
 
 /// No list has more items than this, and counting commas is quick.
 pub(super) fn at_most(list: Node<'_>) -> usize {
-    count(list.text().as_bytes(), b',') + 1
+    memchr::memchr_iter(b',', list.text().as_bytes()).count() + 1
 }
 
 /// What a key leads to: a member, or an item of a list by its number.

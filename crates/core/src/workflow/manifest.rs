@@ -38,9 +38,7 @@ enum Filed<'a> {
 impl<'a> Manifest<'a> {
     /// Reads the text of a `skills-manifest.json`. Entries of another shape are passed over.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
-        let opened = Object::parse_opening(text, &["ownership"])?;
-        let ownership = opened.get_all("ownership").next_back();
-        let ownership = ownership.and_then(|(_, owners)| owners).unwrap_or_default();
+        let ownership = Object::parse_member(text, "ownership")?;
         let owners = ownership.into_members().into_iter().map(|(name, entry)| {
             let is_lower = name
                 .bytes()

@@ -12,7 +12,6 @@ mod append;
 mod canonical;
 mod directory;
 mod fault;
-mod pieces;
 mod read;
 mod replace;
 
@@ -23,12 +22,9 @@ pub(crate) use directory::{create_directories, overwrite, write_record};
 pub use directory::{names, private_directory, relocate, relocate_all};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
-pub use pieces::Pieces;
+pub(crate) use read::open;
 pub use read::{
-    Contents, FileKind, Identity, Mark, ReadFault, Stamp, read_described, read_own, read_regular,
+    Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
 };
-pub(crate) use read::{holds, open};
-pub use replace::{
-    Durability, TEMPORARY, WriteFault, create, remove, replace, replace_in_turn, sweep,
-};
+pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
 pub(crate) use replace::{Mould, Staged, link_aside, move_aside};

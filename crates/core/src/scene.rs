@@ -16,9 +16,9 @@ use crate::json::{Node, Object};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey};
-use crate::state::store::{Known, Store};
+use crate::state::store::Store;
 use crate::state::view::{State, Workflow};
-use crate::text_file::{TextFile, read, read_file};
+use crate::text_file::read;
 use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
@@ -35,7 +35,7 @@ pub struct Sources {
     cwd: Option<PathBuf>,
     monorepo: OnceCell<Result<Option<String>, Fault>>,
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
-    state: OnceCell<Result<Option<TextFile>, Fault>>,
+    state: OnceCell<Result<Option<String>, Fault>>,
     configs: Configs,
     now: Timestamp,
     ask_git: Option<AskGit>,
@@ -225,23 +225,11 @@ impl Sources {
         }
     }
 
-    /// The state as the guards saw it and cut it, for whoever changes it now.
-    pub fn known_state<'k>(&'k self, root: Option<&'k Object<'k>>) -> Option<Known<'k>> {
-        let file = self.state.get()?.as_ref().ok()?.as_ref()?;
-        let (identity, mark) = file.exact?;
-        Some(Known {
-            text: &file.text,
-            identity,
-            mark,
-            root,
-        })
-    }
-
     fn state(&self) -> Result<Option<&str>, &Fault> {
-        let file = self.state.get_or_init(|| {
+        let text = self.state.get_or_init(|| {
             let project = self.project().map_err(Clone::clone)?;
             let file = self.layout.state_file(project);
-            match (read_file(&file, "state-unreadable")?, project) {
+            match (read(&file, "state-unreadable")?, project) {
                 // Without this, one line in monorepo.json would switch every guard off.
                 (None, Some(id)) => Err(Fault::new(
                     "state-missing",
@@ -254,8 +242,7 @@ impl Sources {
                 (found, _) => Ok(found),
             }
         });
-        let file = file.as_ref()?;
-        Ok(file.as_ref().map(|file| file.text.as_str()))
+        text.as_ref().map(Option::as_deref)
     }
 
     /// When the event happens.
@@ -567,13 +554,7 @@ impl<'a> Scene<'a> {
 
     /// What could not be read so far.
     pub fn into_faults(self) -> Vec<Fault> {
-        self.into_rest().0
-    }
-
-    /// What could not be read so far, and the state, if somebody looked at it.
-    pub fn into_rest(self) -> (Vec<Fault>, Option<State<'a>>) {
-        let state = self.state.into_inner().flatten();
-        (self.faults.into_inner(), state)
+        self.faults.into_inner()
     }
 
     fn note<T>(&self, fault: Fault) -> Option<T> {

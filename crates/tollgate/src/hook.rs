@@ -15,7 +15,6 @@ use tollgate_core::env::Env;
 use tollgate_core::fs::Durability;
 use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
-use tollgate_core::json::Object;
 use tollgate_core::life;
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
@@ -26,7 +25,6 @@ use tollgate_core::state::history::{History, Own};
 use tollgate_core::state::journal::{Decision, Entry};
 use tollgate_core::state::once;
 use tollgate_core::state::store::{Cause, StoreError, Submitted};
-use tollgate_core::state::view::State;
 use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::gate::git::{AT_ONCE, Git};
@@ -127,7 +125,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         }
     }
     let late = settle(event, &sources, now);
-    let (mut outcome, state) = judge(event, &sources, options.guards, env, now);
+    let mut outcome = judge(event, &sources, options.guards, env, now);
     outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
@@ -135,8 +133,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);
     if !outcome.edits.is_empty() {
-        let root = state.as_ref().map(State::root);
-        apply(event, &sources, root, &mut outcome, now);
+        apply(event, &sources, &mut outcome, now);
     }
     if !outcome.remembered.is_empty()
         && let Err(text) = sources.remember(&outcome.remembered)
@@ -190,9 +187,8 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
     }
 }
 
-/// Where the agent rests: tidies up, and makes changes that wait because the lock was busy when they
-/// came, so that none outlasts its turn: of tools that an agent runs at once, the last has nobody
-/// after it.
+/// Where the agent rests, makes changes that wait because the lock was busy when they came, so that
+/// none outlasts its turn: of tools that an agent runs at once, the last has nobody after it.
 fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
@@ -202,7 +198,6 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
         return Vec::new();
     }
     let store = sources.store();
-    store.rest();
     if store.waiting() == 0 {
         return Vec::new();
     }
@@ -234,14 +229,14 @@ fn history(sources: &Sources, now: Timestamp) -> History<'_> {
     History::new(sources.layout().local(), project_id(sources), now)
 }
 
-/// The verdict of the guards that the registration asks for, and the state they looked at.
-fn judge<'s>(
-    event: &'s Event<'_>,
-    sources: &'s Sources,
+/// The verdict of the guards that the registration asks for.
+fn judge(
+    event: &Event<'_>,
+    sources: &Sources,
     guards: Guards,
     env: &Env,
     now: Timestamp,
-) -> (Outcome, Option<State<'s>>) {
+) -> Outcome {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
@@ -257,20 +252,13 @@ fn judge<'s>(
     let outcome = guard::judge_lifting(&scene, asked, |block| {
         overrides.lift(event, block, &mut faults)
     });
-    let (unread, state) = scene.into_rest();
-    faults.extend(unread);
-    (Outcome { faults, ..outcome }, state)
+    faults.extend(scene.into_faults());
+    Outcome { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
-/// the agent delivers it. `root` is the state as the guards cut it.
-fn apply(
-    event: &Event<'_>,
-    sources: &Sources,
-    root: Option<&Object<'_>>,
-    outcome: &mut Outcome,
-    now: Timestamp,
-) {
+/// the agent delivers it.
+fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
     let wanted = std::mem::take(&mut outcome.edits);
     let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
         Some(id) => {
@@ -300,8 +288,7 @@ fn apply(
         event: Some(event.name.clone().into_owned()),
         tool: tool.map(str::to_owned),
     });
-    let known = sources.known_state(root);
-    let fault = match store.submit_knowing(now, Durability::Lazy, &edits, known) {
+    let fault = match store.submit(now, Durability::Lazy, &edits) {
         Ok(Submitted::Applied(updated)) => {
             outcome.faults.extend(store.refusals(&updated));
             let entry = Entry {
@@ -311,7 +298,7 @@ fn apply(
                 tool,
                 ..Entry::new(now, Decision::Record)
             };
-            let written = history(sources, now).write(&updated, Own::Edits(&edits, root), &entry);
+            let written = history(sources, now).write(&updated, Own::Edits(&edits), &entry);
             written.err().map(unwritable)
         }
         Ok(Submitted::Spooled(_)) => None,

@@ -10,7 +10,6 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 
 use super::fault::step;
-use super::pieces;
 
 /// Makes sure of a directory that is Tollgate's own: mode 0700, with a `.gitignore` that hides
 /// all of it.
@@ -93,19 +92,14 @@ pub(crate) fn write_record(file: &File, record: &[u8]) -> io::Result<()> {
 
 /// Overwrites a private file in place. Whoever is killed meanwhile leaves a mixture, so this is
 /// for files of which a record elsewhere says whether they count.
-pub(crate) fn overwrite(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step("overwrite")?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let descriptor = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::from(0o600))?;
     let file = File::from(descriptor);
-    pieces::write_all(&file, pieces, 0)?;
-    // Cutting a file off costs a transaction of the file system even where nothing is too much.
-    let length = pieces.iter().map(|piece| piece.len() as u64).sum();
-    if file.metadata()?.len() == length {
-        return Ok(());
-    }
+    file.write_all_at(bytes, 0)?;
     step("cut off")?;
-    file.set_len(length)
+    file.set_len(bytes.len() as u64)
 }
 
 #[cfg(test)]

@@ -8,9 +8,8 @@ use std::fmt;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
@@ -23,26 +22,7 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// Which file it was when it was opened.
     pub identity: Identity,
-    /// What will tell whether it is still the same, unless it changed too lately.
-    pub mark: Option<Mark>,
 }
-
-/// Tells later, without reading it again, whether a file is as it was when it was read.
-///
-/// Every change of a file sets its change time, and nobody can set that back. But the clocks of file
-/// systems tick every few milliseconds: of a file that changed right before it was read, a
-/// second change within the same tick would not show. Such a file has no mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    identity: Identity,
-    changed: (i64, i64),
-}
-
-/// How much of a file is compared at once.
-const PIECE: usize = 16 << 10;
-
-/// Several times as long as any clock's tick.
-const TICKS: Duration = Duration::from_millis(50);
 
 /// Which file, and in which state: a changed or replaced file has another identity.
 ///
@@ -77,35 +57,6 @@ impl Stamp {
             identity: Identity::of(metadata),
             mode: metadata.mode(),
         }
-    }
-}
-
-impl Mark {
-    /// The mark of a file that is read from this moment on.
-    fn of(metadata: &Metadata, moment: SystemTime) -> Option<Self> {
-        let moment = moment
-            .checked_sub(TICKS)?
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .ok()?;
-        let changed = Duration::new(
-            metadata.ctime().try_into().ok()?,
-            metadata.ctime_nsec().try_into().ok()?,
-        );
-        (changed < moment).then(|| Self::at(metadata))
-    }
-
-    fn at(metadata: &Metadata) -> Self {
-        Self {
-            identity: Identity::of(metadata),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-
-    /// Whether the file at `path` is the one that was read, and as it was then. It is opened for
-    /// that, because a file system of another machine answers a bare `stat` from its memory.
-    pub(crate) fn is_on(self, path: &Path) -> bool {
-        let metadata = open(path).ok().and_then(|file| file.metadata().ok());
-        metadata.is_some_and(|metadata| Self::at(&metadata) == self)
     }
 }
 
@@ -234,7 +185,6 @@ pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
 }
 
 fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metadata)>, ReadFault> {
-    let moment = SystemTime::now();
     let file = match open_through(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno, links).map(|()| None),
@@ -264,42 +214,8 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metada
     let contents = Contents {
         bytes,
         identity: Identity::of(&metadata),
-        mark: Mark::of(&metadata, moment),
     };
     Ok(Some((contents, metadata)))
-}
-
-/// Whether a file of this number is at `path` and holds these bytes. Piece by piece, because the
-/// bytes are in memory already. Not part of its caller, which seldom needs it: room for a piece on
-/// the stack is four page faults.
-#[inline(never)]
-pub(crate) fn holds(path: &Path, inode: u64, bytes: &[u8]) -> bool {
-    let Ok(file) = open(path) else {
-        return false;
-    };
-    let is_it = |metadata: Metadata| {
-        metadata.is_file() && metadata.ino() == inode && metadata.len() == bytes.len() as u64
-    };
-    let mut piece = [0; PIECE];
-    let mut at = 0;
-    let same = |part: &[u8]| {
-        let piece = piece.get_mut(..part.len()).unwrap_or_default();
-        let read = file.read_exact_at(piece, at);
-        at += part.len() as u64;
-        read.is_ok() && equal(piece, part)
-    };
-    file.metadata().is_ok_and(is_it) && bytes.chunks(PIECE).all(same)
-}
-
-/// Whether two texts are the same, eight bytes at a time: the C library's way may be by one.
-fn equal(one: &[u8], other: &[u8]) -> bool {
-    let ((one, rest), (other, other_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
-    let words = one.iter().zip(other);
-    one.len() == other.len()
-        && words
-            .into_iter()
-            .all(|(one, other)| u64::from_ne_bytes(*one) == u64::from_ne_bytes(*other))
-        && rest == other_rest
 }
 
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.
@@ -352,40 +268,6 @@ mod tests {
         let contents = read_regular(&path, 5).unwrap().unwrap();
         assert_eq!(contents.bytes, b"hello");
         assert_eq!(contents.identity.size, 5);
-    }
-
-    /// The file with its mark, as soon as it has one.
-    fn settled(path: &Path) -> Contents {
-        loop {
-            let contents = read_own(path, 100).unwrap().unwrap();
-            if contents.mark.is_some() {
-                return contents;
-            }
-        }
-    }
-
-    #[test]
-    fn a_mark_is_lost_by_every_change_even_one_of_the_same_length_and_time() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("f");
-        std::fs::write(&path, "one").unwrap();
-        assert_eq!(read_own(&path, 9).unwrap().unwrap().mark, None, "too fresh");
-        let mark = settled(&path).mark.unwrap();
-        assert!(mark.is_on(&path));
-
-        let modified = path.metadata().unwrap().modified().unwrap();
-        std::fs::write(&path, "two").unwrap();
-        File::open(&path).unwrap().set_modified(modified).unwrap();
-        assert_eq!(path.metadata().unwrap().modified().unwrap(), modified);
-        assert!(!mark.is_on(&path));
-
-        let mark = settled(&path).mark.unwrap();
-        let other = dir.path().join("g");
-        std::fs::write(&other, "two").unwrap();
-        std::fs::rename(&other, &path).unwrap();
-        assert!(!mark.is_on(&path));
-        std::fs::remove_file(&path).unwrap();
-        assert!(!mark.is_on(&path));
     }
 
     #[test]
@@ -471,25 +353,5 @@ mod tests {
             fault(&file.join("below")),
             ReadFault::Unreadable(_)
         ));
-    }
-
-    #[test]
-    fn a_file_holds_what_it_holds_to_the_last_byte() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("f");
-        let text = "0123456789".repeat(4000);
-        std::fs::write(&path, &text).unwrap();
-        let inode = path.metadata().unwrap().ino();
-        assert!(holds(&path, inode, text.as_bytes()));
-        assert!(!holds(&path, inode + 1, text.as_bytes()));
-        assert!(!holds(&path, inode, &text.as_bytes()[1..]));
-        for at in [0, 7, PIECE - 1, PIECE, text.len() - 1] {
-            let mut other = text.clone().into_bytes();
-            other[at] = b'x';
-            assert!(!holds(&path, inode, &other), "{at}");
-        }
-        symlink(&path, dir.path().join("l")).unwrap();
-        assert!(!holds(&dir.path().join("l"), inode, text.as_bytes()));
-        assert!(!holds(&dir.path().join("none"), inode, b""));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,7 +16,6 @@ use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::fault::step;
-use super::pieces;
 use super::read::{FileKind, Stamp};
 
 /// What the name of every temporary file begins with.
@@ -66,28 +65,8 @@ pub(crate) struct Staged {
 /// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
     sweep(parent(path)).map_err(WriteFault::at("sweeping"))?;
-    replace_by(path, None, bytes, durability)
-}
-
-/// The same for those who take turns by a lock, and have a `name` of their own for what they have not
-/// finished: then nobody looks through the directory.
-pub fn replace_in_turn(
-    path: &Path,
-    name: &str,
-    bytes: &[u8],
-    durability: Durability,
-) -> Result<(), WriteFault> {
-    replace_by(path, Some(name), bytes, durability)
-}
-
-fn replace_by(
-    path: &Path,
-    name: Option<&str>,
-    bytes: &[u8],
-    durability: Durability,
-) -> Result<(), WriteFault> {
     let mould = Mould::of(path)?;
-    let staged = Staged::write(parent(path), name, &[bytes], mould, durability)?;
+    let staged = Staged::write(parent(path), bytes, mould, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }
@@ -97,7 +76,7 @@ fn replace_by(
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, None, &[bytes], Mould::shared(), Durability::Lazy)?;
+    let staged = Staged::write(directory, bytes, Mould::shared(), Durability::Lazy)?;
     staged.publish_new(path)
 }
 
@@ -240,20 +219,17 @@ impl From<&Metadata> for Mould {
 }
 
 impl Staged {
-    /// Writes a temporary file in `directory`. Those who take turns there by a lock have a name of
-    /// their own for it: what a killed one left is in the next one's way, so nobody need look
-    /// through the directory for it.
+    /// Writes a temporary file in `directory`.
     pub(crate) fn write(
         directory: &Path,
-        name: Option<&str>,
-        pieces: &[&[u8]],
+        bytes: &[u8],
         mould: Mould,
         durability: Durability,
     ) -> Result<Self, WriteFault> {
         let staged =
-            Self::create(directory, name).map_err(WriteFault::at("creating a temporary file"))?;
+            Self::create(directory).map_err(WriteFault::at("creating a temporary file"))?;
         staged
-            .fill(pieces)
+            .fill(bytes)
             .map_err(WriteFault::at("writing the temporary file"))?;
         staged
             .shape(mould)
@@ -266,19 +242,8 @@ impl Staged {
         Ok(staged)
     }
 
-    fn create(directory: &Path, name: Option<&str>) -> io::Result<Self> {
+    fn create(directory: &Path) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        if let Some(name) = name {
-            let path = directory.join(format!("{TEMPORARY}{name}"));
-            if let Some(staged) = Self::claim(&path)? {
-                return Ok(staged);
-            }
-            sweep(directory)?;
-            if let Some(staged) = Self::claim(&path)? {
-                return Ok(staged);
-            }
-            // Somebody living has it, whose lock's file was removed: then as everybody else.
-        }
         // A name is lost to a sweeper or to a leftover of an earlier process with our id. Neither
         // happens twice in a row by chance.
         for _ in 0..64 {
@@ -315,16 +280,16 @@ impl Staged {
         }))
     }
 
-    fn fill(&self, pieces: &[&[u8]]) -> io::Result<()> {
+    fn fill(&self, bytes: &[u8]) -> io::Result<()> {
         step("write")?;
+        let (half, rest) = bytes.split_at(bytes.len() / 2);
         if cfg!(test) {
             // A torn write is a place to be killed at, too.
-            let first = pieces.first().copied().unwrap_or_default();
-            let half = first.get(..first.len() / 2).unwrap_or_default();
-            pieces::write_all(&self.file, &[half], 0)?;
+            self.file.write_all_at(half, 0)?;
             step("write the rest")?;
+            return self.file.write_all_at(rest, half.len() as u64);
         }
-        pieces::write_all(&self.file, pieces, 0)
+        self.file.write_all_at(bytes, 0)
     }
 
     fn shape(&self, mould: Mould) -> io::Result<()> {
@@ -425,7 +390,7 @@ mod tests {
     }
 
     fn staged(dir: &Path) -> Staged {
-        Staged::write(dir, None, &[b"x"], Mould::private(), Durability::Lazy).unwrap()
+        Staged::write(dir, b"x", Mould::private(), Durability::Lazy).unwrap()
     }
 
     #[test]
@@ -508,25 +473,6 @@ mod tests {
         assert!(living.path().exists());
         living.publish(&dir.path().join("f")).unwrap();
         assert_eq!(names(dir.path()), ["f", "mine.tmp"]);
-    }
-
-    #[test]
-    fn a_name_of_ones_own_is_taken_from_the_dead_and_not_from_the_living() {
-        let dir = tempfile::tempdir().unwrap();
-        let own = dir.path().join(format!("{TEMPORARY}own"));
-        std::fs::write(&own, "half").unwrap();
-        let write = || {
-            let mould = Mould::private();
-            Staged::write(dir.path(), Some("own"), &[b"x"], mould, Durability::Lazy).unwrap()
-        };
-        let first = write();
-        assert_eq!(first.path(), own);
-        let second = write();
-        assert_ne!(second.path(), own);
-        drop(second);
-        first.publish(&dir.path().join("f")).unwrap();
-        assert_eq!(names(dir.path()), ["f"]);
-        assert_eq!(std::fs::read(dir.path().join("f")).unwrap(), b"x");
     }
 
     #[test]

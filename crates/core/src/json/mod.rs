@@ -91,11 +91,6 @@ impl<'a> Node<'a> {
         value.map(Self).map_err(|flaw| Malformed::of(text, flaw))
     }
 
-    /// A text taken for one value, unread: whoever looks into it finds out whether it is one.
-    pub(crate) fn unread(text: &'a str) -> Self {
-        Self(text.trim_matches([' ', '\n', '\r', '\t']))
-    }
-
     /// The text of the value as it stands in the document.
     pub fn text(self) -> &'a str {
         self.0
@@ -289,9 +284,6 @@ impl fmt::Debug for Object<'_> {
             .finish()
     }
 }
-
-/// How a text begins that is printed with two blanks per level.
-pub(crate) const PRINTED: &str = "{\n  \"";
 
 /// What a quoted key says.
 fn name(quoted: &str) -> Cow<'_, str> {

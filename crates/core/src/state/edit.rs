@@ -122,11 +122,15 @@ impl Edit {
 /// Makes all the edits in their order, or none of them.
 pub fn apply(edits: &[Edit], document: &mut Document) -> Result<(), EditFault> {
     let mut edited = document.clone();
-    for edit in edits {
-        edit.make(&mut edited)?;
-    }
+    make(edits, &mut edited)?;
     *document = edited;
     Ok(())
+}
+
+/// Makes the edits in their order. If one cannot be made, those before it stay, so this is for a
+/// document that is thrown away then.
+pub(super) fn make(edits: &[Edit], document: &mut Document) -> Result<(), EditFault> {
+    edits.iter().try_for_each(|edit| edit.make(document))
 }
 
 #[cfg(test)]

@@ -13,22 +13,22 @@ use serde_json::Value;
 
 use super::edit::{Edit, EditFault};
 use super::spool::Spool;
-use super::store::{Known, Store, StoreError, Submitted, UpdateError};
-use crate::fs::{Durability, Plan, Strike, TEMPORARY, inject, read_own};
+use super::store::{Store, StoreError, Submitted, UpdateError};
+use crate::fs::{Durability, Plan, Strike, TEMPORARY, inject};
 
 const OLD: &str =
     "{\n  \"state_version\": 7,\n  \"count\": 0,\n  \"late\": 0,\n  \"other\": [\n    1.0\n  ]\n}";
 const DIRECTORY: &str = "TOLLGATE_TEST_DIRECTORY";
 const KILL_AT: &str = "TOLLGATE_TEST_KILL_AT";
-const SHORT: &str = "TOLLGATE_TEST_SHORT";
+const LAZY: &str = "TOLLGATE_TEST_LAZY";
 
 /// How an update is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// On a document, and synchronised.
-    Long,
-    /// In the text that was read before, as hooks do.
-    Short,
+    /// Synchronised, as transitions are.
+    Synced,
+    /// By edits and not synchronised, as events are recorded.
+    Lazy,
 }
 
 struct Scene {
@@ -113,21 +113,13 @@ fn store(root: &Path) -> Store {
 fn update(root: &Path, way: Way) -> Result<(), UpdateError<EditFault>> {
     let store = store(root);
     let edits = [Edit::add(&["count"], 1)];
-    let read = read_own(store.path(), 1 << 20).unwrap().unwrap();
-    let text = String::from_utf8(read.bytes).unwrap();
-    let known = Known {
-        text: &text,
-        identity: read.identity,
-        mark: read.mark,
-        root: None,
-    };
     let now = Timestamp::UNIX_EPOCH;
     let updated = match way {
-        Way::Long => store.update(now, |document| {
+        Way::Synced => store.update(now, |document| {
             super::edit::apply(&edits, document)?;
             Ok(Durability::Synced)
         })?,
-        Way::Short => match store.submit_knowing(now, Durability::Lazy, &edits, Some(known))? {
+        Way::Lazy => match store.submit(now, Durability::Lazy, &edits)? {
             Submitted::Applied(updated) => updated,
             Submitted::Spooled(name) => panic!("{name} waits"),
         },
@@ -146,9 +138,9 @@ fn worker() {
         at: at.parse().unwrap(),
         strike: Strike::Kill,
     }));
-    let way = match std::env::var(SHORT) {
-        Ok(_) => Way::Short,
-        Err(_) => Way::Long,
+    let way = match std::env::var(LAZY) {
+        Ok(_) => Way::Lazy,
+        Err(_) => Way::Synced,
     };
     update(Path::new(&root), way).unwrap();
 }
@@ -160,8 +152,8 @@ fn killed_at(root: &Path, way: Way, at: usize) -> bool {
         .env(DIRECTORY, root)
         .env(KILL_AT, at.to_string())
         .stdout(std::process::Stdio::null());
-    if way == Way::Short {
-        worker.env(SHORT, "1");
+    if way == Way::Lazy {
+        worker.env(LAZY, "1");
     }
     let status = worker.status().unwrap();
     assert!(status.success() || status.signal() == Some(9), "{status}");
@@ -170,7 +162,7 @@ fn killed_at(root: &Path, way: Way, at: usize) -> bool {
 
 #[test]
 fn killed_between_any_two_operations_the_state_is_old_or_new_and_late_changes_are_made_once() {
-    for (way, late) in [(Way::Long, 0), (Way::Long, 3), (Way::Short, 0)] {
+    for (way, late) in [(Way::Synced, 0), (Way::Synced, 3), (Way::Lazy, 0)] {
         let (mut at, mut old, mut new) = (0, 0, 0);
         loop {
             at += 1;
@@ -189,7 +181,7 @@ fn killed_between_any_two_operations_the_state_is_old_or_new_and_late_changes_ar
             at - 1
         );
         // Nothing is left to be done behind a rename that nobody makes sure of.
-        assert!(old >= 8 && (new >= 1 || way == Way::Short));
+        assert!(old >= 8 && (new >= 1 || way == Way::Lazy));
     }
 }
 
@@ -198,17 +190,17 @@ fn killed_twice_in_a_row_nothing_is_made_twice() {
     // The second victim dies while it cleans up after the first.
     for first in 8..40 {
         let probe = Scene::new(2);
-        if !killed_at(&probe.root, Way::Long, first) {
+        if !killed_at(&probe.root, Way::Synced, first) {
             break;
         }
         for second in [1, 2, 3, 5, 8, 13, 21] {
             let scene = Scene::new(2);
-            killed_at(&scene.root, Way::Long, first);
+            killed_at(&scene.root, Way::Synced, first);
             let before = scene.state()["count"].as_u64().unwrap();
-            killed_at(&scene.root, Way::Long, second);
+            killed_at(&scene.root, Way::Synced, second);
             let after = scene.state()["count"].as_u64().unwrap();
             assert!(after <= before + 1);
-            scene.assert_heals(Way::Long, after);
+            scene.assert_heals(Way::Synced, after);
         }
     }
 }
@@ -216,7 +208,7 @@ fn killed_twice_in_a_row_nothing_is_made_twice() {
 #[test]
 fn whatever_call_fails_once_or_for_ever_the_state_is_old_or_new() {
     // EIO, ENOSPC, EROFS, EACCES, EMFILE, EDQUOT.
-    let ways = [(Way::Long, 2), (Way::Short, 0)];
+    let ways = [(Way::Synced, 2), (Way::Lazy, 0)];
     for errno in [5, 28, 30, 13, 24, 122] {
         let strikes = [Strike::Once(errno), Strike::Forever(errno)];
         for (strike, (way, late)) in strikes.into_iter().flat_map(|s| ways.map(|way| (s, way))) {

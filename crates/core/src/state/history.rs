@@ -4,7 +4,6 @@
 //! A write carries more than one change when others waited for the lock. Each has its own line,
 //! all with the same version, in the order in which they were made.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -18,7 +17,6 @@ use super::kept::Kept;
 use super::patch;
 use super::store::{Late, Updated, Written};
 use super::timestamp::iso;
-use crate::json::Object;
 
 /// Writes the history of one project's state.
 #[derive(Clone, Debug)]
@@ -34,8 +32,8 @@ pub struct History<'a> {
 pub enum Own<'a> {
     /// Nothing: only what waited was made.
     Nothing,
-    /// These edits, and the text before them, cut, if it is the caller's own.
-    Edits(&'a [Edit], Option<&'a Object<'a>>),
+    /// These edits.
+    Edits(&'a [Edit]),
     /// Whatever the texts tell.
     Compare,
 }
@@ -52,7 +50,7 @@ impl<'a> History<'a> {
 
     /// Writes the lines about an update: those of the changes that waited, then the own one, which
     /// is `entry` with version and patch.
-    pub fn write(&self, updated: &Updated<'_>, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
+    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
         if updated.outcome == Written::Unchanged {
             return Ok(());
         }
@@ -70,13 +68,12 @@ impl<'a> History<'a> {
         }
         let patch = match own {
             Own::Nothing => return Ok(()),
-            Own::Edits(edits, root) if updated.late.is_empty() => {
-                let root = root.filter(|_| matches!(updated.before, Cow::Borrowed(_)));
-                patch::of_edits(edits, &updated.before, root, &values)
+            Own::Edits(edits) if updated.late.is_empty() => {
+                patch::of_edits(edits, &updated.before, &values)
             }
-            Own::Edits(..) | Own::Compare => {
-                let after = updated.after.joined();
-                Some(compared(&updated.before, after.as_bytes(), &values))
+            Own::Edits(_) | Own::Compare => {
+                let after = updated.after.as_bytes();
+                Some(compared(&updated.before, after, &values))
             }
         };
         journal.append(&Entry {

@@ -38,13 +38,7 @@ impl Inbox {
         durability: Durability,
     ) -> Result<String, WriteFault> {
         fs::create_directories(&self.directory).map_err(WriteFault::at("creating the spool"))?;
-        let staged = Staged::write(
-            &self.directory,
-            None,
-            &[bytes],
-            Mould::private(),
-            durability,
-        )?;
+        let staged = Staged::write(&self.directory, bytes, Mould::private(), durability)?;
         let inode = staged
             .stamp()
             .map(|stamp| stamp.identity)

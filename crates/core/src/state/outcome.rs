@@ -1,6 +1,5 @@
 //! What the store answers: what an update did, or why it did nothing.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,19 +8,19 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Flaw;
 use super::store::{STATE_CAP, TRIES};
-use crate::fs::{Pieces, ReadFault, WriteFault};
+use crate::fs::{ReadFault, WriteFault};
 
-/// What an update did. What it tells of the text before may be the caller's own.
+/// What an update did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Updated<'t> {
+pub struct Updated {
     /// The version the file has now; 0 if it has none.
     pub version: u64,
     /// Whether the file was written.
     pub outcome: Written,
     /// The text before the own change, and the new one. Both are empty if nothing was written.
-    pub before: Cow<'t, [u8]>,
+    pub before: Vec<u8>,
     /// See `before`.
-    pub after: Pieces<'t>,
+    pub after: String,
     /// The waiting changes of others that were made with it, before the own one.
     pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
@@ -84,9 +83,9 @@ pub struct Foreign {
 
 /// What became of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Submitted<'t> {
+pub enum Submitted {
     /// They are in the state.
-    Applied(Updated<'t>),
+    Applied(Updated),
     /// They wait in the spool under this name; the next update makes them.
     Spooled(String),
 }

@@ -92,14 +92,6 @@ impl Spool {
         self.inbox.leave(now, &bytes, durability)
     }
 
-    /// Whether a change ever waited here. Where none did there is nothing to settle or to sweep.
-    pub(super) fn is_there(&self) -> bool {
-        match self.directory().symlink_metadata() {
-            Ok(_) => true,
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-        }
-    }
-
     /// The names of the changes that wait, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         self.inbox.names()
@@ -143,7 +135,7 @@ impl Spool {
             .map_err(|error| WriteFault::at("writing the intent down")(error.into()))?;
         // Not through `replace`: that sweeps, and the staged state must be there to be found.
         let home = self.intent.parent().unwrap_or(Path::new("."));
-        Staged::write(home, None, &[&bytes], Mould::private(), Durability::Synced)?
+        Staged::write(home, &bytes, Mould::private(), Durability::Synced)?
             .publish_synced(&self.intent, Durability::Synced)?
             .map_err(WriteFault::at("synchronising the intent"))
     }

@@ -17,7 +17,6 @@
 //! What this deliberately does not do: know the workflow's fields (but for the version), journal,
 //! or decide what a stranger's change means.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -33,14 +32,13 @@ use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
-use super::past::Past;
 pub use super::record::Seen;
-use super::record::{Record, digest};
+use super::record::{Record, digest, keep_copy};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
 use super::version::version;
-use crate::fs::{self, Contents, Durability, Identity, Mark, Mould, Pieces, WriteFault};
-use commit::Committed;
+use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp, WriteFault};
+use crate::verdict::Fault;
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
 pub const STATE_CAP: u64 = 16 << 20;
@@ -51,13 +49,16 @@ pub(super) const TRIES: u32 = 32;
 /// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
 const HALF_WRITTEN: Duration = Duration::from_millis(120);
 
+/// How many seconds a rename may come after its record. It changes the file's time of change, which
+/// is not known before. A longer break does no harm: then the file is compared by its content.
+const RENAMED: i64 = 2;
+
 /// A state file, and the private directory beside which nothing of the store lives.
 #[derive(Clone, Debug)]
 pub struct Store {
     state: PathBuf,
     home: PathBuf,
     spool: Spool,
-    past: Past,
     patience: Duration,
     version: Version,
     cause: Cause,
@@ -73,21 +74,18 @@ enum Version {
 }
 
 /// The state file as it was found.
-struct Found<'a> {
-    bytes: Cow<'a, [u8]>,
+struct Found {
+    bytes: Vec<u8>,
     seen: Seen,
-    mark: Option<Mark>,
-    /// Its mode and owner, if they were looked at.
-    mould: Option<Mould>,
 }
 
 /// A new text for the file.
 struct New<'a> {
-    text: &'a Pieces<'a>,
+    text: &'a str,
     version: u64,
     durability: Durability,
     /// The file it replaces.
-    found: Option<&'a Found<'a>>,
+    found: Option<&'a Found>,
     /// What the store wrote last.
     last: Option<Record>,
     /// The waiting changes that are in it.
@@ -95,22 +93,24 @@ struct New<'a> {
 }
 
 /// One try to change the file.
-enum Attempt<'t> {
-    Done(Updated<'t>),
+enum Attempt {
+    Done(Updated),
+    Failed(Failed),
+}
+
+/// Why a try has to be made again.
+enum Failed {
     /// Somebody changed the file meanwhile.
     Conflict,
     /// The private directory turned out to be on another file system.
     WrongDevice,
 }
 
-impl<'t> Attempt<'t> {
-    /// With the text that was written, if one was.
-    fn having_written(mut self, text: Pieces<'t>) -> Self {
-        if let Self::Done(updated) = &mut self {
-            updated.after = text;
-        }
-        self
-    }
+/// What became of a staged file.
+enum Committed {
+    /// It is the state. The disk confirmed it, or not.
+    Yes(io::Result<()>),
+    Conflict,
 }
 
 /// Where the new file is written before it gets its name.
@@ -128,7 +128,6 @@ impl Store {
         Self {
             state: state.into(),
             spool: Spool::new(&home),
-            past: Past::new(&home),
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
@@ -177,27 +176,15 @@ impl Store {
         &self,
         now: Timestamp,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Updated<'static>, UpdateError<E>> {
+    ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
         self.recover(&guard, now)?;
-        self.transact(&guard, None, |stage| {
-            self.attempt(now, &guard, stage, &mut change)
-        })
-    }
-
-    /// Tries until nobody interferes. `device` is the state file's, if it is known.
-    fn transact<'t, E>(
-        &self,
-        guard: &Guard,
-        device: Option<u64>,
-        mut attempt: impl FnMut(Stage) -> Result<Attempt<'t>, UpdateError<E>>,
-    ) -> Result<Updated<'t>, UpdateError<E>> {
-        let mut stage = self.choose_stage(guard, device);
+        let mut stage = self.choose_stage(&guard);
         for _ in 0..TRIES {
-            match attempt(stage)? {
+            match self.attempt(now, &guard, stage, &mut change)? {
                 Attempt::Done(updated) => return Ok(updated),
-                Attempt::Conflict => {}
-                Attempt::WrongDevice => stage = Stage::Beside,
+                Attempt::Failed(Failed::Conflict) => {}
+                Attempt::Failed(Failed::WrongDevice) => stage = Stage::Beside,
             }
         }
         Err(StoreError::Contended {
@@ -213,54 +200,19 @@ impl Store {
         now: Timestamp,
         durability: Durability,
         edits: &[Edit],
-    ) -> Result<Submitted<'static>, UpdateError<EditFault>> {
-        self.submit_knowing(now, durability, edits, None)
-    }
-
-    /// The same for one who has just read the state.
-    pub fn submit_knowing<'k>(
-        &self,
-        now: Timestamp,
-        durability: Durability,
-        edits: &[Edit],
-        known: Option<Known<'k>>,
-    ) -> Result<Submitted<'k>, UpdateError<EditFault>> {
+    ) -> Result<Submitted, UpdateError<EditFault>> {
         enum Stop {
             Absent,
             Fault(EditFault),
         }
-        let mut change = |document: &mut Document| {
+        let updated = self.update(now, |document| {
             if document.is_empty() {
                 return Err(Stop::Absent);
             }
-            edit::apply(edits, document).map_err(Stop::Fault)?;
+            edit::make(edits, document).map_err(Stop::Fault)?;
             Ok(durability)
-        };
-        let mut updated = || {
-            let guard = self.lock()?;
-            let is_quiet = !self.spool.is_there();
-            if !is_quiet {
-                self.recover(&guard, now)?;
-            }
-            let device = known.map(|known| known.identity.device);
-            // Whoever finds that it does not hold any more reads anew.
-            let mut known = known;
-            self.transact(&guard, device, |stage| {
-                let is_empty = |names: Vec<String>| names.is_empty();
-                let short = is_quiet || self.spool.names().is_ok_and(is_empty);
-                let attempt = match known.take() {
-                    known if short => {
-                        self.attempt_in_text(&guard, stage, durability, edits, known)?
-                    }
-                    _ => None,
-                };
-                match attempt {
-                    Some(attempt) => Ok(attempt),
-                    None => self.attempt(now, &guard, stage, &mut change),
-                }
-            })
-        };
-        match updated() {
+        });
+        match updated {
             Ok(updated) => Ok(Submitted::Applied(updated)),
             Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
             Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
@@ -281,18 +233,12 @@ impl Store {
     }
 
     /// Makes the changes that wait, and sweeps.
-    pub fn settle(&self, now: Timestamp) -> Result<Updated<'static>, StoreError> {
+    pub fn settle(&self, now: Timestamp) -> Result<Updated, StoreError> {
         let nothing = |_: &mut Document| Ok::<_, Infallible>(Durability::Lazy);
         self.update(now, nothing).map_err(|error| match error {
             UpdateError::Store(error) => error,
             UpdateError::Refused(never) => match never {},
         })
-    }
-
-    /// Gives back what tool events put off, now that nobody is in the middle of something.
-    pub fn rest(&self) {
-        // What stays goes another time.
-        let _kept = self.past.let_go();
     }
 
     /// How many changes wait. Needs no lock.
@@ -358,18 +304,20 @@ impl Store {
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
         let _swept = fs::sweep(self.spool.directory());
-        self.rest();
         Ok(())
     }
 
-    fn choose_stage(&self, guard: &Guard, device: Option<u64>) -> Stage {
-        let of = |path: &Path| path.metadata().map(|m| m.dev()).ok();
-        let beside = device.or_else(|| self.state.parent().and_then(of));
-        if beside.is_none_or(|device| device == guard.device()) {
-            Stage::Home
-        } else {
-            Stage::Beside
+    fn choose_stage(&self, guard: &Guard) -> Stage {
+        let device = self.beside().metadata().map(|metadata| metadata.dev());
+        match device {
+            Ok(device) if device != guard.device() => Stage::Beside,
+            Ok(_) | Err(_) => Stage::Home,
         }
+    }
+
+    /// The directory of the state file.
+    fn beside(&self) -> &Path {
+        self.state.parent().unwrap_or(Path::new("."))
     }
 
     fn attempt<E>(
@@ -378,8 +326,7 @@ impl Store {
         guard: &Guard,
         stage: Stage,
         change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Attempt<'static>, UpdateError<E>> {
-        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+    ) -> Result<Attempt, UpdateError<E>> {
         let (found, mut document) = match self.find(now)? {
             Some((found, document)) => (Some(found), document),
             None => (None, Document::default()),
@@ -389,48 +336,22 @@ impl Store {
         let foreign = found
             .as_ref()
             .and_then(|found| strange(last.as_ref(), &found.seen));
-
-        let mut refused = Vec::new();
-        let mut late = Vec::new();
-        let mut before = found
-            .as_ref()
-            .map_or(Vec::new(), |found| found.bytes.to_vec());
-        for Waiting { name, edits, cause } in waiting {
-            let result = match (&found, edits) {
-                // They were meant for a state that is gone, not for the one made now.
-                (None, _) => Err("the state it was meant for is gone".to_owned()),
-                (Some(_), Err(reason)) => Err(reason),
-                (Some(_), Ok(edits)) => {
-                    edit::apply(&edits, &mut document).map_err(|fault| fault.to_string())
-                }
-            };
-            match result {
-                Ok(()) => {
-                    let after = document.to_text().into_bytes();
-                    let before = std::mem::replace(&mut before, after);
-                    late.push(Late {
-                        name,
-                        cause,
-                        before,
-                    });
-                }
-                Err(reason) => refused.push(Refused { name, reason }),
-            }
-        }
-
-        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            before: before.into(),
-            after: Pieces::default(),
-            late,
-            refused,
+            before: found
+                .as_ref()
+                .map_or(Vec::new(), |found| found.bytes.clone()),
+            after: String::new(),
+            late: Vec::new(),
+            refused: Vec::new(),
             foreign,
         };
+        self.make_waiting(found.as_ref(), &mut document, &mut updated)?;
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
+        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
-            updated.before = Cow::default();
+            updated.before.clear();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
@@ -447,7 +368,6 @@ impl Store {
             let _free = document.set(&["state_version"], updated.version);
         }
         let text = document.to_text();
-        let text = Pieces::from(text);
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
                 path: self.state.clone(),
@@ -466,45 +386,195 @@ impl Store {
             last,
             made: &made,
         };
-        let attempt = self.write(guard, stage, new, updated)?;
-        Ok(attempt.having_written(text))
+        if let Some(failed) = self.write(guard, stage, new, &updated.refused)? {
+            return Ok(Attempt::Failed(failed));
+        }
+        updated.after = text;
+        Ok(Attempt::Done(updated))
     }
 
-    /// Writes a new text.
-    fn write<'t>(
+    /// Makes the changes that wait in the spool.
+    fn make_waiting(
+        &self,
+        found: Option<&Found>,
+        document: &mut Document,
+        updated: &mut Updated,
+    ) -> Result<(), StoreError> {
+        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+        for Waiting { name, edits, cause } in waiting {
+            let result = match (found, edits) {
+                // They were meant for a state that is gone, not for the one made now.
+                (None, _) => Err("the state it was meant for is gone".to_owned()),
+                (Some(_), Err(reason)) => Err(reason),
+                (Some(_), Ok(edits)) => {
+                    edit::apply(&edits, document).map_err(|fault| fault.to_string())
+                }
+            };
+            match result {
+                Ok(()) => {
+                    let after = document.to_text().into_bytes();
+                    let before = std::mem::replace(&mut updated.before, after);
+                    updated.late.push(Late {
+                        name,
+                        cause,
+                        before,
+                    });
+                }
+                Err(reason) => updated.refused.push(Refused { name, reason }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a new text, or says why it has to be made again.
+    fn write(
         &self,
         guard: &Guard,
         stage: Stage,
         new: New<'_>,
-        updated: Updated<'t>,
-    ) -> Result<Attempt<'t>, StoreError> {
-        let staged = self.stage(stage, &new)?;
+        refused: &[Refused],
+    ) -> Result<Option<Failed>, StoreError> {
+        let staged = self.stage(stage, &new).map_err(|e| self.unwritten(e))?;
         let made = new.made;
         if !made.is_empty() {
             self.spool
-                .intend(made.to_vec(), &staged, updated.version)
+                .intend(made.to_vec(), &staged, new.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
         match self.commit(guard, staged, new) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
-                let _settled_later = self.clear(made, &updated.refused);
+                let _settled_later = self.clear(made, refused);
                 confirmed.map_err(|source| StoreError::Unconfirmed {
                     path: self.state.clone(),
                     source,
                 })?;
-                Ok(Attempt::Done(updated))
+                Ok(None)
             }
-            Ok(Committed::Conflict) => Ok(Attempt::Conflict),
+            Ok(Committed::Conflict) => Ok(Some(Failed::Conflict)),
             Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
-                Ok(Attempt::WrongDevice)
+                Ok(Some(Failed::WrongDevice))
             }
             Err(fault) => Err(self.unwritten(fault)),
         }
     }
 
+    /// A temporary file with the new text, and the mode and owner of the file it is to replace.
+    fn stage(&self, stage: Stage, new: &New<'_>) -> Result<Staged, WriteFault> {
+        let beside = self.beside();
+        fs::create_directories(beside).map_err(WriteFault::at("creating its directory"))?;
+        let mould = match self.version {
+            Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
+            Version::Absent | Version::Counted => Mould::of(&self.state)?,
+        };
+        // What cannot be swept now is swept another time.
+        let _swept = fs::sweep(beside);
+        let directory = match stage {
+            Stage::Home => &self.home,
+            Stage::Beside => beside,
+        };
+        Staged::write(directory, new.text.as_bytes(), mould, new.durability)
+    }
+
+    /// The last steps: nobody changed it meanwhile; this is what we write; rename.
+    fn commit(&self, guard: &Guard, staged: Staged, new: New<'_>) -> Result<Committed, WriteFault> {
+        let New {
+            text,
+            version,
+            durability,
+            found,
+            last,
+            made: _,
+        } = new;
+        // The intent goes before the staged file it speaks of, which `drop` removes.
+        let give_up = |staged: Staged| {
+            let _settled_by_version = self.spool.withdraw();
+            drop(staged);
+        };
+        // Before the last look, so that little time is between that and the rename. Should nothing
+        // come of it, the other copy still counts.
+        let copy = keep_copy(&self.home, last.as_ref(), text.as_bytes());
+        if !self.is_still(found) {
+            give_up(staged);
+            return Ok(Committed::Conflict);
+        }
+        let record = staged.metadata().and_then(|metadata| {
+            let Stamp { identity, mode } = Stamp::of(&metadata);
+            Record {
+                before: found.map(|found| found.seen),
+                after: Seen {
+                    identity,
+                    version,
+                    digest: digest(text.as_bytes()),
+                },
+                mode,
+                changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
+                copy,
+                watched: last.as_ref().and_then(|last| last.watched.clone()),
+            }
+            .write(guard.file())
+        });
+        if let Err(source) = record {
+            give_up(staged);
+            return Err(WriteFault::at("recording the version")(source));
+        }
+        match staged.publish_synced(&self.state, durability) {
+            Ok(confirmed) => Ok(Committed::Yes(confirmed)),
+            Err(fault) => {
+                let _settled_by_version = self.spool.withdraw();
+                // Otherwise the old file, which is still there, would be taken for an older one
+                // that somebody has put back, and a change that was said to have failed be made.
+                let _as_before = match last {
+                    Some(last) => last.write(guard.file()),
+                    None => Record::erase(guard.file()),
+                };
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whether the state file still holds what was read. By content: two writes within one tick of
+    /// the clock have the same times.
+    fn is_still(&self, found: Option<&Found>) -> bool {
+        match (found, fs::read_own(&self.state, STATE_CAP)) {
+            (Some(Found { bytes, seen }), Ok(Some(now))) => {
+                now.identity.inode == seen.identity.inode && now.bytes == *bytes
+            }
+            (None, Ok(None)) => true,
+            (Some(_), Ok(None)) | (None, Ok(Some(_))) | (_, Err(_)) => false,
+        }
+    }
+
+    /// What must be told of the waiting changes that an update could not make. They came from events
+    /// that are long over, so nobody else will.
+    pub fn refusals(&self, updated: &Updated) -> Vec<Fault> {
+        let refused = updated.refused.iter().map(|Refused { name, reason }| {
+            let kept = self.spool.directory().join(format!("{name}.refused"));
+            let text = format!(
+                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
+                 It is kept at {}",
+                self.state.display(),
+                kept.display()
+            );
+            Fault::new("change-refused", text)
+        });
+        refused.collect()
+    }
+
+    /// Takes what was made and what was refused out of the spool.
+    fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
+        for Refused { name, .. } in refused {
+            self.spool.refuse(name).map_err(|e| self.at_home(e))?;
+        }
+        if made.is_empty() {
+            return Ok(());
+        }
+        let names = made.iter().map(String::as_str);
+        self.spool.finish(names).map_err(|e| self.at_home(e))
+    }
+
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(&self, now: Timestamp) -> Result<Option<(Found<'static>, Document)>, StoreError> {
+    fn find(&self, now: Timestamp) -> Result<Option<(Found, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -512,12 +582,7 @@ impl Store {
                     path: self.state.clone(),
                     fault,
                 })?;
-            let Some(Contents {
-                bytes,
-                identity,
-                mark,
-            }) = contents
-            else {
+            let Some(Contents { bytes, identity }) = contents else {
                 return Ok(None);
             };
             match Document::parse(&bytes) {
@@ -527,13 +592,7 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    let found = Found {
-                        bytes: Cow::Owned(bytes),
-                        seen,
-                        mark,
-                        mould: None,
-                    };
-                    return Ok(Some((found, document)));
+                    return Ok(Some((Found { bytes, seen }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -581,12 +640,6 @@ fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
         found: found.version,
     })
 }
-
-#[path = "store_commit.rs"]
-mod commit;
-#[path = "store_text.rs"]
-mod in_text;
-pub use in_text::Known;
 
 #[cfg(test)]
 #[path = "store_tests.rs"]

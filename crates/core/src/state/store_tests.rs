@@ -1,7 +1,6 @@
 //! One process and its store: what is kept, refused and reported.
 
 use super::*;
-use crate::json::Object;
 use serde_json::json;
 
 const OLD: &str = "{\n  \"z\": 1.0,\n  \"state_version\": 7,\n  \"a\": {\n    \"n\": 1\n  }\n}\n";
@@ -32,7 +31,7 @@ impl Scene {
         std::fs::write(self.store.path(), text).unwrap();
     }
 
-    fn add(&self) -> Result<Updated<'static>, UpdateError<EditFault>> {
+    fn add(&self) -> Result<Updated, UpdateError<EditFault>> {
         self.store.update(now(), |document| {
             edit::apply(&[Edit::add(&["a", "n"], 1)], document)?;
             Ok(Durability::Lazy)
@@ -259,78 +258,4 @@ fn a_state_that_could_not_be_read_again_is_not_written() {
         Err(UpdateError::Store(StoreError::TooLarge { .. }))
     ));
     assert_eq!(scene.text(), OLD);
-}
-
-/// Submits edits as somebody who read `text` from the file that is there, and cut it.
-fn submit_knowing<'k>(
-    scene: &Scene,
-    (text, root): (&'k str, &'k Object<'k>),
-    identity: Identity,
-) -> Updated<'k> {
-    let known = Known {
-        text,
-        identity,
-        mark: None,
-        root: Some(root),
-    };
-    let edits = [Edit::push(&["log"], 1)];
-    let store = &scene.store;
-    match store.submit_knowing(now(), Durability::Lazy, &edits, Some(known)) {
-        Ok(Submitted::Applied(updated)) => updated,
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn what_was_read_before_is_not_read_again() {
-    let scene = Scene::new(Some(OLD));
-    let identity = Identity::of(&scene.store.path().metadata().unwrap());
-    let root = Object::parse(OLD).unwrap();
-    let updated = submit_knowing(&scene, (OLD, &root), identity);
-    assert!(matches!(updated.before, Cow::Borrowed(_)));
-    assert_eq!((updated.version, updated.outcome), (8, Written::Yes));
-    assert!(scene.text().contains("\"log\": [\n    1\n  ]"));
-}
-
-#[test]
-fn what_was_read_before_and_holds_no_more_is_never_written() {
-    // As many bytes in the same file, by somebody who also put its time back.
-    let scene = Scene::new(Some(OLD));
-    let identity = Identity::of(&scene.store.path().metadata().unwrap());
-    let stale = OLD.replace("\"n\": 1", "\"n\": 9");
-    let root = Object::parse(&stale).unwrap();
-    let updated = submit_knowing(&scene, (&stale, &root), identity);
-    assert!(matches!(updated.before, Cow::Owned(_)));
-    assert_eq!(updated.version, 8);
-    assert!(scene.text().contains("\"n\": 1") && scene.text().contains("\"log\""));
-    // Another file.
-    let stale = scene.text();
-    let identity = Identity::of(&scene.store.path().metadata().unwrap());
-    scene.add().unwrap();
-    let root = Object::parse(&stale).unwrap();
-    let updated = submit_knowing(&scene, (&stale, &root), identity);
-    assert_eq!(updated.version, 10);
-    assert!(scene.text().contains("\"n\": 2"));
-}
-
-#[test]
-fn an_edit_that_changes_nothing_in_a_stale_text_is_made_in_the_present_one() {
-    let scene = Scene::new(Some(OLD));
-    let identity = Identity::of(&scene.store.path().metadata().unwrap());
-    let stale = OLD.replace("\"n\": 1", "\"n\": 5");
-    let known = Known {
-        text: &stale,
-        identity,
-        mark: None,
-        root: None,
-    };
-    let edits = [Edit::set(&["a", "n"], 5)];
-    let submitted = scene
-        .store
-        .submit_knowing(now(), Durability::Lazy, &edits, Some(known));
-    let Ok(Submitted::Applied(updated)) = submitted else {
-        panic!()
-    };
-    assert_eq!(updated.outcome, Written::Yes);
-    assert!(scene.text().contains("\"n\": 5"));
 }

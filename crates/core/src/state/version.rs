@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::document::{Document, whole};
-use crate::json::{Node, Object};
+use crate::json::Object;
 
 /// The version of a document.
 pub(super) fn version(document: &Document) -> u64 {
@@ -13,12 +13,9 @@ pub(super) fn version(document: &Document) -> u64 {
 /// The version in a text that is known to be a document.
 pub(crate) fn version_in(text: &str) -> u64 {
     let state = Object::parse(text).ok();
-    version_of(state.and_then(|state| state.get("state_version")))
-}
-
-/// The version that a value says.
-pub(super) fn version_of(node: Option<Node<'_>>) -> u64 {
-    node.and_then(|node| serde_json::from_str(node.text()).ok())
+    let version = state.and_then(|state| state.get("state_version"));
+    version
+        .and_then(|node| serde_json::from_str(node.text()).ok())
         .map_or(0, |value| counted(&value))
 }
 

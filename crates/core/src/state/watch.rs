@@ -120,7 +120,7 @@ impl Watch {
             },
             mode: metadata.mode(),
             changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
-            copy: keep_copy(&self.home, last.as_ref(), &[&contents.bytes]),
+            copy: keep_copy(&self.home, last.as_ref(), &contents.bytes),
             watched: Some(path.to_owned()),
         };
         record.write(guard.file())
@@ -182,12 +182,11 @@ impl Watch {
         // The new one first: on a full disk, what is there must not have gone before it.
         let mould = Mould::of(path).unwrap_or(Mould::private());
         let mould = mould.with_mode(changed.mode);
-        let staged = Staged::write(directory, None, &[content], mould, Durability::Synced)
+        let staged = Staged::write(directory, content, mould, Durability::Synced)
             .map_err(io::Error::other)?;
         let contents = Contents {
             bytes: content.to_vec(),
             identity: staged.stamp()?.identity,
-            mark: None,
         };
         let kept = self.keep_aside(changed, name);
         // It is there; whether it survives the loss of power changes nothing of what is told.

@@ -55,7 +55,7 @@ fn wait_for_go() {
     std::io::stdin().read_exact(&mut go).unwrap();
 }
 
-fn add(root: &Path, durability: Durability) -> Updated<'static> {
+fn add(root: &Path, durability: Durability) -> Updated {
     store(root)
         .update(Timestamp::now(), |document| {
             document.add(&["n"], 1)?;

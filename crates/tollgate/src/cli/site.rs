@@ -49,7 +49,7 @@ pub(super) struct Made {
     pub(super) change: Change,
     pub(super) version: u64,
     pub(super) document: Document,
-    updated: Updated<'static>,
+    updated: Updated,
 }
 
 /// Why a change was not made.
@@ -243,17 +243,17 @@ impl Site {
     }
 
     /// Writes down what an update of the state did.
-    pub(super) fn write_history(&self, updated: &Updated<'_>, entry: &Entry<'_>) {
+    pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
         self.write_changes(updated, Own::Compare, entry);
     }
 
     /// Writes down the changes of others that waited until this update.
-    pub(super) fn write_late(&self, updated: &Updated<'_>) {
+    pub(super) fn write_late(&self, updated: &Updated) {
         let entry = Entry::new(self.now, Decision::Record);
         self.write_changes(updated, Own::Nothing, &entry);
     }
 
-    fn write_changes(&self, updated: &Updated<'_>, own: Own<'_>, entry: &Entry<'_>) {
+    fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
         self.tell(Outcome {
             faults: self.store().refusals(updated),
             ..Outcome::default()

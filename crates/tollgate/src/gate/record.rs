@@ -119,10 +119,9 @@ impl Record {
     /// Writes the record, and what `.execution_state` says of it.
     pub(crate) fn save(&self, layout: &Layout, config: &Config) -> io::Result<()> {
         fs::private_directory(&layout.local())?;
-        // Whoever writes it has the lock of the runs.
         let write = |path: &std::path::Path, mut text: Vec<u8>, durability| {
             text.push(b'\n');
-            fs::replace_in_turn(path, "gates", &text, durability).map_err(io::Error::other)
+            fs::replace(path, &text, durability).map_err(io::Error::other)
         };
         let path = layout.local().join("gates.json");
         write(&path, serde_json::to_vec_pretty(self)?, Durability::Synced)?;

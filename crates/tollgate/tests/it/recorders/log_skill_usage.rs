@@ -180,33 +180,3 @@ fn d3_a_real_agents_task_is_logged_even_while_it_still_runs() {
         .allows();
     assert_eq!(entry(&project)["agent"], "software-developer");
 }
-
-/// Giving the blocks of a replaced file back may take longer than all the rest of an event.
-#[test]
-fn what_events_replace_goes_when_the_agent_rests() {
-    let project = in_mode(None);
-    let event = finished("05-software-developer", "build it", "done");
-    let past = || {
-        let entries = std::fs::read_dir(project.path(".tollgate/local/state/past")).unwrap();
-        entries.count()
-    };
-    for done in 1..=3 {
-        project.guard(NAME, &event).says_nothing();
-        assert_eq!(past(), done);
-    }
-    let rest = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s",
-        "transcript_path": "/t", "cwd": project.root(), "prompt": "go on" });
-    project.hook(&rest);
-    assert_eq!(past(), 0);
-    assert_eq!(state(&project)["state_version"], 4);
-    // However long no rest comes, there is an end to it.
-    for _ in 0..70 {
-        project.guard(NAME, &event).says_nothing();
-    }
-    assert!((1..=64).contains(&past()), "{}", past());
-    assert_eq!(state(&project)["state_version"], 74);
-    assert_eq!(
-        state(&project)["skill_usage_log"].as_array().unwrap().len(),
-        73
-    );
-}

@@ -9,7 +9,6 @@
 //! `state::lock`.
 
 mod append;
-mod canonical;
 mod directory;
 mod fault;
 mod read;
@@ -17,9 +16,8 @@ mod replace;
 
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
-pub use canonical::canonical;
+pub use directory::{canonical, names, private_directory, relocate, relocate_all};
 pub(crate) use directory::{create_directories, overwrite, write_record};
-pub use directory::{names, private_directory, relocate, relocate_all};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub(crate) use read::open;

@@ -17,7 +17,7 @@ const WHOLE: Duration = Duration::from_secs(8);
 /// The largest event that is read. A 6 MB write was seen as 12 MB.
 const MAX_EVENT: usize = 64 * 1024 * 1024;
 
-/// Room for an event of the usual size.
+/// Room for an event of the usual size, and for each further read.
 const FIRST: usize = 16 * 1024;
 
 /// The event's text: without a byte order mark, and with what is no UTF-8 replaced, so that a
@@ -37,7 +37,7 @@ pub(crate) fn read_value() -> Result<String, Fault> {
 
 fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
-    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
+    let mut bytes: Vec<u8> = Vec::new();
     let mut begun = None;
     loop {
         wait(stdin)?;
@@ -45,13 +45,7 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         if !bytes.is_empty() && begun.get_or_insert_with(Instant::now).elapsed() > WHOLE {
             return Err(late("the event did not end", WHOLE));
         }
-        if bytes.len() == bytes.capacity() {
-            // A large event.
-            ask_for_large_pieces(stdin);
-            // Memory that is not touched costs nothing, and growing would touch it twice.
-            bytes.reserve(MAX_EVENT);
-            ask_for_large_pages(&mut bytes);
-        }
+        bytes.reserve(FIRST);
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
             Ok(_) if bytes.len() > MAX_EVENT => {
@@ -75,44 +69,6 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         None => text,
     })
 }
-
-/// Lets the agent write in large pieces, not 64 KB at a time. It is a socket with some agents; those
-/// have no such thing.
-#[cfg(target_os = "linux")]
-fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
-    /// How much of a large event is read at once.
-    const PIECE: usize = 1 << 20;
-    let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, PIECE);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
-
-/// Asks for memory in large pages: 12 MB are six page faults then, not three thousand, which in a
-/// virtual machine is most of what such an event costs.
-#[cfg(target_os = "linux")]
-fn ask_for_large_pages(bytes: &mut Vec<u8>) {
-    const PAGE: usize = 4096;
-    let spare = bytes.spare_capacity_mut();
-    let skipped = spare.as_ptr().align_offset(PAGE);
-    let Some(pages) = spare.get_mut(skipped..) else {
-        return;
-    };
-    let length = pages.len() / PAGE * PAGE;
-    #[expect(unsafe_code, reason = "madvise has no safe form")]
-    // SAFETY: the range lies inside memory that `bytes` owns exclusively, and the advice changes
-    // how it is backed, never what is in it.
-    let _as_before = unsafe {
-        rustix::mm::madvise(
-            pages.as_mut_ptr().cast(),
-            length,
-            rustix::mm::Advice::LinuxHugepage,
-        )
-    };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_bytes: &mut Vec<u8>) {}
 
 fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
     let timeout = Timespec::try_from(PATIENCE).ok();

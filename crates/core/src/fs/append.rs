@@ -10,7 +10,6 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 use super::fault::step;
 use super::read::FileKind;
@@ -37,16 +36,13 @@ impl Appender {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDWR
             | OFlags::APPEND
+            | OFlags::CREATE
             | OFlags::NOFOLLOW
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;
         step("open log")?;
-        let file = match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(descriptor) => File::from(descriptor),
-            Err(Errno::NOENT) => Self::create(path, flags)?,
-            Err(errno) => return Err(errno.into()),
-        };
+        let file = File::from(rustix::fs::open(path, flags, Mode::from(0o600))?);
         let metadata = file.metadata()?;
         if let Some(kind) = FileKind::of(&metadata) {
             return Err(io::Error::other(format!("the log is {kind}")));
@@ -58,11 +54,6 @@ impl Appender {
             file,
             inode: (metadata.dev(), metadata.ino()),
         })
-    }
-
-    fn create(path: &Path, flags: OFlags) -> io::Result<File> {
-        let descriptor = rustix::fs::open(path, flags | OFlags::CREATE, Mode::from(0o600))?;
-        Ok(File::from(descriptor))
     }
 
     /// Appends one line.

@@ -3,9 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -28,19 +27,15 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The names in a directory, in no order. The C library would ask the system for memory each time.
+/// The names in a directory, in no order.
 pub fn names(directory: &Path) -> io::Result<Vec<OsString>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(directory, flags, Mode::empty())?;
-    let mut names = Vec::new();
-    for entry in rustix::fs::Dir::new(directory)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
+    let entries = directory.read_dir()?;
+    entries.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// Where a path really leads.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
 }
 
 /// Creates what is missing of a path of directories, 0700 whatever the umask.
@@ -67,20 +62,14 @@ pub fn relocate(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Moves files of one directory to another one on the same file system, replacing what has their
-/// names there. The directories are found once, not for every file.
+/// names there.
 pub fn relocate_all<'n>(
     from: &Path,
     to: &Path,
     names: impl IntoIterator<Item = &'n OsStr>,
 ) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let from = rustix::fs::open(from, flags, Mode::empty())?;
-    let to = rustix::fs::open(to, flags, Mode::empty())?;
-    for name in names {
-        step("relocate")?;
-        rustix::fs::renameat(&from, name, &to, name)?;
-    }
-    Ok(())
+    let mut names = names.into_iter();
+    names.try_for_each(|name| relocate(&from.join(name), &to.join(name)))
 }
 
 /// Overwrites the start of an open file. Up to a page this is one copy in the kernel, which a

@@ -6,12 +6,11 @@
 
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
-use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -196,20 +195,11 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metada
     if metadata.len() > cap {
         return Err(ReadFault::TooLarge { cap });
     }
-    // One byte more than the length lets the read see the end without growing the buffer.
-    let room = usize::try_from(metadata.len()).map_or(0, |length| length.saturating_add(1));
-    let mut bytes = Vec::with_capacity(room);
-    // By hand, because the library's way begins with small pieces: five calls for 64 KB, not two.
-    loop {
-        bytes.reserve(1);
-        match rustix::io::read(&file, spare_capacity(&mut bytes)) {
-            Ok(0) => break,
-            Ok(_) if bytes.len() as u64 > cap => return Err(ReadFault::TooLarge { cap }),
-            // There was room for more than it is long, and no more came.
-            Ok(_) if bytes.len() as u64 == metadata.len() => break,
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(ReadFault::Unreadable(errno.into())),
-        }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    // It may have grown since, and the kernel's own files say that they are empty.
+    file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > cap {
+        return Err(ReadFault::TooLarge { cap });
     }
     let contents = Contents {
         bytes,

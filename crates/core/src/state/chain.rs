@@ -98,15 +98,7 @@ impl std::str::FromStr for Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // By hand: the library's way takes a hundred steps for each byte, and every line of the
-        // journal has a hash.
-        let mut text = [0; 64];
-        let (pairs, _) = text.as_chunks_mut::<2>();
-        let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-        for (pair, byte) in pairs.iter_mut().zip(self.0) {
-            *pair = [digit(byte >> 4), digit(byte & 15)];
-        }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -227,12 +227,8 @@ const BLOCK: usize = 32;
 
 fn take(lanes: &mut [u64; 4], block: &[u8; BLOCK]) {
     let (words, _none) = block.as_chunks::<8>();
-    // Written out, because a loop over both is not unrolled by every build.
-    if let ([a, b, c, d], [first, second, third, fourth]) = (lanes, words) {
-        *a = mix(*a, u64::from_le_bytes(*first));
-        *b = mix(*b, u64::from_le_bytes(*second));
-        *c = mix(*c, u64::from_le_bytes(*third));
-        *d = mix(*d, u64::from_le_bytes(*fourth));
+    for (lane, word) in lanes.iter_mut().zip(words) {
+        *lane = mix(*lane, u64::from_le_bytes(*word));
     }
 }
 

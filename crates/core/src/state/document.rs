@@ -4,13 +4,20 @@
 //! written as it was read: the order of keys, unknown keys, the digits of numbers, the newline at
 //! the end or its absence. The layout is that of `JSON.stringify(value, null, 2)`.
 //!
+//! A state holds years of history, and decoding it takes twice as long as the whole rest of an event.
+//! So whoever knows which members a change touches reads only those ([`Document::parse_only`]); the
+//! others stay the text that they are.
+//!
 //! What this deliberately does not do: know any field of the workflow.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
+
+use crate::json::Object;
 
 /// Where a text stopped being a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +56,8 @@ pub struct InTheWay {
 #[derive(Clone, Debug)]
 pub struct Document {
     root: Value,
+    /// The texts of members that were not read. In `root` they are `null`.
+    unread: BTreeMap<String, String>,
     ending: Ending,
     surrogates: Surrogates,
     changed: bool,
@@ -60,6 +69,16 @@ pub struct Document {
 enum Ending {
     Newline,
     Nothing,
+}
+
+impl Ending {
+    fn of(text: &str) -> Self {
+        if text.ends_with('\n') {
+            Self::Newline
+        } else {
+            Self::Nothing
+        }
+    }
 }
 
 /// JavaScript cuts strings between the halves of a character and writes the half as `\ud83d`. No
@@ -77,6 +96,7 @@ impl Default for Document {
     fn default() -> Self {
         Self {
             root: Value::Object(Map::new()),
+            unread: BTreeMap::new(),
             ending: Ending::Nothing,
             surrogates: Surrogates::None,
             changed: false,
@@ -115,25 +135,64 @@ impl Document {
         }
         Ok(Self {
             root,
-            ending: if text.ends_with('\n') {
-                Ending::Newline
-            } else {
-                Ending::Nothing
-            },
+            unread: BTreeMap::new(),
+            ending: Ending::of(text),
             surrogates,
             changed: false,
             length: text.len(),
         })
     }
 
+    /// Reads a text for a change that looks at members of these names only: the others are `null` in
+    /// the document, and in its text what they were. Nothing inside of them is checked. All of it is
+    /// read where the text is not printed as here, or has a key twice.
+    pub(super) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Self, Flaw> {
+        match Self::parse_members(bytes, names) {
+            Some(document) => Ok(document),
+            None => Self::parse(bytes),
+        }
+    }
+
+    fn parse_members(bytes: &[u8], names: &[&str]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        text.starts_with("{\n  \"").then_some(())?;
+        let mut root = Map::new();
+        let mut unread = BTreeMap::new();
+        for (name, node) in Object::parse(text).ok()?.into_members() {
+            let value = if names.contains(&name.as_ref()) {
+                serde_json::from_str(node.text()).ok()?
+            } else {
+                unread.insert(name.clone().into_owned(), node.text().to_owned());
+                Value::Null
+            };
+            let twice = root.insert(name.into_owned(), value).is_some();
+            (!twice).then_some(())?;
+        }
+        Some(Self {
+            root: Value::Object(root),
+            unread,
+            ending: Ending::of(text),
+            length: text.len(),
+            ..Self::default()
+        })
+    }
+
     /// The text, with two blanks per level.
     pub fn to_text(&self) -> String {
-        let mut bytes = Vec::with_capacity(self.length + 4096);
-        let mut serializer =
-            Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
-        // Writing a `Value` to a `Vec` has no way to fail: its keys are strings.
-        let _infallible = self.root.serialize(&mut serializer);
-        let mut text = String::from_utf8(bytes).unwrap_or_default();
+        let mut text = String::with_capacity(self.length + 4096);
+        let mut separator = "{\n  ";
+        for (name, value) in self.members().into_iter().flatten() {
+            text.push_str(separator);
+            text.push_str(&printed(&Value::from(name.as_str())));
+            text.push_str(": ");
+            match self.unread.get(name) {
+                Some(unread) => text.push_str(unread),
+                // A string has no bare line breaks, so each one is of the print.
+                None => text.push_str(&printed(value).replace('\n', "\n  ")),
+            }
+            separator = ",\n  ";
+        }
+        text.push_str(if self.is_empty() { "{}" } else { "\n}" });
         if self.surrogates == Surrogates::StandIns {
             text = without_stand_ins(&text);
         }
@@ -312,6 +371,15 @@ impl Document {
         }
         Ok(place)
     }
+}
+
+fn printed(value: &Value) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer =
+        Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
+    // Writing a `Value` to a `Vec` has no way to fail: its keys are strings.
+    let _infallible = value.serialize(&mut serializer);
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 fn descend(root: &mut Value, mut way: impl Iterator<Item = impl AsRef<str>>) -> Option<&mut Value> {

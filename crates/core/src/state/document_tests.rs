@@ -39,6 +39,23 @@ fn the_last_of_two_equal_keys_counts() {
 }
 
 #[test]
+fn what_is_not_read_stays_as_it_stands() {
+    let text = "{\n  \"n\": 1,\n  \"log\": [ 1.0,2 ],\n  \"cut\": \"a\\ud83d\"\n}\n";
+    let mut document = Document::parse_only(text.as_bytes(), &["n"]).unwrap();
+    document.set(&["n"], 2).unwrap();
+    assert_eq!(document.to_text(), text.replace("\"n\": 1", "\"n\": 2"));
+    // Printed otherwise, or with a key twice, all of it is read.
+    for text in [
+        "{\"n\":1,\"a\":[1]}",
+        "{\n  \"a\": [0],\n  \"n\": 1,\n  \"a\": [1]\n}",
+    ] {
+        let document = Document::parse_only(text.as_bytes(), &["n"]).unwrap();
+        assert_eq!(document.array(&["a"]).unwrap(), [1]);
+    }
+    Document::parse_only(b"{\n  \"n\": 1,", &["n"]).unwrap_err();
+}
+
+#[test]
 fn a_flaw_says_where_it_is() {
     for (text, line, column) in [
         ("", 1, 0),
@@ -171,6 +188,22 @@ proptest! {
     }
 
     #[test]
+    fn a_change_of_members_that_were_read_alone_gives_the_same_text(root in objects(), value in values()) {
+        let text = document(&root.to_string()).to_text();
+        let names = root.as_object().unwrap().keys();
+        for name in names.map(String::as_str).chain(["new"]) {
+            let mut whole = document(&text);
+            let mut part = Document::parse_only(text.as_bytes(), &[name]).unwrap();
+            prop_assert_eq!(part.to_text(), text.as_str());
+            prop_assert_eq!(part.get(&[name]), whole.get(&[name]));
+            whole.set(&[name], value.clone()).unwrap();
+            part.set(&[name], value.clone()).unwrap();
+            prop_assert_eq!(part.to_text(), whole.to_text());
+            prop_assert_eq!(part.is_changed(), whole.is_changed());
+        }
+    }
+
+    #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         let _either = Document::parse(&bytes);
     }
@@ -186,9 +219,9 @@ proptest! {
         let read: Document = document(&text);
         let again = document(&read.to_text());
         prop_assert_eq!(again.to_text(), read.to_text());
-        let node = crate::json::Object::parse(&text).unwrap();
+        let node = Object::parse(&text).unwrap();
         let written = read.to_text();
-        let other = crate::json::Object::parse(&written).unwrap();
+        let other = Object::parse(&written).unwrap();
         prop_assert_eq!(node.str("a"), other.str("a"));
     }
 }

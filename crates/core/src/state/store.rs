@@ -36,7 +36,7 @@ pub use super::record::Seen;
 use super::record::{Record, digest, keep_copy};
 use super::spool::{Spool, Waiting};
 use super::timestamp;
-use super::version::version;
+use super::version::{VERSION, version};
 use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp, WriteFault};
 use crate::verdict::Fault;
 
@@ -175,13 +175,23 @@ impl Store {
     pub fn update<E>(
         &self,
         now: Timestamp,
+        change: impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Updated, UpdateError<E>> {
+        self.update_only(now, None, change)
+    }
+
+    /// The same for a change that looks at members of these names only.
+    fn update_only<E>(
+        &self,
+        now: Timestamp,
+        names: Option<&[&str]>,
         mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
         self.recover(&guard, now)?;
         let mut stage = self.choose_stage(&guard);
         for _ in 0..TRIES {
-            match self.attempt(now, &guard, stage, &mut change)? {
+            match self.attempt(now, &guard, stage, names, &mut change)? {
                 Attempt::Done(updated) => return Ok(updated),
                 Attempt::Failed(Failed::Conflict) => {}
                 Attempt::Failed(Failed::WrongDevice) => stage = Stage::Beside,
@@ -205,7 +215,12 @@ impl Store {
             Absent,
             Fault(EditFault),
         }
-        let updated = self.update(now, |document| {
+        let mut names: Vec<&str> = edits
+            .iter()
+            .filter_map(|edit| edit.path.first().map(String::as_str))
+            .collect();
+        names.push(VERSION);
+        let updated = self.update_only(now, Some(&names), |document| {
             if document.is_empty() {
                 return Err(Stop::Absent);
             }
@@ -287,7 +302,7 @@ impl Store {
     fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
         if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
-            let state = self.find(now)?;
+            let state = self.find(now, Some(&[VERSION]))?;
             let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
             self.spool
                 .settle(&intent, state)
@@ -325,9 +340,13 @@ impl Store {
         now: Timestamp,
         guard: &Guard,
         stage: Stage,
+        names: Option<&[&str]>,
         change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Attempt, UpdateError<E>> {
-        let (found, mut document) = match self.find(now)? {
+        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+        // What waits may look at any member.
+        let names = names.filter(|_| waiting.is_empty());
+        let (found, mut document) = match self.find(now, names)? {
             Some((found, document)) => (Some(found), document),
             None => (None, Document::default()),
         };
@@ -347,7 +366,7 @@ impl Store {
             refused: Vec::new(),
             foreign,
         };
-        self.make_waiting(found.as_ref(), &mut document, &mut updated)?;
+        make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
         let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
@@ -365,7 +384,7 @@ impl Store {
         updated.outcome = Written::Yes;
         if self.version == Version::Counted {
             // The document is an object and the path one key long: nothing can be in the way.
-            let _free = document.set(&["state_version"], updated.version);
+            let _free = document.set(&[VERSION], updated.version);
         }
         let text = document.to_text();
         if text.len() as u64 > STATE_CAP {
@@ -391,39 +410,6 @@ impl Store {
         }
         updated.after = text;
         Ok(Attempt::Done(updated))
-    }
-
-    /// Makes the changes that wait in the spool.
-    fn make_waiting(
-        &self,
-        found: Option<&Found>,
-        document: &mut Document,
-        updated: &mut Updated,
-    ) -> Result<(), StoreError> {
-        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
-        for Waiting { name, edits, cause } in waiting {
-            let result = match (found, edits) {
-                // They were meant for a state that is gone, not for the one made now.
-                (None, _) => Err("the state it was meant for is gone".to_owned()),
-                (Some(_), Err(reason)) => Err(reason),
-                (Some(_), Ok(edits)) => {
-                    edit::apply(&edits, document).map_err(|fault| fault.to_string())
-                }
-            };
-            match result {
-                Ok(()) => {
-                    let after = document.to_text().into_bytes();
-                    let before = std::mem::replace(&mut updated.before, after);
-                    updated.late.push(Late {
-                        name,
-                        cause,
-                        before,
-                    });
-                }
-                Err(reason) => updated.refused.push(Refused { name, reason }),
-            }
-        }
-        Ok(())
     }
 
     /// Writes a new text, or says why it has to be made again.
@@ -574,7 +560,11 @@ impl Store {
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(&self, now: Timestamp) -> Result<Option<(Found, Document)>, StoreError> {
+    fn find(
+        &self,
+        now: Timestamp,
+        names: Option<&[&str]>,
+    ) -> Result<Option<(Found, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -585,7 +575,11 @@ impl Store {
             let Some(Contents { bytes, identity }) = contents else {
                 return Ok(None);
             };
-            match Document::parse(&bytes) {
+            let parsed = match names {
+                Some(names) => Document::parse_only(&bytes, names),
+                None => Document::parse(&bytes),
+            };
+            match parsed {
                 Ok(document) => {
                     let seen = Seen {
                         identity,
@@ -620,6 +614,34 @@ impl Store {
         StoreError::Home {
             path: self.home.clone(),
             source,
+        }
+    }
+}
+
+/// Makes the changes that waited, if the state that they were meant for is there.
+fn make_waiting(
+    waiting: Vec<Waiting>,
+    is_there: bool,
+    document: &mut Document,
+    updated: &mut Updated,
+) {
+    for Waiting { name, edits, cause } in waiting {
+        let made = if is_there {
+            edits.and_then(|edits| edit::apply(&edits, document).map_err(|fault| fault.to_string()))
+        } else {
+            Err("the state it was meant for is gone".to_owned())
+        };
+        match made {
+            Ok(()) => {
+                let after = document.to_text().into_bytes();
+                let before = std::mem::replace(&mut updated.before, after);
+                updated.late.push(Late {
+                    name,
+                    cause,
+                    before,
+                });
+            }
+            Err(reason) => updated.refused.push(Refused { name, reason }),
         }
     }
 }

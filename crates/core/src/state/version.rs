@@ -5,15 +5,18 @@ use serde_json::Value;
 use super::document::{Document, whole};
 use crate::json::Object;
 
+/// The member that holds it.
+pub(super) const VERSION: &str = "state_version";
+
 /// The version of a document.
 pub(super) fn version(document: &Document) -> u64 {
-    document.get(&["state_version"]).map_or(0, counted)
+    document.get(&[VERSION]).map_or(0, counted)
 }
 
 /// The version in a text that is known to be a document.
 pub(crate) fn version_in(text: &str) -> u64 {
     let state = Object::parse(text).ok();
-    let version = state.and_then(|state| state.get("state_version"));
+    let version = state.and_then(|state| state.get(VERSION));
     version
         .and_then(|node| serde_json::from_str(node.text()).ok())
         .map_or(0, |value| counted(&value))

@@ -6,7 +6,6 @@
 
 mod ci;
 mod cross;
-mod flat;
 mod keys;
 mod node;
 mod reader;

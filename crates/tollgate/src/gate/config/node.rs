@@ -5,8 +5,6 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::flat;
-
 /// A value and the line it is on.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -61,14 +59,6 @@ impl Node {
                 value: Value::Null,
             });
         }
-        match flat::read(text) {
-            Some(node) => Ok(node),
-            None => Self::parse_any(text),
-        }
-    }
-
-    /// Reads one document by the YAML library, whatever it is.
-    pub(super) fn parse_any(text: &str) -> Result<Self, Broken> {
         let spanned: Spanned<Value> =
             serde_saphyr::from_str(text).map_err(|error| Broken::new(&error))?;
         Ok(spanned.into())

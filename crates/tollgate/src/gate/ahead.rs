@@ -6,10 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tollgate_core::project::Layout;
 
-use super::config::{CHECKS, Config};
+use super::config::Config;
 use super::git::Git;
 use super::plain::Plain;
-use super::reads::{Reads, Telling};
 
 /// A shorter index is of so few files that they are looked through sooner than anybody else has
 /// begun.
@@ -31,28 +30,23 @@ pub(crate) struct Ahead {
 pub(crate) struct Look {
     root: PathBuf,
     besides: PathBuf,
-    reads: Reads,
     seen: Sender<Option<Plain>>,
     is_long: bool,
 }
 
 impl Ahead {
-    /// What will be seen, what there is to do for it, and whom to tell which files of checks were
-    /// read, if many were; none if it is not worth it.
-    pub(crate) fn of(layout: &Layout) -> Option<(Self, Look, Telling)> {
+    /// What will be seen, and what there is to do for it; none if it is not worth it.
+    pub(crate) fn of(layout: &Layout) -> Option<(Self, Look)> {
         let root = layout.root().to_owned();
         let index = root.join(".git/index").metadata().ok()?.len();
         if index < TINY {
             return None;
         }
         let logs = root.join(layout.default_log_dir());
-        let home = layout.gates_home();
-        let (reads, telling) = Reads::of(&home.strip_prefix(&root).ok()?.join(CHECKS));
         let (send, receive) = channel();
         let look = Look {
             root,
             besides: logs.clone(),
-            reads,
             seen: send,
             is_long: index >= LONG,
         };
@@ -60,7 +54,7 @@ impl Ahead {
             logs,
             seen: receive,
         };
-        Some((ahead, look, telling))
+        Some((ahead, look))
     }
 
     /// What was seen: perhaps that git has to look. None if it does not count.
@@ -87,8 +81,7 @@ impl Look {
         let plain = || {
             let git = Git::at(&self.root).ok()?;
             let besides = self.besides.strip_prefix(git.top()).ok();
-            let reads = Some(self.reads).filter(|_| git.top() == self.root);
-            Plain::take(&git, besides, reads.unwrap_or_else(Reads::none))
+            Plain::take(&git, besides)
         };
         let _nobody_wants_it = self.seen.send(plain());
     }

@@ -22,7 +22,6 @@ mod journalled;
 pub(crate) mod logs;
 mod nested;
 mod plain;
-pub(crate) mod reads;
 mod reason;
 pub(crate) mod record;
 mod request;

@@ -14,7 +14,6 @@ use super::git::{Asked, Git, GitError};
 use super::index::Moved;
 use super::nested;
 use super::plain::Plain;
-use super::reads::Reads;
 use super::tree::Tree;
 
 /// The work tree that is being looked through.
@@ -63,7 +62,7 @@ impl Snapshot {
         local: &Path,
         logs: Option<&Path>,
     ) -> Result<Self, GitError> {
-        Self::of(Plain::take(git, logs, Reads::none()), git, local, logs)
+        Self::of(Plain::take(git, logs), git, local, logs)
     }
 
     /// What was seen without git; else git begins to look.

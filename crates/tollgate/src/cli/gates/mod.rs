@@ -25,7 +25,6 @@ use super::{Answer, ERROR, HINT, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::Which;
-use crate::gate::reads::Telling;
 use crate::gate::reset::reset;
 
 #[derive(Debug, clap::Subcommand)]
@@ -142,18 +141,17 @@ struct Project {
 impl Project {
     /// The project here, or what to say instead.
     fn load() -> Result<Self, ConfigError> {
-        Self::load_with(|_| None)
+        Self::load_with(|_| ())
     }
 
-    /// The same. As soon as it is known where it is, `found` is told, and says who wants to know
-    /// what is read.
-    fn load_with(found: impl FnOnce(&Layout) -> Option<Telling>) -> Result<Self, ConfigError> {
+    /// The same. As soon as it is known where it is, `found` is told.
+    fn load_with(found: impl FnOnce(&Layout)) -> Result<Self, ConfigError> {
         let env = crate::hook::environment();
         let here = env.cwd.clone().unwrap_or_default();
         let layout = Layout::find(&env, env.cwd.as_deref())
             .ok_or_else(|| ConfigError::Missing(here.join(".gauntlet/config.yml")))?;
-        let telling = found(&layout);
-        let config = Config::load_telling(&layout, &env, telling)?;
+        found(&layout);
+        let config = Config::load(&layout, &env)?;
         Ok(Self {
             layout,
             env,
@@ -163,13 +161,10 @@ impl Project {
 
     /// The same with its warnings told, or the error told and the exit code.
     fn open(as_json: bool) -> Result<Self, ExitCode> {
-        Self::open_with(as_json, |_| None)
+        Self::open_with(as_json, |_| ())
     }
 
-    fn open_with(
-        as_json: bool,
-        found: impl FnOnce(&Layout) -> Option<Telling>,
-    ) -> Result<Self, ExitCode> {
+    fn open_with(as_json: bool, found: impl FnOnce(&Layout)) -> Result<Self, ExitCode> {
         let project = Self::load_with(found).map_err(|error| unconfigured(&error, as_json))?;
         for problem in &project.config.warnings {
             anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&problem.to_string()));

@@ -34,11 +34,8 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
     let (mut opening, mut ahead) = (None, None);
     let project = Project::open_with(arguments.json, |layout| {
-        let (look, telling);
-        (ahead, look, telling) = match Ahead::of(layout) {
-            Some((ahead, look, telling)) => (Some(ahead), Some(look), Some(telling)),
-            None => (None, None, None),
-        };
+        let look;
+        (ahead, look) = Ahead::of(layout).unzip();
         // Whoever says `run` expects something to run. One thread is enough for both, unless the
         // children would have to wait.
         opening = Some(match look {
@@ -49,7 +46,6 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             Some(look) => Opening::begin(&consent, None, || look.take()),
             None => Opening::begin(&consent, None, || ()),
         });
-        telling
     });
     let project = match project {
         Ok(project) => project,

@@ -25,11 +25,6 @@ use reader::Reader;
 pub(crate) use review::Review;
 pub(crate) use table::{Problem, Weight, nearest};
 
-use super::reads::Telling;
-
-/// Where checks are, in the gates' home.
-pub(super) const CHECKS: &str = "checks";
-
 /// How long a gate may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -173,27 +168,14 @@ impl Config {
 
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
-        Self::load_telling(layout, env, None)
-    }
-
-    /// The same. If it has many checks, somebody is told what was read.
-    pub(crate) fn load_telling(
-        layout: &Layout,
-        env: &Env,
-        telling: Option<Telling>,
-    ) -> Result<Self, ConfigError> {
         let home = layout.gates_home();
         let file = home.join("config.yml");
         let mut reader = Reader::new(layout.root());
         let Some(text) = reader.text(&file) else {
             return Err(reader.without(file));
         };
-        // What is said about the checks comes after what is said about this file.
-        let mut checks_reader = Reader::new(layout.root());
-        let files = checks_reader.named_files(&home.join(CHECKS), &["yml", "yaml"]);
-        let parse = || reader.parse(&file, &text, &keys::CONFIG);
-        let (node, checks) = checks_reader.checks(&files, &home, telling, parse);
-        reader.take_over(checks_reader);
+        let node = reader.parse(&file, &text, &keys::CONFIG);
+        let checks = reader.checks(&home.join("checks"), &home);
         let reviews = reader.reviews(&home.join("reviews"), &home);
         let global = env.home.as_deref().and_then(|home| reader.global(home));
         let mut config = Self::assemble(

@@ -1,25 +1,16 @@
 //! Reading the files, and collecting what is wrong with them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tollgate_core::fs;
 use tollgate_core::project::{Layout, lexical};
 
 use super::table::{Examiner, Table};
 use super::{Check, ConfigError, Node, Problem, Weight, keys};
-use crate::gate::reads::{Read, Telling};
 
 /// No configuration file is larger.
 const CAP: u64 = 1 << 20;
-
-/// From so many check files on, a second thread is worth its start.
-const MANY: usize = 24;
-
-/// So many are read before one looks who has time.
-const PIECE: usize = 8;
 
 /// Reads files and collects what is wrong with them.
 pub(super) struct Reader<'a> {
@@ -27,8 +18,6 @@ pub(super) struct Reader<'a> {
     pub(super) problems: Vec<Problem>,
     /// Gates whose file is there and could not be read, which is among the problems.
     pub(super) unread: BTreeSet<PathBuf>,
-    /// What was read of checks, if somebody wants to know.
-    reads: Option<Vec<Read>>,
 }
 
 impl<'a> Reader<'a> {
@@ -37,7 +26,6 @@ impl<'a> Reader<'a> {
             root,
             problems: Vec::new(),
             unread: BTreeSet::new(),
-            reads: None,
         }
     }
 
@@ -52,16 +40,10 @@ impl<'a> Reader<'a> {
 
     /// A file's text; none if it is not there, or cannot be read, which is a problem then.
     pub(super) fn text(&mut self, file: &Path) -> Option<String> {
-        let (text, _) = self.read(file)?;
-        Some(without_mark(&text).to_owned())
-    }
-
-    /// The same with all its bytes, and what the system says of the file.
-    fn read(&mut self, file: &Path) -> Option<(String, Metadata)> {
-        let wrong = match fs::read_described(file, CAP) {
+        let wrong = match fs::read_regular(file, CAP) {
             Ok(None) => return None,
-            Ok(Some((contents, metadata))) => match String::from_utf8(contents.bytes) {
-                Ok(text) => return Some((text, metadata)),
+            Ok(Some(contents)) => match String::from_utf8(contents.bytes) {
+                Ok(text) => return Some(without_mark(&text).to_owned()),
                 Err(_) => "the file is not UTF-8 text".to_owned(),
             },
             Err(fault) => fault.to_string(),
@@ -90,82 +72,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads checks, and has something else done before or beside it. Many files are read by two
-    /// threads, and whoever else wants to know what is in them is told.
-    pub(super) fn checks<T>(
-        &mut self,
-        files: &[(String, PathBuf)],
-        home: &Path,
-        telling: Option<Telling>,
-        also: impl FnOnce() -> T,
-    ) -> (T, BTreeMap<String, Check>) {
-        if files.len() < MANY {
-            // Whoever waits had better read them as well.
-            drop(telling);
-            return (also(), self.checks_in(files, home).into_iter().collect());
-        }
-        let root = self.root;
-        let next = AtomicUsize::new(0);
-        // Whoever has time takes the next piece.
-        let read = || {
-            let pieces = std::iter::from_fn(|| {
-                let at = next.fetch_add(PIECE, Ordering::Relaxed);
-                let rest = files.get(at..).filter(|rest| !rest.is_empty())?;
-                let mut reader = Reader::new(root);
-                reader.reads = telling.is_some().then(Vec::new);
-                let checks = reader.checks_in(rest.get(..PIECE).unwrap_or(rest), home);
-                Some((at, reader, checks))
-            });
-            pieces.collect::<Vec<_>>()
-        };
-        let (also, mut pieces, others) = std::thread::scope(|scope| {
-            let others = scope.spawn(read);
-            (also(), read(), others.join())
-        });
-        pieces.append(&mut others.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        pieces.sort_unstable_by_key(|(at, ..)| *at);
+    pub(super) fn checks(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Check> {
         let mut checks = BTreeMap::new();
-        for (_, reader, read) in pieces {
-            self.take_over(reader);
-            checks.extend(read);
-        }
-        if let Some((telling, reads)) = telling.zip(self.reads.take()) {
-            let _nobody_asks = telling.send(reads);
-        }
-        (also, checks)
-    }
-
-    /// What another one found comes after what this one did.
-    pub(super) fn take_over(&mut self, mut other: Self) {
-        self.problems.append(&mut other.problems);
-        self.unread.append(&mut other.unread);
-        if let Some(reads) = &mut other.reads {
-            self.reads.get_or_insert_default().append(reads);
-        }
-    }
-
-    fn checks_in(&mut self, files: &[(String, PathBuf)], home: &Path) -> Vec<(String, Check)> {
-        let read = |(name, file): &(String, PathBuf)| {
-            let check = self.check(file, home);
-            if check.is_none() {
-                self.unread.insert(file.with_extension(""));
+        for (name, file) in self.named_files(directory, &["yml", "yaml"]) {
+            match self.check(&file, home) {
+                Some(check) => {
+                    checks.insert(name, check);
+                }
+                None => {
+                    self.unread.insert(file.with_extension(""));
+                }
             }
-            Some((name.clone(), check?))
-        };
-        files.iter().filter_map(read).collect()
+        }
+        checks
     }
 
     fn check(&mut self, file: &Path, home: &Path) -> Option<Check> {
-        let (text, metadata) = self.read(file)?;
-        let node = self.parse(file, without_mark(&text), &keys::CHECK);
-        if let Some(reads) = &mut self.reads {
-            reads.push(Read {
-                name: file.file_name().unwrap_or_default().to_owned(),
-                metadata,
-                bytes: text.into_bytes(),
-            });
-        }
-        let node = node?;
+        let text = self.text(file)?;
+        let node = self.parse(file, &text, &keys::CHECK)?;
         let mut check = Check::read(&node);
         if check.fail_fast && check.parallel {
             let line = node.get("fail_fast").map_or(0, |node| node.line);

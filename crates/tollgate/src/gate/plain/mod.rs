@@ -21,13 +21,12 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::git::{Git, GitError};
 use super::index::{self, Moved};
-use super::reads::Reads;
 use objects::{Id, Kind, Object, Objects};
 use settings::Surroundings;
 use trees::{Directory, Node};
@@ -61,21 +60,17 @@ pub(super) struct Unwritten {
 }
 
 impl Plain {
-    /// Looks at the work tree without `logs`, of which somebody else may read something. None if
-    /// git has to.
-    pub(super) fn take(git: &Git, logs: Option<&Path>, reads: Reads) -> Option<Self> {
-        Self::take_in(git, logs, reads, &Surroundings::of_process())
+    /// Looks at the work tree without `logs`. None if git has to.
+    pub(super) fn take(git: &Git, logs: Option<&Path>) -> Option<Self> {
+        Self::take_in(git, logs, &Surroundings::of_process())
     }
 
-    fn take_in(
-        git: &Git,
-        logs: Option<&Path>,
-        reads: Reads,
-        around: &Surroundings,
-    ) -> Option<Self> {
+    fn take_in(git: &Git, logs: Option<&Path>, around: &Surroundings) -> Option<Self> {
         if !cfg!(target_os = "linux") {
             return None;
         }
+        // Before anything is read.
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         let repository = git.repository();
         settings::is_ours(repository, git.root())?;
         let rules = around.rules(repository)?;
@@ -111,13 +106,11 @@ impl Plain {
         if entries.iter().any(is_beside) {
             return None;
         }
-        let at = reads.since().duration_since(UNIX_EPOCH).ok()?;
         let walk = Walk {
             written: file.as_ref().map(|file| file.identity.modified),
             rules,
             besides,
             known: known_trees(rest)?,
-            reads,
             path: Vec::new(),
             names: 0,
             bytes: 0,

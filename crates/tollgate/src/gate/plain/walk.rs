@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
-use std::fs::Metadata;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
@@ -13,7 +11,6 @@ use super::ignore::Rules;
 use super::objects::{Id, Kind, Object};
 use super::trees::{Directory, FILE, File, LINK, Node, PROGRAM};
 use crate::gate::index::{Entry, low};
-use crate::gate::reads::Reads;
 
 /// Beyond so many names, so many bytes that nobody knows, or so deep, git is as fast.
 const NAMES: usize = 20_000;
@@ -56,8 +53,6 @@ pub(super) struct Walk<'w> {
     pub(super) besides: Option<&'w [u8]>,
     /// The trees that are in the repository.
     pub(super) known: BTreeSet<Id>,
-    /// What somebody else reads.
-    pub(super) reads: Reads,
     pub(super) path: Vec<u8>,
     pub(super) names: usize,
     pub(super) bytes: u64,
@@ -90,18 +85,6 @@ impl Seen {
             size: number(stat.st_size).cast_unsigned(),
             mode: u32::try_from(number(stat.st_mode)).ok().and_then(mode_of),
             owners: (stat.st_uid, stat.st_gid),
-        }
-    }
-
-    /// The same, of what the standard library asked for.
-    fn of_metadata(metadata: &Metadata) -> Self {
-        Self {
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            mode: mode_of(metadata.mode()),
-            owners: (metadata.uid(), metadata.gid()),
         }
     }
 
@@ -337,8 +320,6 @@ impl Walk<'_> {
             let seen = Seen::of(&stat()?);
             let target = rustix::fs::readlinkat(place, name, Vec::new()).ok()?;
             (seen, target.into_bytes())
-        } else if let Some((seen, content)) = self.read_elsewhere() {
-            (seen, content)
         } else {
             let file = open(place, name, OFlags::empty())?;
             let seen = Seen::of(&rustix::fs::fstat(&file).ok()?);
@@ -358,15 +339,6 @@ impl Walk<'_> {
             id,
             seen,
         })
-    }
-
-    /// What somebody else read of the regular file at `self.path`.
-    fn read_elsewhere(&mut self) -> Option<(Seen, Vec<u8>)> {
-        let read = self.reads.take(&self.path)?;
-        let seen = Seen::of_metadata(&read.metadata);
-        let is_whole = read.bytes.len() as u64 == seen.size;
-        let is_file = matches!(seen.mode, Some(FILE | PROGRAM));
-        (is_whole && is_file).then_some((seen, read.bytes))
     }
 }
 

@@ -91,12 +91,7 @@ impl Ground {
 
     fn plain(&self) -> Option<Plain> {
         let around = Surroundings::of(self.variables().into_iter());
-        Plain::take_in(
-            &self.opened(),
-            Some(Path::new(LOGS)),
-            Reads::none(),
-            &around,
-        )
+        Plain::take_in(&self.opened(), Some(Path::new(LOGS)), &around)
     }
 
     /// The tree that git writes.

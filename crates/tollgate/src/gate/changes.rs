@@ -3,13 +3,10 @@
 //! The newer tree is the work tree as it is, with staged, unstaged and untracked files
 //! (`snapshot`). Its name also is the evidence that a pass is bound to.
 
-use std::collections::HashSet;
 use std::path::Path;
 
-use super::adding::diff_index;
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
-use super::index;
 use super::nested;
 use super::snapshot::Snapshot;
 use super::tree::Tree;
@@ -284,9 +281,9 @@ pub(super) fn diff_tree(git: &Git, base: &str, head: &str) -> Asked {
     ])
 }
 
-/// What changed, for a question that nothing depends on: git compares base, index and work tree in
-/// parallel, and no tree is written.
-pub(crate) fn glance(
+/// The paths that a scope is about: what differs between its base and the work tree, or between two
+/// commits.
+pub(crate) fn of_scope(
     git: &Git,
     scope: &Scope,
     env: &Env,
@@ -296,72 +293,11 @@ pub(crate) fn glance(
     if let Some(pair) = committed_pair(git, scope, env, &name)? {
         return between(git, &pair, config);
     }
-    let others = git.ask(["ls-files", "-z", "--others", "--exclude-standard"]);
-    let edited = git.ask(DIFF);
+    let snapshot = Snapshot::begin(git, config)?;
     let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
-    let staged = diff_index(git, &git.index(), "--name-only", &from);
-    // It is read while git works.
-    let special = index::special(git, &git.index());
-    let mut paths = others.paths()?;
-    let edited: HashSet<String> = edited.paths()?.into_iter().collect();
-    let staged: HashSet<String> = staged.paths()?.into_iter().collect();
-    // What git was told not to look at, and what lies in other repositories, is only seen when it
-    // is put together.
-    if !special.is_empty() || paths.iter().any(|path| path.ends_with('/')) {
-        let taken = Snapshot::begin(git, config)?.taken(git)?;
-        let mut paths = taken.since(git, &from)?;
-        tidy(&mut paths, config);
-        return Ok(paths);
-    }
-    // What is staged and edited again may be as it was in the base.
-    let both: Vec<String> = staged.intersection(&edited).cloned().collect();
-    paths.extend(staged.symmetric_difference(&edited).cloned());
-    paths.extend(differing(git, &from, &both)?);
+    let mut paths = snapshot.taken(git)?.since(git, &from)?;
     tidy(&mut paths, config);
     Ok(paths)
-}
-
-/// Every file of the project that git does not ignore.
-pub(crate) fn all_files(git: &Git, config: &Config) -> Result<Vec<String>, GitError> {
-    let asked = git.ask([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
-    let mut paths = asked.paths()?;
-    tidy(&mut paths, config);
-    Ok(paths)
-}
-
-/// The names of what differs between index and work tree.
-const DIFF: [&str; 6] = [
-    "diff",
-    "--name-only",
-    "-z",
-    "--no-renames",
-    "--no-ext-diff",
-    "--relative",
-];
-
-/// Which of these paths differ between a commit and the work tree.
-fn differing(git: &Git, from: &str, paths: &[String]) -> Result<Vec<String>, GitError> {
-    /// More of them than this are not all said on one command line.
-    const MOST: usize = 500;
-    if paths.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut args = DIFF.to_vec();
-    args.extend(["--end-of-options", from, "--"]);
-    if paths.len() <= MOST {
-        args.insert(0, "--literal-pathspecs");
-        args.extend(paths.iter().map(String::as_str));
-    }
-    let wanted: HashSet<&String> = paths.iter().collect();
-    let mut differ = git.ask(args).paths()?;
-    differ.retain(|path| wanted.contains(path));
-    Ok(differ)
 }
 
 /// Sorted, once each, without Tollgate's own files.

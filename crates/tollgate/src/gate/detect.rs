@@ -21,8 +21,8 @@ pub(crate) struct Detected {
     pub(crate) since_pass: bool,
     /// Gates that failed and run again, whatever changed.
     pub(crate) failed: BTreeSet<String>,
-    /// Every file, if no pass of these gates is on record; their checks run, whatever changed.
-    pub(crate) never_passed: Vec<String>,
+    /// Whether a pass of these gates is on record, or does not matter; otherwise all checks run.
+    pub(crate) is_passed: bool,
 }
 
 /// Finds out what a run would be about, without running anything.
@@ -45,15 +45,10 @@ pub(crate) fn detect(
     let since_pass = since.is_some();
     let changed = match since {
         Some(changed) => changed,
-        None => changes::glance(&git, scope, env, config)?,
+        None => changes::of_scope(&git, scope, env, config)?,
     };
     // As a run has it: a pull request in CI is about its changes.
     let is_whole = !since_pass && !scope.is_narrowed() && (!env.ci || changed.is_empty());
-    let never_passed = if is_whole {
-        changes::all_files(&git, config)?
-    } else {
-        Vec::new()
-    };
     // The logs of another branch are put away before a run.
     let last = record.last.filter(|last| last.branch == git.branch());
     let failed = last.map(|last| last.failed).unwrap_or_default();
@@ -61,6 +56,6 @@ pub(crate) fn detect(
         changed,
         since_pass,
         failed: failed.into_iter().map(|failure| failure.id).collect(),
-        never_passed,
+        is_passed: !is_whole,
     })
 }

@@ -207,11 +207,6 @@ impl Git {
         self.repository.common_dir == other.repository.common_dir
     }
 
-    /// Where the repository's files lie.
-    pub(super) fn repository(&self) -> &Repository {
-        &self.repository
-    }
-
     /// The project's root.
     pub(crate) fn root(&self) -> &Path {
         &self.root

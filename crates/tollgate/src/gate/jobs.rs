@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tollgate_core::env::Env;
 
+use std::path::Path;
+
 use super::config::{Check, Config, EntryPoint, Review};
 
 /// One gate at one place.
@@ -103,23 +105,51 @@ pub(crate) fn plan<'c>(
     tidy(jobs)
 }
 
-/// What a run is about: what the changes call for, what failed, and the checks of `never_passed`
-/// files, whether they changed or not. A review is about changes, so it is not among the last.
+/// What a run is about: what the changes call for, what failed, and if no pass is on record, every
+/// check. A review is about changes, so it is not among the last.
 pub(crate) fn wanted<'c>(
     config: &'c Config,
     (changed, failed): (&[String], &BTreeSet<String>),
-    never_passed: &[String],
+    is_passed: bool,
     which: Which,
     site: Site,
 ) -> Vec<Job<'c>> {
     let planned = plan(config, changed, which, site);
     let again = again(config, failed, which, site);
-    let mut jobs = union(planned, again);
-    if which != Which::Reviews && !never_passed.is_empty() {
-        let untried = plan(config, never_passed, Which::Checks, site);
-        jobs = union(untried, jobs);
+    let jobs = union(planned, again);
+    if is_passed || which == Which::Reviews {
+        return jobs;
     }
-    jobs
+    let mut all = Vec::new();
+    for entry in &config.entry_points {
+        for path in on_disk(&config.root, &entry.path) {
+            add(config, entry, &path, Which::Checks, site, &mut all);
+        }
+    }
+    union(tidy(all), jobs)
+}
+
+/// An entry point as it is on disk: each directory of `dir/*`, in the order of their names, and
+/// nothing for a path that does not exist.
+pub(crate) fn on_disk(root: &Path, entry: &str) -> Vec<String> {
+    if let Some(parent) = each_directory(entry) {
+        let entries = std::fs::read_dir(root.join(parent));
+        let mut names: Vec<String> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        let path = |name| format!("{parent}/{name}");
+        return names.into_iter().map(path).collect();
+    }
+    if is_glob(entry) || root.join(entry).exists() {
+        vec![entry.to_owned()]
+    } else {
+        Vec::new()
+    }
 }
 
 /// The jobs with these ids, whatever changed: what failed is run again.

@@ -6,8 +6,6 @@
 //! logs, record, archive. [`stop`] decides an agent's stop with it. Nothing here prints: who
 //! wants to see a run while it goes on passes an [`Observer`].
 
-mod adding;
-pub(crate) mod ahead;
 mod changes;
 mod check;
 pub(crate) mod config;
@@ -21,7 +19,6 @@ pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
 mod nested;
-mod plain;
 mod reason;
 pub(crate) mod record;
 mod request;

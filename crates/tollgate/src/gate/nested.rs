@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::adding::Adding;
 use super::changes;
 use super::git::{Git, GitError};
-use super::index;
+use super::index::Listing;
+use super::snapshot::Snapshot;
 
 /// Repositories in repositories: more than a few is a circle.
 const DEPTH: u32 = 5;
@@ -35,16 +35,14 @@ pub(super) fn at(outer: &Git, path: &Path) -> Option<Git> {
     (inner.top() == path && !inner.is_same_repository(outer)).then_some(inner)
 }
 
-/// Notes what lies in the work trees at `paths`, which are relative to the top, in an index. Says
-/// whether that is more than what git notes.
+/// Notes what lies in the work trees at `paths`, which are relative to the top, in an index.
 pub(super) fn note(
     git: &Git,
     index: &Path,
     paths: &[PathBuf],
     place: &Path,
     depth: u32,
-) -> Result<bool, GitError> {
-    let mut noted = false;
+) -> Result<(), GitError> {
     for path in paths {
         let Some(inner) = at(git, &git.top().join(path)) else {
             continue;
@@ -52,7 +50,7 @@ pub(super) fn note(
         if depth >= DEPTH || is_as_committed(&inner)? {
             continue;
         }
-        let added = Adding::begin_in(&inner, place, None)?.added_at(&inner, depth + 1)?;
+        let added = Snapshot::begin_in(&inner, place, None)?.taken_at(&inner, depth + 1)?;
         let tree = added.tree(&inner).name()?.to_owned();
         let mut entry = std::ffi::OsString::from(format!("{LINK},{tree},"));
         entry.push(path);
@@ -64,9 +62,8 @@ pub(super) fn note(
                 .chain([entry.as_os_str()]),
         );
         git.ask_with_index(index, args).bytes()?;
-        noted = true;
     }
-    Ok(noted)
+    Ok(())
 }
 
 /// Whether a work tree is its last commit, so that the commit says it all.
@@ -78,7 +75,8 @@ fn is_as_committed(git: &Git) -> Result<bool, GitError> {
         "--untracked-files=normal",
         "--ignore-submodules=none",
     ]);
-    let hides_nothing = index::special(git, &git.index()).hidden.is_empty();
+    let special = Listing::of(git, &git.index()).special(git);
+    let hides_nothing = special.hidden.is_empty();
     Ok(asked.bytes()?.is_empty() && hides_nothing)
 }
 

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::ahead::Ahead;
 use super::changes::Scope;
 use super::git::GitError;
 use super::jobs::Which;
@@ -29,8 +28,6 @@ pub(crate) struct Request<'r> {
     pub(crate) asker: Asker,
     /// What is being prepared for children already.
     pub(crate) opening: RefCell<Option<Opening>>,
-    /// The look at the work tree that is being taken already.
-    pub(crate) ahead: RefCell<Option<Ahead>>,
 }
 
 /// Who asked for a run, for the journal.

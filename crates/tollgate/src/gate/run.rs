@@ -15,7 +15,7 @@ use super::changes::{self, Ground, Pair};
 use super::config::Config;
 use super::console::{Console, PlainLog, plain};
 use super::definitions::Definitions;
-use super::git::{Asked, Git, GitError};
+use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
@@ -103,7 +103,7 @@ impl Run<'_> {
             return Ok(result);
         }
         self.start_afresh(&git, &ground, &base, &work.pair, &mut record)?;
-        let jobs = self.jobs(&git, &record, &work)?;
+        let jobs = self.jobs(&record, &work);
         if jobs.is_empty() {
             return self.nothing_to_run(&record, &work);
         }
@@ -230,7 +230,7 @@ impl Run<'_> {
             Purpose::Command => changes::committed_pair(git, scope, self.env, base)?,
         };
         // git looks through the work tree while the rest is found out.
-        let snapshot = Snapshot::go_on(self.request.ahead.take(), git, self.config)?;
+        let snapshot = Snapshot::begin(git, self.config)?;
         let ground = Ground::survey(git, base, record.common.as_ref());
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;
@@ -241,21 +241,8 @@ impl Run<'_> {
         let verified = record.verified.as_ref().filter(|verified| {
             !self.is_partial() && !self.env.ci && verified.definitions == self.definitions()
         });
-        // Against the base, what is staged can be known before the work tree is looked through.
-        let older = match verified {
-            Some(_) => None,
-            None => Some(ground.base(git, scope, base)?),
-        };
-        let staged = older
-            .as_ref()
-            .and_then(|(older, _)| snapshot.staged_since(git, older));
-        if staged.is_some() {
-            // While git looks.
-            self.definitions();
-        }
-        let staged = staged.map(Asked::paths).transpose()?;
         let taken = snapshot.taken(git)?;
-        // The tree is written while the gates run on it.
+        // git writes the tree while the rest is found out and the gates begin.
         let head = taken.tree(git);
         // git removes a tree that nothing points to after some weeks; then the base it is.
         let since = verified.and_then(|verified| {
@@ -264,13 +251,9 @@ impl Run<'_> {
             Some((verified.tree.clone(), label, paths))
         });
         let narrowed = since.is_some();
-        let (older, label, mut changed) = match (since, older) {
-            (Some(since), _) => since,
-            (None, Some((older, label))) => {
-                let changed = taken.since_staged(git, &older, staged)?;
-                (older, label, changed)
-            }
-            (None, None) => {
+        let (older, label, mut changed) = match since {
+            Some(since) => since,
+            None => {
                 let (older, label) = ground.base(git, scope, base)?;
                 let changed = taken.since(git, &older)?;
                 (older, label, changed)
@@ -297,7 +280,7 @@ impl Run<'_> {
     }
 
     /// What the changes call for, what failed last time, and the checks that never passed.
-    fn jobs(&self, git: &Git, record: &Record, work: &Work) -> Result<Vec<Job<'_>>, GitError> {
+    fn jobs(&self, record: &Record, work: &Work) -> Vec<Job<'_>> {
         let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
@@ -306,17 +289,13 @@ impl Run<'_> {
             .flat_map(|last| &last.failed)
             .map(|failure| failure.id.clone())
             .collect();
-        let never_passed = if self.wants_never_passed(work) {
-            changes::all_files(git, self.config)?
-        } else {
-            Vec::new()
-        };
         let called_for = (work.changed.as_slice(), &failed);
-        let mut jobs = jobs::wanted(self.config, called_for, &never_passed, which, site);
+        let is_passed = !self.wants_never_passed(work);
+        let mut jobs = jobs::wanted(self.config, called_for, is_passed, which, site);
         if let Some(name) = &self.request.gate {
             jobs.retain(|job| job.name == name);
         }
-        Ok(jobs)
+        jobs
     }
 
     /// Whether checks run that the changes do not call for, because no pass of these gates is on
@@ -450,8 +429,7 @@ impl Run<'_> {
         let (results, (status, failed), saved, archived, evidence) = std::thread::scope(|scope| {
             let mut archiving = None;
             // What does not depend on how the gates end need not wait for it.
-            let meanwhile: [&dyn Fn(); 3] = [
-                &|| subject.work.pair.head.write_ahead(),
+            let meanwhile: [&dyn Fn(); 2] = [
                 &|| {
                     self.definitions();
                 },

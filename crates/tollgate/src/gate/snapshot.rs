@@ -1,33 +1,46 @@
-//! The work tree as it is, staged, unstaged and untracked files together; the person's index, stash
-//! and files are never touched.
+//! The work tree as it is, staged, unstaged and untracked files together, put by git into an index of
+//! its own: the person's index, stash and files are never touched.
 //!
-//! There are two ways to it, with the same answers: `plain`, which reads the files itself, where
-//! nothing stands against that, and `adding`, which has git do it.
+//! Every file that git does not ignore counts, also one that git was told not to look at, and those
+//! in repositories inside.
 
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
-use super::adding::{Added, Adding};
-use super::ahead::Ahead;
-use super::changes;
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
-use super::index::Moved;
+use super::index::{self, Listing, Moved};
 use super::nested;
-use super::plain::Plain;
 use super::tree::Tree;
+use crate::process;
+use tollgate_core::fs;
 
-/// The work tree that is being looked through.
+/// What the directories of temporary indexes begin with; the process follows.
+const INDEX: &str = "index-";
+
+/// So many paths go on one command line.
+const AT_ONCE: usize = 400;
+
+/// The work tree, while git puts it into an index of its own.
 #[derive(Debug)]
-pub(crate) enum Snapshot {
-    Plain(Plain),
-    ByGit(Adding),
+pub(crate) struct Snapshot {
+    directory: tempfile::TempDir,
+    asked: Asked,
+    /// What git was asked.
+    args: Vec<OsString>,
+    /// The person's index.
+    listing: Listing,
 }
 
-/// The work tree as it was found.
+/// The work tree in an index of its own.
 #[derive(Debug)]
-pub(crate) enum Taken {
-    Plain(Plain),
-    ByGit(Added),
+pub(crate) struct Taken {
+    directory: tempfile::TempDir,
+}
+
+fn trouble(error: &std::io::Error) -> GitError {
+    GitError::new(format!("a temporary index cannot be written: {error}"))
 }
 
 /// Writes the work tree as it is into git's objects and says its name.
@@ -38,22 +51,10 @@ pub(crate) fn snapshot(git: &Git, config: &Config) -> Result<String, GitError> {
 }
 
 impl Snapshot {
-    /// Begins; git, where it is asked, works on it while other things are done.
+    /// Begins; git works on it while other things are done.
     pub(crate) fn begin(git: &Git, config: &Config) -> Result<Self, GitError> {
-        Self::go_on(None, git, config)
-    }
-
-    /// The same, where somebody may have begun already.
-    pub(super) fn go_on(
-        ahead: Option<Ahead>,
-        git: &Git,
-        config: &Config,
-    ) -> Result<Self, GitError> {
         let logs = config.log_dir.strip_prefix(git.top()).ok();
-        match ahead.and_then(|ahead| ahead.seen(config)) {
-            Some(seen) => Self::of(seen, git, &config.local, logs),
-            None => Self::begin_without(git, &config.local, logs),
-        }
+        Self::begin_without(git, &config.local, logs)
     }
 
     /// The same with the private directory `local`, without `logs`.
@@ -62,84 +63,157 @@ impl Snapshot {
         local: &Path,
         logs: Option<&Path>,
     ) -> Result<Self, GitError> {
-        Self::of(Plain::take(git, logs), git, local, logs)
+        fs::private_directory(local).map_err(|error| trouble(&error))?;
+        sweep(local);
+        Self::begin_in(git, local, logs)
     }
 
-    /// What was seen without git; else git begins to look.
-    fn of(
-        seen: Option<Plain>,
-        git: &Git,
-        local: &Path,
-        logs: Option<&Path>,
-    ) -> Result<Self, GitError> {
-        match seen {
-            Some(plain) => Ok(Self::Plain(plain)),
-            None => Adding::begin(git, local, logs).map(Self::ByGit),
+    /// The same with a temporary directory in `place`, without `logs`.
+    pub(super) fn begin_in(git: &Git, place: &Path, logs: Option<&Path>) -> Result<Self, GitError> {
+        let directory = tempfile::Builder::new()
+            .prefix(&format!("{INDEX}{}-", std::process::id()))
+            .tempdir_in(place)
+            .map_err(|error| trouble(&error))?;
+        let index = index_in(&directory);
+        // What the person's index knows about unchanged files need not be found out again. A
+        // copy keeps the time of writing, which git compares with the files' times.
+        if let Ok(mut from) = std::fs::File::open(git.index()) {
+            let mut to = std::fs::File::create(&index).map_err(|error| trouble(&error))?;
+            std::io::copy(&mut from, &mut to).map_err(|error| trouble(&error))?;
+            if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
+                let _best_effort = to.set_modified(modified);
+            }
         }
+        let mut args: Vec<OsString> = ["add", "--all", "--verbose", "--ignore-errors"]
+            .map(Into::into)
+            .to_vec();
+        if git.is_sparse() {
+            // Also what lies where nothing is checked out.
+            args.push("--sparse".into());
+        }
+        if let Some(logs) = logs {
+            let mut besides = OsString::from(":(top,exclude,literal)");
+            besides.push(logs);
+            args.extend(["--".into(), ":/".into(), besides]);
+        }
+        Ok(Self {
+            asked: git.ask_with_index(&index, &args),
+            listing: Listing::of(git, &git.index()),
+            directory,
+            args,
+        })
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
     pub(crate) fn taken(self, git: &Git) -> Result<Taken, GitError> {
-        Ok(match self {
-            Self::Plain(plain) => Taken::Plain(plain),
-            Self::ByGit(adding) => Taken::ByGit(adding.added(git)?),
-        })
+        self.taken_at(git, 0)
     }
 
-    /// Asks for the paths that differ between a tree or commit and the person's index, if that
-    /// makes the answer about the work tree come sooner.
-    pub(crate) fn staged_since(&self, git: &Git, base: &str) -> Option<Asked> {
-        match self {
-            Self::Plain(_) => None,
-            Self::ByGit(adding) => Some(adding.staged_since(git, base)),
+    /// The same in a repository inside of so many others.
+    pub(super) fn taken_at(self, git: &Git, depth: u32) -> Result<Taken, GitError> {
+        let index = index_in(&self.directory);
+        let special = self.listing.special(git);
+        let mut added = self.asked.mostly()?;
+        if !special.hidden.is_empty() {
+            reveal(git, &index, &special.hidden)?;
+            added = git.ask_with_index(&index, &self.args).mostly()?;
         }
+        let mut inner = special.repositories;
+        inner.extend(repositories(&added.printed));
+        if !added.is_all {
+            // git does not note a repository without a commit.
+            inner.extend(left_out(git, &index)?);
+        }
+        let place = self.directory.path();
+        nested::note(git, &index, &inner, place, depth)?;
+        Ok(Taken {
+            directory: self.directory,
+        })
     }
 }
 
-impl Taken {
-    /// The tree, which may still have to be written.
-    pub(crate) fn tree(&self, git: &Git) -> Tree {
-        match self {
-            Self::Plain(plain) => Tree::unwritten(plain.tree()),
-            Self::ByGit(added) => added.tree(git),
+/// Has git look at what it was told not to look at.
+fn reveal(git: &Git, index: &Path, hidden: &[PathBuf]) -> Result<(), GitError> {
+    for some in hidden.chunks(AT_ONCE) {
+        for mark in ["--no-assume-unchanged", "--no-skip-worktree"] {
+            let mut args = vec![OsStr::new("-C"), git.top().as_os_str()];
+            args.extend(["update-index", mark, "--"].map(OsStr::new));
+            args.extend(some.iter().map(|path| path.as_os_str()));
+            git.ask_with_index(index, args).bytes()?;
         }
     }
+    Ok(())
+}
 
-    /// The paths that differ from a tree or commit, of which `staged` says what differs in the
-    /// person's index.
-    pub(crate) fn since_staged(
-        &self,
-        git: &Git,
-        base: &str,
-        staged: Option<Vec<String>>,
-    ) -> Result<Vec<String>, GitError> {
-        match (self, staged) {
-            (Self::ByGit(added), Some(staged)) => added.since_staged(git, base, staged),
-            (Self::ByGit(_), None) | (Self::Plain(_), _) => self.since(git, base),
-        }
+/// The repositories that `git add --verbose` found, relative to the top.
+fn repositories(printed: &[u8]) -> Vec<PathBuf> {
+    let lines = printed.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| line.strip_prefix(b"add '")?.strip_suffix(b"/'"))
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+        .collect()
+}
+
+/// The repositories that git did not add, relative to the top.
+fn left_out(git: &Git, index: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let mut args = vec![OsStr::new("-C"), git.top().as_os_str()];
+    args.extend(["ls-files", "-z", "--others", "--exclude-standard"].map(OsStr::new));
+    let others = git.ask_with_index(index, args).bytes()?;
+    let others = others.split(|byte| *byte == 0);
+    Ok(others
+        .filter_map(|path| path.strip_suffix(b"/"))
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+        .collect())
+}
+
+/// Asks for what differs between a tree or commit and an index.
+pub(super) fn diff_index(git: &Git, index: &Path, form: &str, base: &str) -> Asked {
+    let args = [
+        "diff-index",
+        "--cached",
+        "-z",
+        form,
+        "--no-renames",
+        "--ignore-submodules=none",
+        "--relative",
+        "--end-of-options",
+        base,
+    ];
+    git.ask_with_index(index, args)
+}
+
+impl Taken {
+    /// The tree, which git writes while other things are done.
+    pub(crate) fn tree(&self, git: &Git) -> Tree {
+        let asked = git.ask_with_index(&index_in(&self.directory), ["write-tree"]);
+        Tree::written_by(asked)
     }
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        match self {
-            Self::Plain(plain) => {
-                if let Some(paths) = plain.since(git, base) {
-                    return Ok(paths);
-                }
-                // The older side has objects that only git can read.
-                let tree = self.tree(git);
-                let raw = changes::diff_tree(git, base, tree.name()?).bytes()?;
-                nested::paths(git, &raw)
-            }
-            Self::ByGit(added) => added.since(git, base),
-        }
+        let raw = diff_index(git, &index_in(&self.directory), "--raw", base).bytes()?;
+        nested::paths(git, &raw)
     }
 
     /// Whether the files are still the ones that were taken.
     pub(crate) fn moved(&self, git: &Git) -> Moved {
-        match self {
-            Self::Plain(plain) => plain.moved(git),
-            Self::ByGit(added) => added.moved(git),
+        index::compare(git, &index_in(&self.directory))
+    }
+}
+
+/// Removes what killed processes left.
+fn sweep(local: &Path) {
+    for entry in std::fs::read_dir(local).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(INDEX)?.split('-').next()?.parse().ok());
+        if owner.is_some_and(|id| !process::is_alive(id)) {
+            let _kept = std::fs::remove_dir_all(entry.path());
         }
     }
+}
+
+fn index_in(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("index")
 }

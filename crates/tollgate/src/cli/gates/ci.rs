@@ -9,8 +9,8 @@ use tollgate_core::project::Layout;
 
 use super::super::{Answer, Trouble};
 use super::{Project, unconfigured};
-use crate::gate::config::{CI_STARTER, Check, Ci, Config, ConfigError, Step};
-use crate::gate::jobs::{each_directory, is_glob};
+use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step};
+use crate::gate::jobs::{is_glob, on_disk};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -126,7 +126,7 @@ fn list_jobs() -> ExitCode {
     let mut matrix: Vec<Value> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for entry in &config.entry_points {
-        for path in expand(config, &entry.path) {
+        for path in on_disk(&config.root, &entry.path) {
             for name in &entry.checks {
                 let Some(check) = config.checks.get(name).filter(|check| check.run_in_ci) else {
                     continue;
@@ -158,26 +158,6 @@ fn job(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value
         "setup": script(&ci.setup_of(name)),
         "global_setup": script(&ci.setup()),
     })
-}
-
-/// An entry point as it is on disk: each directory of `dir/*`, in the order of their names.
-fn expand(config: &Config, path: &str) -> Vec<String> {
-    let Some(parent) = each_directory(path) else {
-        return vec![path.to_owned()];
-    };
-    let entries = std::fs::read_dir(config.root.join(parent));
-    let mut names: Vec<String> = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.path().is_dir())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    names
-        .into_iter()
-        .map(|name| format!("{parent}/{name}"))
-        .collect()
 }
 
 fn script(steps: &[Step]) -> String {

@@ -33,14 +33,14 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         changed,
         since_pass,
         failed,
-        never_passed,
+        is_passed,
     } = match detect(layout, config, env, &scope) {
         Ok(detected) => detected,
         Err(error) => return fail(&error, arguments.json),
     };
     let site = Site::of(env);
     let called_for = (changed.as_slice(), &failed);
-    let jobs = jobs::wanted(config, called_for, &never_passed, Which::All, site);
+    let jobs = jobs::wanted(config, called_for, is_passed, Which::All, site);
     if arguments.json {
         let gates: Vec<_> = jobs
             .iter()

@@ -141,16 +141,10 @@ struct Project {
 impl Project {
     /// The project here, or what to say instead.
     fn load() -> Result<Self, ConfigError> {
-        Self::load_with(|_| ())
-    }
-
-    /// The same. As soon as it is known where it is, `found` is told.
-    fn load_with(found: impl FnOnce(&Layout)) -> Result<Self, ConfigError> {
         let env = crate::hook::environment();
         let here = env.cwd.clone().unwrap_or_default();
         let layout = Layout::find(&env, env.cwd.as_deref())
             .ok_or_else(|| ConfigError::Missing(here.join(".gauntlet/config.yml")))?;
-        found(&layout);
         let config = Config::load(&layout, &env)?;
         Ok(Self {
             layout,
@@ -161,11 +155,7 @@ impl Project {
 
     /// The same with its warnings told, or the error told and the exit code.
     fn open(as_json: bool) -> Result<Self, ExitCode> {
-        Self::open_with(as_json, |_| ())
-    }
-
-    fn open_with(as_json: bool, found: impl FnOnce(&Layout)) -> Result<Self, ExitCode> {
-        let project = Self::load_with(found).map_err(|error| unconfigured(&error, as_json))?;
+        let project = Self::load().map_err(|error| unconfigured(&error, as_json))?;
         for problem in &project.config.warnings {
             anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&problem.to_string()));
         }

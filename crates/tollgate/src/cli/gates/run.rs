@@ -9,12 +9,10 @@ use tollgate_core::env::agent_mark;
 use super::progress::Progress;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::Status;
-use crate::gate::ahead::Ahead;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
-use crate::process::Opening;
 use crate::trust::Consent;
 use crate::ui::plain::PlainLines;
 
@@ -32,22 +30,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
     let consent = Consent::of_the_person();
-    let (mut opening, mut ahead) = (None, None);
-    let project = Project::open_with(arguments.json, |layout| {
-        let look;
-        (ahead, look) = Ahead::of(layout).unzip();
-        // Whoever says `run` expects something to run. One thread is enough for both, unless the
-        // children would have to wait.
-        opening = Some(match look {
-            Some(look) if look.is_long() => {
-                let _or_later = std::thread::Builder::new().spawn(|| look.take());
-                Opening::begin(&consent, None, || ())
-            }
-            Some(look) => Opening::begin(&consent, None, || look.take()),
-            None => Opening::begin(&consent, None, || ()),
-        });
-    });
-    let project = match project {
+    let project = match Project::open(arguments.json) {
         Ok(project) => project,
         Err(code) => return code,
     };
@@ -81,8 +64,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             is_agent: agent_mark(crate::hook::variable).is_some(),
             ..Asker::default()
         },
-        opening: opening.into(),
-        ahead: ahead.into(),
+        opening: None.into(),
     };
     let progress = Progress::new(which, arguments.json);
     let mut result = run::execute(layout, config, env, &request, &|event, lines| {

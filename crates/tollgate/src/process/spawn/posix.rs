@@ -71,7 +71,10 @@ impl Attributes {
         let mut signals = no_signals();
         // SAFETY: both are initialised.
         done(unsafe { libc::posix_spawnattr_setsigmask(raw, &raw const signals) })?;
-        for signal in super::super::signals::inherited().iter().chain(&[libc::SIGPIPE]) {
+        for signal in super::super::signals::inherited()
+            .iter()
+            .chain(&[libc::SIGPIPE])
+        {
             // SAFETY: the set is initialised. It fails for numbers that are no signals.
             unsafe { libc::sigaddset(&raw mut signals, *signal) };
         }

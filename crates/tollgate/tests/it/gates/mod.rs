@@ -11,7 +11,6 @@ mod faults;
 mod full_disk;
 mod hidden;
 mod killing;
-mod plain;
 mod sessions;
 mod spec_003;
 mod spec_003_statuses;

@@ -129,6 +129,9 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
+    outcome
+        .faults
+        .extend(crate::git_guard::rest::wake_for(event, sources.layout()));
     outcome.warnings.splice(0..0, reconciled.told);
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);

@@ -6,6 +6,7 @@
 //! business; whatever goes wrong here lets git go on and is told.
 
 mod merge;
+pub(crate) mod rest;
 pub(crate) mod script;
 
 use std::ffi::OsString;
@@ -55,7 +56,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(mark) = env::agent_mark(crate::hook::variable) else {
         return ExitCode::SUCCESS;
     };
-    let moved = moves();
+    // The hook's shell read this line to see whether there is a branch at all.
+    let first = args.next().map(|line| line.to_string_lossy().into_owned());
+    let moved = moves(first.as_deref());
     if moved.is_empty() {
         return ExitCode::SUCCESS;
     }
@@ -132,6 +135,16 @@ struct Move {
 }
 
 impl Move {
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.trim_end().splitn(3, ' ');
+        let (old, new, name) = (words.next()?, words.next()?, words.next()?);
+        Some(Self {
+            old: old.to_owned(),
+            new: new.to_owned(),
+            branch: name.strip_prefix("refs/heads/")?.to_owned(),
+        })
+    }
+
     /// Whether the branch is brought to a commit: not removed, not made a name for another.
     fn is_commit(&self) -> bool {
         self.new.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -155,25 +168,15 @@ impl Move {
 }
 
 /// The branches that a transaction moves, from git's lines `old new reference`.
-fn moves() -> Vec<Move> {
-    let mut moves = Vec::new();
+fn moves(first: Option<&str>) -> Vec<Move> {
+    let mut moves: Vec<Move> = first.and_then(Move::read).into_iter().collect();
     let mut input = std::io::stdin().lock().take(MOST);
     let mut line = Vec::new();
     while input
         .read_until(b'\n', &mut line)
         .is_ok_and(|read| read > 0)
     {
-        let text = String::from_utf8_lossy(&line);
-        let mut words = text.trim_end().splitn(3, ' ');
-        if let (Some(old), Some(new), Some(name)) = (words.next(), words.next(), words.next())
-            && let Some(branch) = name.strip_prefix("refs/heads/")
-        {
-            moves.push(Move {
-                old: old.to_owned(),
-                new: new.to_owned(),
-                branch: branch.to_owned(),
-            });
-        }
+        moves.extend(Move::read(&String::from_utf8_lossy(&line)));
         line.clear();
     }
     moves

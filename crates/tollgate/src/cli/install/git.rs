@@ -1,13 +1,59 @@
-//! `tollgate install --git`: the guard on git's side, and out again.
+//! The guard on git's side: `tollgate install --git`, what `tollgate install` proposes where a
+//! workflow needs it, and out again.
 
 use std::process::ExitCode;
 
+use tollgate_core::project::Layout;
+
+use super::preview::Default;
 use super::{Answer, BOLD, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agent::{Places, Scope};
-use crate::git_guard::script::{Hooks, Reach, Standing};
+use crate::git_guard::rest;
+use crate::git_guard::script::{Hooks, Presence, Reach, Standing};
 
+/// `--git`: the guard is wanted, and stays in place until it is uninstalled.
 pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) -> Answer {
     let hooks = hooks(places)?;
+    put(places, command, consent, &hooks, Presence::Always)
+}
+
+/// Proposes the guard where a workflow needs it. A no is no failure: the agents are registered.
+pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) -> Answer {
+    let has_workflows =
+        Layout::at(&places.root).is_some_and(|layout| layout.workflow_home().is_dir());
+    let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| has_workflows) else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let by_hand = "`tollgate install --git` installs the guard on git's side";
+    if hooks.reach != Reach::Repository {
+        // Other people or other repositories would get it, too: that is for a person to say.
+        anstream::eprintln!("{DIM}{by_hand}; it is not proposed because of core.hooksPath{DIM:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let asked_for = hooks.standing() == Standing::Ours && hooks.presence() == Presence::Always;
+    let presence = if asked_for {
+        Presence::Always
+    } else {
+        Presence::WhileNeeded
+    };
+    let silent = !consent.yes && !consent.dry_run && !preview::can_ask();
+    if silent {
+        if !is_installed(places) {
+            anstream::eprintln!("{DIM}{by_hand}, which keeps agents off main{DIM:#}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    put(places, command, consent, &hooks, presence)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn put(
+    places: &Places,
+    command: Option<&str>,
+    consent: Consent,
+    hooks: &Hooks,
+    presence: Presence,
+) -> Answer {
     let mut remarks = Vec::new();
     // Git hooks run with whatever search path the caller has.
     let program = program(command, Scope::Local, places, &mut remarks)?;
@@ -18,7 +64,7 @@ pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) 
     let file = hooks.file();
     let shown = places.shown(&file);
     match hooks.standing() {
-        Standing::Absent | Standing::Ours => {}
+        Standing::Absent | Standing::Ours | Standing::Aside => {}
         Standing::Other => anstream::eprintln!(
             "{WARN}note{WARN:#}: {shown} is there already: it is kept and runs after the guard"
         ),
@@ -34,9 +80,8 @@ pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) 
              every repository that uses it, and acts only where a workflow runs"
         ),
     }
-    let script = hooks.script(&program);
-    let now = std::fs::read_to_string(&file).unwrap_or_default();
-    if now == script {
+    let script = hooks.script(&program, presence);
+    if hooks.text() == script && hooks.broken().is_none() {
         anstream::println!(
             "{GOOD}✔{GOOD:#} the guard on git's side is there already {DIM}({shown}){DIM:#}"
         );
@@ -52,16 +97,27 @@ pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) 
         }
         anstream::eprint!("{text}");
     }
-    if !preview::ask(consent)? {
+    let default = match presence {
+        Presence::WhileNeeded => Default::Yes,
+        Presence::Always => Default::No,
+    };
+    if !preview::ask(consent, default)? {
         return Ok(ExitCode::from(1));
     }
-    hooks.install(&program).map_err(|error| {
+    let trouble = |error| {
         Trouble::about(&file, &error).hint("check that you may write there; git is as it was")
-    })?;
+    };
+    hooks.install(&program, presence).map_err(trouble)?;
+    if let Some(layout) = Layout::at(&places.root) {
+        rest::follow(&layout).map_err(trouble)?;
+    }
     anstream::println!(
         "{GOOD}✔{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main {DIM}({shown}){DIM:#}"
     );
     anstream::println!("  - your own commits, merges and rebases are none of its business");
+    if presence == Presence::WhileNeeded {
+        anstream::println!("  - the hook is in place while a workflow runs, and aside otherwise");
+    }
     anstream::eprintln!("{HINT}out again{HINT:#}: `tollgate uninstall --git`");
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +126,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
     let hooks = hooks(places)?;
     let file = hooks.file();
     let shown = places.shown(&file);
-    if hooks.standing() != Standing::Ours {
+    if !matches!(hooks.standing(), Standing::Ours | Standing::Aside) {
         anstream::eprintln!("there is no guard of Tollgate on git's side");
         return Ok(ExitCode::SUCCESS);
     }
@@ -81,7 +137,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
     if !consent.yes {
         anstream::eprintln!("{shown} is taken out");
     }
-    if !preview::ask(consent)? {
+    if !preview::ask(consent, Default::No)? {
         return Ok(ExitCode::from(1));
     }
     hooks
@@ -95,7 +151,8 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
 
 /// Whether there is something to take out.
 pub(super) fn is_installed(places: &Places) -> bool {
-    Hooks::of(&places.root).is_ok_and(|hooks| hooks.standing() == Standing::Ours)
+    Hooks::of(&places.root)
+        .is_ok_and(|hooks| matches!(hooks.standing(), Standing::Ours | Standing::Aside))
 }
 
 fn hooks(places: &Places) -> Result<Hooks, Trouble> {

@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// Install the guard on git's side (alone, unless `--agent` is said too)
     #[arg(long)]
     git: bool,
+    /// Do not propose the guard on git's side
+    #[arg(long, conflicts_with = "git")]
+    no_git_guard: bool,
     /// Stop the agent when the hook itself cannot run, where the agent knows how to
     #[arg(long)]
     strict: bool,
@@ -138,6 +141,10 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let guarded = git::install(&places, arguments.command.as_deref(), arguments.consent);
         return failed.map_or(guarded, Err);
     }
+    if !arguments.no_git_guard && scope != Scope::User {
+        let proposed = git::propose(&places, arguments.command.as_deref(), arguments.consent);
+        return failed.map_or(proposed, Err);
+    }
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
@@ -179,6 +186,7 @@ pub(super) fn offer() -> Answer {
         replace_originals: false,
         command: None,
         git: false,
+        no_git_guard: false,
         list: false,
         json: false,
         consent: Consent {

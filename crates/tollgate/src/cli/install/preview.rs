@@ -40,25 +40,48 @@ pub(super) fn agree(
     for change in &real {
         anstream::eprint!("{}", diff(change, places));
     }
-    ask(consent)
+    ask(consent, Default::No)
+}
+
+/// What an empty line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Default {
+    Yes,
+    No,
+}
+
+/// Whether there is somebody to ask.
+pub(super) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// The question itself; nobody is asked where nobody can answer.
-pub(super) fn ask(consent: Consent) -> Result<bool, Trouble> {
+pub(super) fn ask(consent: Consent, default: Default) -> Result<bool, Trouble> {
     if consent.yes || consent.dry_run {
         return Ok(true);
     }
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    if !can_ask() {
         return Err(
             Trouble::new("nothing was changed: there is no terminal to ask at")
                 .hint("`--yes` goes on without asking, `--dry-run` only shows what would change"),
         );
     }
-    anstream::eprint!("Go on? [y/N] ");
+    anstream::eprint!(
+        "Go on? {} ",
+        match default {
+            Default::Yes => "[Y/n]",
+            Default::No => "[y/N]",
+        }
+    );
     let _unflushed = std::io::stderr().flush();
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
-    let yes = read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    let yes = match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => true,
+        // The end of the input is no answer.
+        "" => default == Default::Yes && !line.is_empty(),
+        _ => false,
+    } && read.is_ok();
     if !yes {
         anstream::eprintln!("nothing was changed");
     }

@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
                 .array(&["workflow_history"])
                 .unwrap_or_default(),
         );
+        super::tell_git_guard(&site);
     }
     site::tell(made, arguments.json, None)
 }

@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         .array(&["workflow_history"])
         .unwrap_or_default();
     remember(&site, history);
+    super::tell_git_guard(&site);
     if let Some((_, repository, branch)) = &merged
         && let Err(error) = repository.delete(branch)
     {

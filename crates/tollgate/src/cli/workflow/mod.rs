@@ -11,6 +11,7 @@ pub(super) mod status;
 use clap::Subcommand;
 
 use super::Answer;
+use super::site::{Site, warn};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -36,5 +37,15 @@ pub(super) fn run(command: &Command) -> Answer {
         Command::Cancel(arguments) => cancel::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Definitions(arguments) => definitions::run(arguments),
+    }
+}
+
+/// The guard on git's side is in place while a workflow runs.
+fn tell_git_guard(site: &Site) {
+    if let Err(error) = crate::git_guard::rest::follow(&site.layout) {
+        warn(&format!(
+            "the guard on git's side could not be put in place or aside: {error}; \
+             `tollgate doctor` says more"
+        ));
     }
 }

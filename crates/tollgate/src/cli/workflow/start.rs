@@ -113,6 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             return Err(trouble);
         }
     };
+    super::tell_git_guard(&site);
     let artifacts = site
         .layout
         .root()

@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use crate::workflow::bench::Bench;
 
 /// A repository on main with a workflow whose branch is `feature/x`, one commit ahead.
-fn repository() -> Project {
+pub(super) fn repository() -> Project {
     let project = Project::new()
         .state(&with_branch("active"))
         .on_branch("main");
@@ -46,7 +46,7 @@ fn uninstall(project: &Project, args: &[&str]) -> String {
 }
 
 /// Runs a shell line in a directory, as an agent or as a person.
-fn shell(directory: &Path, line: &str, agent: bool) -> Run {
+pub(super) fn shell(directory: &Path, line: &str, agent: bool) -> Run {
     run(command(directory, line, agent), b"")
 }
 
@@ -99,6 +99,9 @@ const ROUTES: &[&str] = &[
     "git switch -q feature/x && git branch -m main old",
     "git switch -q feature/x && git symbolic-ref refs/heads/main refs/heads/feature/x",
     "printf 'create refs/heads/master %s\\n' $(git rev-parse HEAD) | git update-ref --stdin",
+    "git -c alias.x='commit -q --allow-empty -m x' x",
+    "git -c alias.x='!git commit -q --allow-empty -m x' x",
+    "printf 'git commit -q --allow-empty -m x\\n' > s && chmod +x s && ./s",
     "G=git; eval \"$G com\"'mit -q --allow-empty -m x'",
     "python3 -c 'import subprocess; subprocess.run([\"git\", \"commit\", \"-q\", \"--allow-empty\", \"-m\", \"x\"], check=True)'",
 ];
@@ -296,14 +299,14 @@ fn from_a_subdirectory_and_from_outside_it_is_the_same_repository() {
     }
 }
 
-fn hook(project: &Project) -> PathBuf {
+pub(super) fn hook(project: &Project) -> PathBuf {
     project.path(".git/hooks/reference-transaction")
 }
 
 /// A hook of somebody else's that writes down what it is told, and refuses tags called `no`.
 const OTHERS: &str = "#!/bin/sh\ncd .git\necho \"$@\" >> told\ntee -a told | grep -q refs/tags/no && exit 3\nexit 0\n";
 
-fn executable(path: &Path, text: &str) {
+pub(super) fn executable(path: &Path, text: &str) {
     put(path, text);
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }

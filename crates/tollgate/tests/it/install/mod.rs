@@ -5,6 +5,8 @@ mod edits;
 mod files;
 mod git_side;
 mod git_side_allowed;
+mod git_side_proposed;
+mod git_side_shell;
 mod refusals;
 mod scopes;
 mod shapes;

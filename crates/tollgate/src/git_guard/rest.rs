@@ -24,10 +24,9 @@ pub(crate) fn wake_for(event: &Event<'_>, layout: &Layout) -> Option<Fault> {
         let tool = event.tool.as_ref();
         tool.is_some_and(|tool| matches!(tool.call, ToolCall::Shell { .. }))
     };
-    match event.kind {
-        EventKind::SessionStart => {}
-        EventKind::PreTool if is_command() => {}
-        _ => return None,
+    if event.kind != EventKind::SessionStart && !(event.kind == EventKind::PreTool && is_command())
+    {
+        return None;
     }
     let hooks = own_hooks(layout.root()).filter(Hooks::is_aside)?;
     if is_idle(layout) {
@@ -57,24 +56,32 @@ pub(crate) fn follow(layout: &Layout) -> io::Result<()> {
     }
 }
 
-/// Whether no workflow runs in any project of this layout.
-pub(crate) fn is_idle(layout: &Layout) -> bool {
+/// Whether a workflow certainly runs in a project of this layout.
+pub(crate) fn is_busy(layout: &Layout) -> bool {
+    states(layout).any(|file| has_workflow(&file) == Some(true))
+}
+
+/// Whether certainly none does.
+fn is_idle(layout: &Layout) -> bool {
+    states(layout).all(|file| has_workflow(&file) == Some(false))
+}
+
+fn states(layout: &Layout) -> impl Iterator<Item = PathBuf> {
     let own = std::iter::once(layout.state_file(None));
     own.chain(layout.project_state_files())
-        .all(|file| has_no_workflow(&file))
 }
 
 fn is_idle_at(work_tree: &Path) -> bool {
     Layout::above(work_tree).is_none_or(|layout| is_idle(&layout))
 }
 
-fn has_no_workflow(state: &Path) -> bool {
-    match fs::read_regular(state, MAX_FILE) {
-        Ok(None) => true,
-        Ok(Some(contents)) => State::parse(&String::from_utf8_lossy(&contents.bytes))
-            .is_ok_and(|state| state.workflow().is_none()),
-        Err(_) => false,
-    }
+/// Nothing where the state cannot be read.
+fn has_workflow(state: &Path) -> Option<bool> {
+    let Some(contents) = fs::read_regular(state, MAX_FILE).ok()? else {
+        return Some(false);
+    };
+    let text = String::from_utf8_lossy(&contents.bytes);
+    Some(State::parse(&text).ok()?.workflow().is_some())
 }
 
 /// The repository's hooks. Every command of an agent's asks, so nothing is read where the

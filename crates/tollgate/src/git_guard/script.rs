@@ -177,20 +177,16 @@ impl Hooks {
     /// What the hook will be.
     pub(crate) fn script(&self, program: &str, presence: Presence) -> String {
         let made = !self.directory.exists() || self.text().contains(MADE);
-        let notes = [
-            (made, MADE),
-            (presence == Presence::WhileNeeded, WHILE_NEEDED),
-        ];
-        let notes: String = notes
-            .into_iter()
-            .filter_map(|(holds, note)| holds.then(|| format!("{note}\n")))
-            .collect();
+        let mut notes = String::new();
+        if made {
+            notes = format!("{MADE}\n");
+        }
+        if presence == Presence::WhileNeeded {
+            notes = format!("{notes}{WHILE_NEEDED}\n");
+        }
         let program = quoted(program);
         // As `env::agent_mark` has it: neither empty nor 0.
-        let marks: String = AGENT_MARKS
-            .iter()
-            .map(|mark| format!("${{{mark}#0}}"))
-            .collect();
+        let marks = format!("${{{}#0}}", AGENT_MARKS.join("#0}${"));
         format!(
             r#"#!/bin/sh
 {MARK} `tollgate uninstall --git` takes it out again.

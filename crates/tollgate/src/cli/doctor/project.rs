@@ -77,7 +77,7 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         } else {
             finding
         });
-    } else if hooks.standing() == Standing::Aside && !rest::is_idle(layout) {
+    } else if hooks.standing() == Standing::Aside && rest::is_busy(layout) {
         let finding = Finding::new(
             "git-hook-aside",
             format!(

@@ -30,7 +30,7 @@ pub(super) fn agree(
             anstream::print!("{}", diff(change, places));
         }
         if real.is_empty() {
-            anstream::eprintln!("{DIM}nothing would change{DIM:#}");
+            anstream::eprintln!("{DIM}no settings would change{DIM:#}");
         }
         return Ok(true);
     }

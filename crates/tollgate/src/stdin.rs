@@ -45,7 +45,9 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         if !bytes.is_empty() && begun.get_or_insert_with(Instant::now).elapsed() > WHOLE {
             return Err(late("the event did not end", WHOLE));
         }
-        bytes.reserve(FIRST);
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(FIRST);
+        }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
             Ok(_) if bytes.len() > MAX_EVENT => {

@@ -11,7 +11,7 @@ use super::config::Check;
 use super::jobs::Job;
 use super::result::{GateFile, GateResult, Outcome};
 use super::runner::Crew;
-use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, Program, secrets};
+use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, command, secrets};
 
 /// How much of the end of the output is read for its last lines.
 const TAIL_BYTES: u64 = 4096;
@@ -115,7 +115,7 @@ pub(super) fn is_long(ended: &Ended) -> bool {
 
 /// Starts the command, unless it ends before that.
 fn start(crew: &Crew<'_>, open: &Open<'_>, directory: &Path) -> Result<Ongoing, Ended> {
-    let mut program = Program::new("/bin/sh");
+    let mut program = command("/bin/sh");
     // The base is handed over as a variable: as text in the command, its name would be code.
     program
         .arg("-c")

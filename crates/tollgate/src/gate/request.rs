@@ -1,6 +1,5 @@
 //! What is asked of a run, and what it came to.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -10,7 +9,6 @@ use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
-use crate::process::Opening;
 use crate::trust::Consent;
 
 /// What is asked for.
@@ -26,8 +24,6 @@ pub(crate) struct Request<'r> {
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
     pub(crate) asker: Asker,
-    /// What is being prepared for children already.
-    pub(crate) opening: RefCell<Option<Opening>>,
 }
 
 /// Who asked for a run, for the journal.

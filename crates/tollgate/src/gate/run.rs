@@ -140,10 +140,7 @@ impl Run<'_> {
     }
 
     fn children(&self) -> std::io::Result<Children> {
-        match self.request.opening.take() {
-            Some(opening) => opening.opened(),
-            None => Children::open(self.request.consent, self.request.cut_off),
-        }
+        Children::open(self.request.consent, self.request.cut_off)
     }
 
     /// The verdict of the run that this one had to wait for, if it is one: about all the gates,

@@ -12,7 +12,7 @@ use super::jobs::{Gate, Job};
 use super::logs::Logs;
 use super::result::{GateResult, Outcome};
 use super::{Event, check, reviewing};
-use crate::process::{Children, Ended, Ongoing};
+use crate::process::{Children, Ended, Ongoing, pause};
 
 /// All that running a gate needs.
 pub(crate) struct Crew<'a> {
@@ -282,7 +282,7 @@ where
         let patience = (!self.untold.is_empty()).then_some(QUIET);
         let done: Vec<_> = self.beside.iter().map(|one| one.done.as_fd()).collect();
         let children = self.crew.children;
-        let (happened, done) = children.pause(&mut self.checks, &done, patience);
+        let (happened, done) = pause(&mut self.checks, &done, patience);
         let mut done = done.into_iter();
         let ready = |_: &mut Beside<'_, '_, '_>| done.next() == Some(true);
         for one in self.beside.extract_if(.., ready).collect::<Vec<_>>() {

@@ -371,8 +371,6 @@ impl Case<'_> {
                 trace: self.env.trace.clone(),
                 is_agent: true,
             },
-            // A stop often has nothing to run.
-            opening: None.into(),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {

@@ -18,7 +18,7 @@ use tollgate_core::project::Layout;
 use super::home::Plan;
 use super::phase::{Review, TaskId};
 use super::prompts;
-use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output, Program};
+use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output, command};
 use crate::review::cli::claude;
 use crate::review::cli::objects::{self, Deciding};
 use crate::trust::Consent;
@@ -188,7 +188,7 @@ impl Job {
         (stdout, stderr): (File, File),
         consent: &Consent,
     ) -> std::io::Result<Ended> {
-        let mut program = Program::new(&place.program);
+        let mut program = command(&place.program);
         program
             .args(self.arguments(plan, &place.prompts))
             .current_dir(place.root);

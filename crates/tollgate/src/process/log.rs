@@ -7,7 +7,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
@@ -39,8 +38,9 @@ impl Spool {
         }
     }
 
-    pub(super) fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// The file, for the child to write to.
+    pub(super) fn to_write(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 
     /// Gives the middle back while the child is still writing.

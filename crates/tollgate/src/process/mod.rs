@@ -19,18 +19,15 @@
 mod log;
 mod offspring;
 mod ongoing;
-mod opening;
-mod program;
 pub(crate) mod secrets;
 mod signals;
-mod spawn;
 mod watch;
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::os::fd::AsFd as _;
-use std::process::Command;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -39,9 +36,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use log::Spool;
-pub(crate) use ongoing::Ongoing;
-pub(crate) use opening::Opening;
-pub(crate) use program::Program;
+pub(crate) use ongoing::{Ongoing, pause};
 pub(crate) use watch::{WATCH, watch};
 
 use crate::trust::Consent;
@@ -61,6 +56,16 @@ const RUN_MARK: &str = "TOLLGATE_RUN";
 /// Tells what one child left behind from what the others did.
 const CHILD_MARK: &str = "TOLLGATE_CHILD";
 
+/// Marks a child as started by Tollgate: hooks inside it approve without looking.
+const NESTED: [(&str, &str); 3] = [
+    (tollgate_core::env::DEPTH, "1"),
+    ("TASKIE_HOOK_SKIP", "true"),
+    ("GAUNTLET_STOP_HOOK_ACTIVE", "1"),
+];
+
+/// An agent inside a child is not to take itself for a session of the agent around us.
+const NOT_HANDED_ON: &str = "CLAUDECODE";
+
 /// All children of one run. Dropping it leaves none of them running.
 #[derive(Debug)]
 pub(crate) struct Children {
@@ -72,9 +77,6 @@ pub(crate) struct Children {
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
     errand: Option<Errand>,
-    starter: spawn::Starter,
-    /// What children without input read, opened once for all of them.
-    nothing: File,
     /// No child will be started any more.
     dismissed: AtomicBool,
 }
@@ -100,8 +102,8 @@ enum Listener {
 /// One child to run.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// What it is.
-    pub(crate) program: Program,
+    /// What it is, made by [`command`].
+    pub(crate) program: Command,
     /// What it reads; nothing, without it.
     pub(crate) input: Option<String>,
     /// Where it writes.
@@ -162,35 +164,25 @@ pub(crate) enum End {
 }
 
 impl Children {
-    /// Prepares for children: this process becomes the parent of what they leave behind. [`Opening`]
-    /// does it while something else is done. With `cut_off`, no child runs beyond that moment. What
-    /// runs is the project's choice, so somebody must have consented to it.
+    /// Prepares for children: this process becomes the parent of what they leave behind. With
+    /// `cut_off`, no child runs beyond that moment. What runs is the project's choice, so somebody
+    /// must have consented to it.
     pub(crate) fn open(_consent: &Consent, cut_off: Option<Instant>) -> io::Result<Self> {
-        Self::prepare(cut_off)
-    }
-
-    fn prepare(cut_off: Option<Instant>) -> io::Result<Self> {
         let mark = new_mark();
-        let starter = spawn::Starter::new(&mark)?;
-        let nothing = File::open("/dev/null")?;
-        // From here on nothing may fail: it would be left running.
         let watchdog = watch::Watchdog::start(&mark)?;
         let offspring = offspring::Offspring::adopt();
         if let Some(pid) = watchdog.pid() {
-            // It may have been started by a thread that is not quite gone, whose child it is until
-            // then.
+            // The children of another thread become the main thread's when that thread ends.
             offspring.started(pid);
         }
         Ok(Self {
             offspring,
             watchdog,
-            starter,
             mark,
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
             errand: None,
-            nothing,
             dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
         })
@@ -240,7 +232,7 @@ impl Children {
             Err(ended) => return ended,
         };
         loop {
-            let _nobody_else = self.pause(&mut child, &[], None);
+            let _nobody_else = pause(&mut child, &[], None);
             let [(ongoing, ())] = &mut child;
             if let Some(ended) = self.look(ongoing) {
                 return ended;
@@ -267,28 +259,35 @@ impl Children {
     /// Starts a child; none when the run is over.
     fn start(&self, child: Child, begun: Instant) -> io::Result<Option<Ongoing>> {
         let Child {
-            program,
+            mut program,
             input,
             output,
             timeout,
         } = child;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        let text = input.as_deref().map(written).transpose()?;
+        let input = input.as_deref().map(written).transpose()?;
         let spools = output.spools()?;
         let (Some(stdout), Some(stderr)) = (spools.first(), spools.last()) else {
             return Err(io::Error::other("a child that writes nowhere"));
         };
-        let reading = text.as_ref().unwrap_or(&self.nothing);
-        let streams = [reading.as_fd(), stdout.file(), stderr.file()];
+        program
+            .envs(NESTED)
+            .env_remove(NOT_HANDED_ON)
+            .env(RUN_MARK, &self.mark)
+            .env(CHILD_MARK, format!("{}.{number}", self.mark))
+            .stdin(input.map_or_else(Stdio::null, Stdio::from))
+            .stdout(stdout.to_write()?)
+            .stderr(stderr.to_write()?)
+            .process_group(0);
         if self.is_cancelled() {
             return Ok(None);
         }
         self.offspring.starting();
-        let mark = format!("{}.{number}", self.mark);
-        let pid = self.starter.start(&program, &mark, streams)?;
+        let process = program.spawn()?;
+        let pid = Pid::from_child(&process);
         self.watchdog.started(pid);
         self.offspring.started(pid);
-        Ok(Some(Ongoing::new(pid, number, begun, timeout, spools)))
+        Ok(Some(Ongoing::new(process, number, begun, timeout, spools)))
     }
 }
 

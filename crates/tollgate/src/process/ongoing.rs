@@ -1,13 +1,15 @@
 //! A child from its start to its end, one look at a time.
 //!
 //! Nobody needs a thread to wait for a child: whoever runs several waits for all of them at once
-//! ([`Children::pause`]) and then looks at each ([`Children::look`]), which never blocks.
+//! ([`pause`]) and then looks at each ([`Children::look`]), which never blocks.
 
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal};
 
 use super::log::Spool;
 use super::offspring::Leavings;
@@ -19,6 +21,7 @@ const SOON: Duration = Duration::from_millis(2);
 /// A child that was started and not yet reaped.
 #[derive(Debug)]
 pub(crate) struct Ongoing {
+    process: std::process::Child,
     pid: Pid,
     number: u64,
     begun: Instant,
@@ -41,13 +44,15 @@ enum Stage {
 
 impl Ongoing {
     pub(super) fn new(
-        pid: Pid,
+        process: std::process::Child,
         number: u64,
         begun: Instant,
         timeout: Option<Duration>,
         spools: Vec<Spool>,
     ) -> Self {
+        let pid = Pid::from_child(&process);
         Self {
+            process,
             pid,
             number,
             begun,
@@ -103,46 +108,44 @@ impl Ongoing {
     }
 }
 
-impl Children {
-    /// Waits until one of the children, or one of the `others`, has something to say, or must be
-    /// looked at, or for as long as there is `patience`. Returns whether any had something to say,
-    /// and which of the others.
-    pub(crate) fn pause<T>(
-        &self,
-        children: &mut [(Ongoing, T)],
-        others: &[BorrowedFd<'_>],
-        patience: Option<Duration>,
-    ) -> (bool, Vec<bool>) {
-        self.watchdog.catch_up();
-        let due = children.iter().map(|(child, _)| child.due()).min();
-        let due = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let limit = due.into_iter().chain(patience).min();
-        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        let said = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let mut fds: Vec<PollFd<'_>> = children
-            .iter()
-            .filter_map(|(child, _)| child.alarm.descriptor())
-            .chain(others.iter().copied())
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
-        let waited = poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready > 0);
-        let mut said = fds.iter().map(|fd| waited && said(fd));
-        let of_children: Vec<bool> = children
-            .iter()
-            .map(|(child, _)| child.alarm.descriptor().is_some() && said.next() == Some(true))
-            .collect();
-        let of_others = said.collect();
-        let mut happened = waited;
-        for ((child, _), rang) in children.iter_mut().zip(of_children) {
-            if rang || child.alarm.rings_by_itself(child.pid) {
-                happened = true;
-                child.is_over();
-                child.alarm = Alarm::Rang;
-            }
+/// Waits until one of the children, or one of the `others`, has something to say, or must be
+/// looked at, or for as long as there is `patience`. Returns whether any had something to say,
+/// and which of the others.
+pub(crate) fn pause<T>(
+    children: &mut [(Ongoing, T)],
+    others: &[BorrowedFd<'_>],
+    patience: Option<Duration>,
+) -> (bool, Vec<bool>) {
+    let due = children.iter().map(|(child, _)| child.due()).min();
+    let due = due.map(|due| due.saturating_duration_since(Instant::now()));
+    let limit = due.into_iter().chain(patience).min();
+    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+    let said = |fd: &PollFd<'_>| !fd.revents().is_empty();
+    let mut fds: Vec<PollFd<'_>> = children
+        .iter()
+        .filter_map(|(child, _)| child.alarm.descriptor())
+        .chain(others.iter().copied())
+        .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+        .collect();
+    let waited = poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready > 0);
+    let mut said = fds.iter().map(|fd| waited && said(fd));
+    let of_children: Vec<bool> = children
+        .iter()
+        .map(|(child, _)| child.alarm.descriptor().is_some() && said.next() == Some(true))
+        .collect();
+    let of_others = said.collect();
+    let mut happened = waited;
+    for ((child, _), rang) in children.iter_mut().zip(of_children) {
+        if rang || child.alarm.rings_by_itself(child.pid) {
+            happened = true;
+            child.is_over();
+            child.alarm = Alarm::Rang;
         }
-        (happened, of_others)
     }
+    (happened, of_others)
+}
 
+impl Children {
     /// Looks at a child: whether it is gone, with all that it left behind, or late, or prints too
     /// much.
     pub(crate) fn look(&self, child: &mut Ongoing) -> Option<Ended> {
@@ -153,9 +156,10 @@ impl Children {
                 return None;
             }
             let (end, leaked) = (end.take(), leavings.killed());
-            let status = wait(pid);
-            self.offspring.ended(pid);
+            // While it is a zombie, its number cannot belong to somebody else.
             self.watchdog.ended(pid);
+            let status = child.process.wait().ok();
+            self.offspring.ended(pid);
             return Some(Ended {
                 end: end.or_else(|| natural(status?)).unwrap_or(End::Cancelled),
                 took: child.begun.elapsed(),
@@ -186,17 +190,10 @@ fn kept(spools: &mut [Spool]) -> u64 {
     kept.fold(0, u64::saturating_add)
 }
 
-/// Waits for a process, which is a zombie already.
-fn wait(pid: Pid) -> Option<WaitStatus> {
-    let wait = || rustix::process::waitpid(Some(pid), WaitOptions::empty());
-    let (_, status) = rustix::io::retry_on_intr(wait).ok()??;
-    Some(status)
-}
-
 /// How a process ended that nobody hurried.
-fn natural(status: WaitStatus) -> Option<End> {
-    let code = status.exit_status().map(End::Exited);
-    code.or_else(|| status.terminating_signal().map(End::Signalled))
+fn natural(status: ExitStatus) -> Option<End> {
+    let code = status.code().map(End::Exited);
+    code.or_else(|| status.signal().map(End::Signalled))
 }
 
 /// What tells that a main process ended. Where the kernel does not, one has to ask it.

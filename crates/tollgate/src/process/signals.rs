@@ -26,15 +26,10 @@ static INHERITED: LazyLock<Vec<c_int>> = LazyLock::new(|| {
     ignored
 });
 
-/// The ignored signals that Tollgate was started with.
-pub(super) fn inherited() -> &'static [c_int] {
-    &INHERITED
-}
-
 /// Has the command start with default dispositions.
 #[expect(unsafe_code, reason = "only code in the child can change its signals")]
 pub(super) fn reset_in(command: &mut Command) {
-    let inherited = inherited();
+    let inherited = &*INHERITED;
     // Without a closure the standard library need not fork, which is faster.
     if inherited.is_empty() {
         return;

@@ -69,7 +69,7 @@ fn children_end_and_leave_nothing_behind() {
     let run = |script: &str, input: Option<&str>, timeout: Option<u64>| {
         let file = tempfile::NamedTempFile::new().unwrap();
         let appending = File::options().read(true).append(true).open(file.path());
-        let mut program = Program::new("/bin/sh");
+        let mut program = command("/bin/sh");
         program.args(["-c", script]);
         let ended = children.run(Child {
             program,
@@ -100,8 +100,8 @@ fn children_end_and_leave_nothing_behind() {
     assert_eq!(parent, std::process::id(), "it leads a group of its own");
 
     for (program, code) in [
-        (Program::new("/nowhere/x"), libc::ENOENT),
-        (Program::new("/"), libc::EACCES),
+        (command("/nowhere/x"), libc::ENOENT),
+        (command("/"), libc::EACCES),
         (placed("/bin/sh", "/nowhere"), libc::ENOENT),
     ] {
         let ended = children.run(Child {
@@ -163,26 +163,10 @@ fn children_end_and_leave_nothing_behind() {
 }
 
 /// A program in a directory.
-fn placed(path: &str, directory: &str) -> Program {
-    let mut program = Program::new(path);
+fn placed(path: &str, directory: &str) -> Command {
+    let mut program = command(path);
     program.current_dir(directory);
     program
-}
-
-#[test]
-fn a_program_has_its_own_variables_and_not_those_it_must_not_have() {
-    let common = [c"A=1", c"AB=2", c"B=3"].map(Into::into);
-    let mut program = Program::new("/bin/sh");
-    program
-        .env("A", "x")
-        .env("A", "y")
-        .env_remove("B")
-        .env("C", "");
-    let variables: Vec<_> = program.variables(&common).collect();
-    assert_eq!(variables, [c"AB=2", c"A=y", c"C="]);
-    assert!(program.check().is_ok());
-    program.arg("a\0b");
-    assert!(program.check().is_err(), "C ends a text there");
 }
 
 /// Whether the process with this number is gone, or at least a zombie.

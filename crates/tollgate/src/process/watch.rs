@@ -8,10 +8,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io;
 use std::process::{ChildStdin, ExitCode, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,15 +24,8 @@ pub(crate) const WATCH: &str = "__watch";
 /// The end of the pipe that Tollgate holds.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    pipe: Mutex<Pipe>,
+    pipe: Option<ChildStdin>,
     process: Mutex<std::process::Child>,
-}
-
-#[derive(Debug)]
-struct Pipe {
-    end: Option<ChildStdin>,
-    /// What is not written yet.
-    unsaid: String,
 }
 
 impl Watchdog {
@@ -58,10 +50,7 @@ impl Watchdog {
             let _best_effort = rustix::io::ioctl_fionbio(pipe, true);
         }
         Ok(Self {
-            pipe: Mutex::new(Pipe {
-                end: pipe,
-                unsaid: String::new(),
-            }),
+            pipe,
             process: Mutex::new(process),
         })
     }
@@ -72,19 +61,19 @@ impl Watchdog {
     }
 
     pub(super) fn started(&self, group: Pid) {
-        let mut pipe = self.pipe();
-        pipe.note('+', group);
-        pipe.say();
+        self.tell('+', group);
     }
 
-    /// Told together with what is started next, or at the next pause.
     pub(super) fn ended(&self, group: Pid) {
-        self.pipe().note('-', group);
+        self.tell('-', group);
     }
 
-    /// Says what is not said yet.
-    pub(super) fn catch_up(&self) {
-        self.pipe().say();
+    /// A watchdog that somebody killed is no reason to end the run.
+    fn tell(&self, what: char, group: Pid) {
+        if let Some(pipe) = &self.pipe {
+            let line = format!("{what}{}\n", group.as_raw_nonzero());
+            let _gone = rustix::io::write(pipe, line.as_bytes());
+        }
     }
 
     /// Lets it go. Nobody is left to be watched, so it need not wake up for that.
@@ -99,24 +88,6 @@ impl Watchdog {
         if let Ok(mut process) = self.process.lock() {
             let _status = process.wait();
         }
-    }
-
-    fn pipe(&self) -> std::sync::MutexGuard<'_, Pipe> {
-        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Pipe {
-    fn note(&mut self, what: char, group: Pid) {
-        let _infallible = writeln!(self.unsaid, "{what}{}", group.as_raw_nonzero());
-    }
-
-    /// A watchdog that somebody killed is no reason to end the run.
-    fn say(&mut self) {
-        if let Some(end) = self.end.as_ref().filter(|_| !self.unsaid.is_empty()) {
-            let _gone = rustix::io::write(end, self.unsaid.as_bytes());
-        }
-        self.unsaid.clear();
     }
 }
 

@@ -64,7 +64,6 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             is_agent: agent_mark(crate::hook::variable).is_some(),
             ..Asker::default()
         },
-        opening: None.into(),
     };
     let progress = Progress::new(which, arguments.json);
     let mut result = run::execute(layout, config, env, &request, &|event, lines| {

@@ -28,9 +28,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
-use crate::process::{Child, Children, End, Ended, Output, Program};
+use crate::process::{Child, Children, End, Ended, Output};
 pub(crate) use no_answer::{Kind, NoAnswer};
 
 /// What is kept of each stream of a reviewer. An answer is never that long; a stream of events
@@ -168,7 +169,7 @@ pub(crate) enum Health {
 
 /// How a reviewer is started.
 struct Invocation {
-    program: Program,
+    program: Command,
     input: Option<String>,
     /// Files that it reads, removed when it ended.
     files: Vec<tempfile::TempDir>,
@@ -286,7 +287,7 @@ fn prepare(reviewer: &Reviewer, question: &Question<'_>) -> Result<Invocation, N
         Health::Missing(programs) => return Err(Kind::Missing.because(programs.join(" or "))),
     };
     let mut invocation = Invocation {
-        program: Program::new(program),
+        program: crate::process::command(program),
         input: None,
         files: vec![],
         trouble: None,

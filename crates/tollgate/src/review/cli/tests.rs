@@ -439,7 +439,7 @@ fn no_command_line_may_run_hooks_or_write() {
         };
         let reviewer = Reviewer::named(name, None).unwrap();
         let mut invocation = Invocation {
-            program: Program::new("x"),
+            program: Command::new("x"),
             input: None,
             files: vec![],
             trouble: None,
@@ -447,8 +447,7 @@ fn no_command_line_may_run_hooks_or_write() {
         (reviewer.row().unwrap().prepare)(&question, &mut invocation);
         let args: Vec<_> = invocation
             .program
-            .arguments()
-            .iter()
+            .get_args()
             .map(|arg| arg.to_str().unwrap())
             .collect();
         for word in wanted {
@@ -470,7 +469,7 @@ fn no_command_line_may_run_hooks_or_write() {
             ..question
         };
         let mut invocation = Invocation {
-            program: Program::new("x"),
+            program: Command::new("x"),
             input: None,
             files: vec![],
             trouble: None,

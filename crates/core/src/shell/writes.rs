@@ -10,7 +10,7 @@ use super::code::{Named, deeds};
 use super::code_given::Given;
 use super::effects::{Args, Effect, Reach, effects};
 use super::modes::keeps_content;
-use super::syntax::HOLE;
+use super::syntax::{DEEP, HOLE, STAR};
 use super::word::{Match, Word, is_mark, matches};
 use super::{Looks, MAX_SCRIPT_DEPTH, Run, Start, Survey, any_behind, join, survey};
 use crate::fs::canonical;
@@ -45,6 +45,41 @@ pub fn changes_files(survey: &Survey) -> bool {
 /// `project_root`. A target that ends with a slash is a directory with all that is in it.
 pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
     asked(survey, targets, project_root, false)
+}
+
+/// A directory that the command removes with all that is in it, if `inside` is in it or is it.
+/// `rm -rf /*` removes `/`. Only what the command itself says counts, not what a script does.
+pub fn removed_around(survey: &Survey, inside: &Path) -> Option<String> {
+    let removers = survey
+        .runs()
+        .filter(|run| run.sure && matches!(run.program(), Some("rm" | "grm")));
+    let trees = removers.flat_map(|run| {
+        let trees = effects(run).into_iter();
+        trees
+            .filter(|effect| effect.reach == Reach::Tree)
+            .filter_map(|effect| {
+                let path = effect.path.raw();
+                let path = path.trim_end_matches('/');
+                // All that is in a directory.
+                let path = match path.strip_suffix([STAR, DEEP]) {
+                    Some("") => ".",
+                    Some(above) if above.ends_with('/') => above,
+                    Some(_) | None => path,
+                };
+                let path = if effect.path.starts_with("/") {
+                    join("/", path)
+                } else {
+                    join(run.dir.as_deref()?, path)
+                };
+                (!path.contains(is_mark)).then_some(path)
+            })
+    });
+    let real = canonical(inside).ok();
+    let holds = |path: &String| {
+        let holds = |inside: &Path| inside.starts_with(path);
+        holds(inside) || real.as_deref().is_some_and(holds)
+    };
+    trees.filter(holds).min_by_key(String::len)
 }
 
 /// The same, of what is in the files: their modes and times may change.

@@ -16,7 +16,7 @@ use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
 use crate::shell::Survey;
-use crate::shell::writes::{Touch, changes_files, touches};
+use crate::shell::writes::{Touch, changes_files, removed_around, touches};
 use crate::verdict::{Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
@@ -94,6 +94,9 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     }
     let mut hits = groups.iter();
     let (code, _, name) = hits.find(|(_, files, _)| touched(files) == worst)?;
+    if let Some(finding) = whole_tree(scene, survey, command, code) {
+        return Some(finding);
+    }
     let doubt = if worst == Touch::Unknown {
         "\nNote: what the command would write cannot be told in full. It names the file, so it \
          counts as a write; spell the paths out if it is none."
@@ -108,6 +111,47 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
         head(command, 200)
     );
     let reason = format!("Direct write to {name}: {}", head(command, 100));
+    Some(Finding::new(code, text, reason))
+}
+
+/// A command that removes the records because it removes everything is told what it does: advice
+/// about the state file would send the agent to another way of the same.
+fn whole_tree(
+    scene: &Scene<'_>,
+    survey: &Survey,
+    command: &str,
+    code: &'static str,
+) -> Option<Finding> {
+    let root = scene.layout().root();
+    let project = removed_around(survey, root);
+    let holds_project = project.is_some();
+    let removed = project.or_else(|| removed_around(survey, scene.home()?))?;
+    let is = |path: &Path| {
+        let removed = Path::new(&removed);
+        removed == path || crate::fs::canonical(path).is_ok_and(|real| real == removed)
+    };
+    let what = if removed == "/" {
+        "the root of the file system".to_owned()
+    } else if is(root) {
+        format!("the whole project ({removed})")
+    } else if scene.home().is_some_and(is) {
+        format!("the home directory ({removed})")
+    } else {
+        format!("the directory {removed}")
+    };
+    let with = match (holds_project, is(root)) {
+        (true, true) => "with the state of its workflow",
+        (true, false) => "with this project and the state of its workflow",
+        (false, _) => "with what Tollgate keeps there about the person",
+    };
+    let text = format!(
+        "DELETION BLOCKED: This command deletes {what}, {with}.\n\n\
+         Delete only the files that you mean, by their paths below the project's root. If all of \
+         it has to go, the person deletes it in a terminal of their own.\n\n\
+         Command: {}",
+        head(command, 200)
+    );
+    let reason = format!("Deletion of {what}: {}", head(command, 100));
     Some(Finding::new(code, text, reason))
 }
 

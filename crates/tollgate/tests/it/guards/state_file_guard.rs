@@ -69,6 +69,60 @@ fn f5_routes_that_the_letters_do_not_show() {
 }
 
 #[test]
+fn a_command_that_deletes_everything_is_told_what_it_deletes() {
+    let project = Project::beside_others("project");
+    project.file(".isdlc/state.json", "{}");
+    std::fs::create_dir(project.path("src")).unwrap();
+    let root = project.root().display().to_string();
+    let above = project.root().parent().unwrap().display().to_string();
+    let whole = format!(
+        "DELETION BLOCKED: This command deletes the whole project ({root}), with the state of its workflow."
+    );
+    let file_system = "DELETION BLOCKED: This command deletes the root of the file system, with this project and the state of its workflow.";
+    let holds = format!(
+        "DELETION BLOCKED: This command deletes the directory {above}, with this project and the state of its workflow."
+    );
+    for (command, said) in [
+        ("rm -rf /", file_system),
+        ("rm -rf /*", file_system),
+        ("rm -fr --no-preserve-root /", file_system),
+        ("sudo rm -r -f / ", file_system),
+        ("sh -c 'rm -rf /'", file_system),
+        ("rm -rf .", &whole),
+        ("rm -rf ./", &whole),
+        ("rm -rf ../project", &whole),
+        ("cd src && rm -rf ..", &whole),
+        ("shopt -s dotglob; rm -rf *", &whole),
+        (&format!("rm -rf {root}"), &whole),
+        ("rm -rf ~", &whole),
+        ("rm -rf ..", &holds),
+        (&format!("rm -rf {above}"), &holds),
+    ] {
+        let reason = project.guard(NAME, &bash(command)).blocks(said);
+        assert!(!reason.contains("state.json"), "{reason}");
+        assert!(reason.ends_with(&format!("Command: {command}")), "{reason}");
+    }
+    assert!(project.codes().iter().all(|code| code == "SFG-001"));
+    // Of the workflow's own files it stays a write.
+    for command in ["rm -rf .isdlc", "rm -rf .isdlc/*", "mv ../project /tmp/x"] {
+        project.guard(NAME, &bash(command)).blocks(BLOCKED);
+    }
+}
+
+#[test]
+fn the_home_directory_is_named_when_it_is_deleted() {
+    let project = project();
+    let home = tempfile::tempdir().unwrap();
+    let project = project.env("HOME", home.path().to_str().unwrap());
+    let reason = project.guard(NAME, &bash("rm -rf ~")).blocks(&format!(
+        "DELETION BLOCKED: This command deletes the home directory ({}), with what Tollgate keeps there about the person.",
+        home.path().display()
+    ));
+    assert!(!reason.contains("Write and Edit tools"), "{reason}");
+    assert_eq!(project.codes(), ["SFG-003"]);
+}
+
+#[test]
 fn gh_276_f5_reading_is_fine() {
     let project = project();
     for command in [

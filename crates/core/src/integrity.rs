@@ -161,7 +161,7 @@ impl Case<'_> {
         };
         let good = String::from_utf8_lossy(good);
         let flaw = match text {
-            Ok(text) => illegal(&good, text),
+            Ok(text) => illegal(&good, text, self.watch.shown(&changed.path)),
             Err(ref why) => Some(why.clone()),
         };
         match flaw {
@@ -331,7 +331,7 @@ fn readable(changed: &Changed) -> bool {
 }
 
 /// Why a change is no legal step, if it is none.
-fn illegal(good: &str, text: &str) -> Option<String> {
+fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
     let incoming = match Object::parse(text) {
         Ok(object) => object,
         Err(error) => return Some(format!("the new content is no JSON object ({error})")),
@@ -345,7 +345,7 @@ fn illegal(good: &str, text: &str) -> Option<String> {
             return Some(format!("{key} is {}, not an object", kind(&incoming)));
         }
     }
-    if let Some(finding) = regression::find(&disk, &incoming) {
+    if let Some(finding) = regression::find(&disk, &incoming, file) {
         return Some(finding.text);
     }
     course::left(&disk, &incoming)
@@ -397,8 +397,9 @@ mod tests {
                 r#"{{"state_version":{version},"active_workflow":{{"current_phase_index":{index}}}}}"#
             )
         };
-        assert_eq!(illegal(&at(1, 5), &at(1, 5)), None);
-        assert_eq!(illegal(&at(1, 5), &at(2, 6)), None);
+        let file = std::path::Path::new(".isdlc/state.json");
+        assert_eq!(illegal(&at(1, 5), &at(1, 5), file), None);
+        assert_eq!(illegal(&at(1, 5), &at(2, 6), file), None);
         for bad in [
             at(1, 4),
             at(0, 5),
@@ -407,7 +408,7 @@ mod tests {
             String::new(),
             "[]".to_owned(),
         ] {
-            assert!(illegal(&at(1, 5), &bad).is_some(), "{bad}");
+            assert!(illegal(&at(1, 5), &bad, file).is_some(), "{bad}");
         }
     }
 }

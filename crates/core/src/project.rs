@@ -83,6 +83,11 @@ impl Layout {
         &self.root
     }
 
+    /// A path as messages say it: relative to the root if it lies below.
+    pub fn shown<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
     /// The workflow's home: `.isdlc` where it exists, else `.tollgate/workflow`.
     pub fn workflow_home(&self) -> PathBuf {
         self.root.join(if self.isdlc {

@@ -31,14 +31,24 @@ fn check(scene: &Scene<'_>) -> Verdict {
         return form(scene, &plan, &current);
     }
     let path = plan.display();
+    let layout = scene.layout();
+    let shown = layout.shown(&plan).display();
+    // The skill is the original's.
+    let fix = if layout.is_isdlc() {
+        format!(
+            "To fix this:\n\
+             1. Run the generate-plan skill (ORCH-012) to create the task plan\n\
+             2. Or manually create {shown} with the phase breakdown"
+        )
+    } else {
+        format!("To fix this, create {shown} with the phase breakdown.")
+    };
     let text = format!(
         "TASK PLAN NOT GENERATED: The current phase '{current}' requires a task plan \
-         (docs/isdlc/tasks.md) to exist before proceeding. No plan was found.\n\n\
+         ({shown}) to exist before proceeding. No plan was found.\n\n\
          The task plan provides user visibility into the project roadmap and phase breakdown. \
          Without it, the user cannot see what work is planned.\n\n\
-         To fix this:\n\
-         1. Run the generate-plan skill (ORCH-012) to create the task plan\n\
-         2. Or manually create docs/isdlc/tasks.md with the phase breakdown\n\n\
+         {fix}\n\n\
          Expected path: {path}"
     );
     let reason = format!("No tasks.md found at {path}");

@@ -78,6 +78,11 @@ impl Watch {
         }
     }
 
+    /// A path as messages say it: relative to the project's root.
+    pub fn shown<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
     /// Whether something is remembered.
     pub fn has_baseline(&self) -> bool {
         self.record().is_some_and(|record| record.watched.is_some())
@@ -106,7 +111,7 @@ impl Watch {
         let Some(metadata) = metadata(state).filter(is_it) else {
             return Ok(());
         };
-        let path = state.strip_prefix(&self.root).unwrap_or(state);
+        let path = self.shown(state);
         let path = path.to_str().filter(|path| Record::can_watch(path));
         let path = path.ok_or_else(|| io::Error::other("its path is too strange"))?;
         let last = Record::read(guard.file());

@@ -4,6 +4,7 @@
 //! afterwards, by whatever route it came.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::json::{Kind, Node, Object};
 use crate::verdict::Finding;
@@ -21,20 +22,21 @@ pub(super) fn rank(status: &str) -> Option<u8> {
 /// The most redos of a phase that a supervised review grants.
 const MAX_REDOS: u64 = 3;
 
-/// The first thing that `incoming` takes back from `disk`.
-pub fn find(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
-    version(disk, incoming).or_else(|| workflow(disk, incoming))
+/// The first thing that `incoming` takes back from `disk`, the content of `file`.
+pub fn find(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
+    version(disk, incoming, file).or_else(|| workflow(disk, incoming))
 }
 
 /// V7: the write must build on the version that is on disk.
-fn version(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
+    let file = file.display();
     let have = disk.get("state_version").filter(|node| !node.is_null())?;
     let Some(given) = incoming.get("state_version").filter(|node| !node.is_null()) else {
         return Some(v7(
             format!(
                 "Unversioned write rejected: disk state has state_version {} but incoming write \
-                 has no state_version. Include state_version in your write. Re-read \
-                 .isdlc/state.json before writing.",
+                 has no state_version. Include state_version in your write. Re-read {file} \
+                 before writing.",
                 have.text()
             ),
             format!(
@@ -56,8 +58,8 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
     }
     Some(v7(
         format!(
-            "Version mismatch: expected state_version >= {}, got {}. Re-read .isdlc/state.json \
-             before writing.",
+            "Version mismatch: expected state_version >= {}, got {}. Re-read {file} before \
+             writing.",
             have.text(),
             given.text()
         ),

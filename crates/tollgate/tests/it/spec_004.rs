@@ -66,6 +66,25 @@ fn v7_blocks_an_unversioned_write() {
 }
 
 #[test]
+fn v7_names_the_file_of_this_project() {
+    let unversioned = json!({ "active_workflow": null });
+    for file in [
+        ".tollgate/workflow/state.json",
+        ".isdlc/projects/api/state.json",
+    ] {
+        let project = Project::empty();
+        let path = project.file(file, &workflow(41, 5, "in_progress").to_string());
+        for incoming in [&workflow(3, 5, "in_progress"), &unversioned] {
+            let event = json!({ "tool_name": "Write",
+                "tool_input": { "file_path": path, "content": incoming.to_string() } });
+            let reason = project.guard(NAME, &event).blocks("");
+            let end = format!("Re-read {file} before writing.");
+            assert!(reason.ends_with(&end), "{reason}");
+        }
+    }
+}
+
+#[test]
 fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
     write(
         &workflow(5, 1, "in_progress"),

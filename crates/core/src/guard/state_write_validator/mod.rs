@@ -57,7 +57,8 @@ fn check(scene: &Scene<'_>) -> Verdict {
     else {
         return Verdict::Allow;
     };
-    let disk = scene.file_text(&scene.absolute(&path));
+    let absolute = scene.absolute(&path);
+    let disk = scene.file_text(&absolute);
     let incoming = match &tool.call {
         ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
             match tool.after(&path, disk.as_deref()) {
@@ -74,7 +75,8 @@ fn check(scene: &Scene<'_>) -> Verdict {
     };
     if scene.event.kind == EventKind::PreTool {
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
-            && let Some(finding) = regression::find(&disk, &incoming)
+            && let Some(finding) =
+                regression::find(&disk, &incoming, scene.layout().shown(&absolute))
         {
             return Verdict::Block(finding);
         }

@@ -25,6 +25,41 @@ fn t01_blocks_implementation_without_a_plan() {
 }
 
 #[test]
+fn the_plan_is_named_where_this_project_keeps_it() {
+    let state = running("06-implementation", "in_progress").to_string();
+    let project = Project::empty();
+    project.file(".tollgate/workflow/state.json", &state);
+    let reason = project
+        .guard(NAME, &task("software-developer", "build it"))
+        .blocks("TASK PLAN NOT GENERATED: The current phase '06-implementation' requires a task plan (.tollgate/workflow/tasks.md) to exist before proceeding.");
+    assert!(
+        reason.contains("create .tollgate/workflow/tasks.md with"),
+        "{reason}"
+    );
+    for word in ["isdlc", "ORCH-012"] {
+        assert!(!reason.contains(word), "{reason}");
+    }
+    project.file(".tollgate/workflow/tasks.md", "");
+    project
+        .guard(NAME, &task("software-developer", "build it"))
+        .says_nothing();
+
+    let project = Project::new().env("ISDLC_PROJECT", "api");
+    project.file(
+        ".isdlc/monorepo.json",
+        r#"{ "projects": { "api": { "path": "api" } } }"#,
+    );
+    project.file(".isdlc/projects/api/state.json", &state);
+    let reason = project
+        .guard(NAME, &task("software-developer", "build it"))
+        .blocks("TASK PLAN NOT GENERATED");
+    assert!(
+        reason.contains("manually create docs/isdlc/projects/api/tasks.md with"),
+        "{reason}"
+    );
+}
+
+#[test]
 fn t02_blocks_later_phases_without_a_plan() {
     for phase in ["07-testing", "08-code-review", "16-quality-loop", "07-qa"] {
         in_phase(phase)

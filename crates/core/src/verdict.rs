@@ -42,6 +42,9 @@ pub struct Finding {
     pub code: &'static str,
     /// The whole message, as the agent reads it.
     pub text: String,
+    /// What helps here, as one sentence for a real agent. The specifications' own events are
+    /// answered without it: their texts are verbatim.
+    pub next: Option<String>,
     /// One line for the journal and the log.
     pub reason: String,
     /// The phase it concerns.
@@ -155,6 +158,7 @@ impl Finding {
         Self {
             code,
             text: text.into(),
+            next: None,
             reason: reason.into(),
             phase: None,
             agent: None,
@@ -169,6 +173,13 @@ impl Finding {
             state: Some(Box::new(state)),
             ..self
         }
+    }
+
+    /// The same finding with what helps.
+    #[must_use]
+    pub fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
     }
 
     /// The same finding about a phase.

@@ -4,6 +4,7 @@ use super::{Class, Guard};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::definitions::is_key;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -73,8 +74,14 @@ fn check(scene: &Scene<'_>) -> Opinion {
          Current phase status: {status}"
     );
     let reason = format!("Phase status is '{status}', expected 'in_progress'");
+    // The key may come from the project's files, and the agent may run this.
+    let begun = if is_key(phase) { phase } else { "" };
     Verdict::Block(
         Finding::new("PLC-001", text, reason)
+            .next(format!(
+                "run `{}`, which sets the status, then delegate again.",
+                format!("tollgate phase begin {begun}").trim_end()
+            ))
             .phase(phase)
             .agent(agent),
     )

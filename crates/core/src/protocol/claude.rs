@@ -71,14 +71,14 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         }
         EventKind::PostTool | EventKind::Prompt => {
             if let Some(report) = &outcome.block {
-                say::block(&mut object, "block", report);
+                say::block(&mut object, "block", say::reason(report));
             }
             say::put(&mut specific, "additionalContext", say::context(outcome));
         }
         // Here `additionalContext` would keep the turn going, which a warning must not.
         EventKind::Stop | EventKind::SubagentStop => {
             if let Some(report) = &outcome.block {
-                say::block(&mut object, "block", report);
+                say::block(&mut object, "block", say::reason(report));
             }
         }
         EventKind::PostToolFailure | EventKind::SessionStart => {

@@ -51,7 +51,7 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             say::put(&mut deny, "permissionDecisionReason", Some(reason));
             object.insert("hookSpecificOutput".to_owned(), Value::Object(deny));
         } else {
-            say::block(&mut object, "block", report);
+            say::block(&mut object, "block", say::reason(report));
         }
     }
     if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {

@@ -39,7 +39,7 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             let reason = say::reason(report);
             say::put(&mut object, "permissionDecisionReason", Some(reason));
         } else {
-            say::block(&mut object, "block", report);
+            say::block(&mut object, "block", say::reason(report));
         }
     }
     match event.kind {

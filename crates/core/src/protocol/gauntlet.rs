@@ -50,7 +50,7 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
         let block = decision(&Decision {
             status: "failed",
             message: message.unwrap_or(guard),
-            reason: Some(&say::reason(report)),
+            reason: Some(&say::verbatim(report)),
         });
         return Answer {
             stderr: say::log(outcome),

@@ -58,7 +58,11 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
-        say::block(&mut object, if is_stop { "block" } else { "deny" }, report);
+        say::block(
+            &mut object,
+            if is_stop { "block" } else { "deny" },
+            say::reason(report),
+        );
     }
     if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
         say::tell(&mut object, &event.name, outcome);

@@ -10,7 +10,9 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         match event.kind {
-            EventKind::Stop | EventKind::SubagentStop => say::block(&mut object, "block", report),
+            EventKind::Stop | EventKind::SubagentStop => {
+                say::block(&mut object, "block", say::verbatim(report));
+            }
             EventKind::PreTool
             | EventKind::PostTool
             | EventKind::PostToolFailure
@@ -19,7 +21,7 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             | EventKind::SessionEnd
             | EventKind::Other => {
                 say::put(&mut object, "continue", Some(false));
-                say::put(&mut object, "stopReason", Some(say::reason(report)));
+                say::put(&mut object, "stopReason", Some(say::verbatim(report)));
             }
         }
     }
@@ -42,7 +44,11 @@ pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             _ => None,
         }
     {
-        let line = format!("[{}] {rule} BLOCK: {}\n", report.guard, say::reason(report));
+        let line = format!(
+            "[{}] {rule} BLOCK: {}\n",
+            report.guard,
+            say::verbatim(report)
+        );
         answer.stderr.push_str(&line);
     }
     answer

@@ -37,8 +37,18 @@ pub(super) fn cap(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Why something is blocked. Never empty: Codex lets a tool run that is denied without a reason.
+/// Why something is blocked, and what helps, for a real agent.
 pub(super) fn reason(report: &Report) -> Cow<'_, str> {
+    let why = verbatim(report);
+    match &report.finding.next {
+        Some(next) => Cow::Owned(cap(&format!("{why}\n\nNext: {next}")).into_owned()),
+        None => why,
+    }
+}
+
+/// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
+/// that is denied without a reason.
+pub(super) fn verbatim(report: &Report) -> Cow<'_, str> {
     let Report { guard, finding } = report;
     [&finding.text, &finding.reason]
         .into_iter()
@@ -153,9 +163,9 @@ pub(super) fn put<T: Into<Value>>(object: &mut Map<String, Value>, key: &str, va
 }
 
 /// `{"decision":"block","reason":…}`, which every agent but Cursor takes at a stop.
-pub(super) fn block(object: &mut Map<String, Value>, word: &str, report: &Report) {
+pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_, str>) {
     put(object, "decision", Some(word));
-    put(object, "reason", Some(reason(report)));
+    put(object, "reason", Some(reason));
 }
 
 /// Tells the person the notices, and the model all that the guards say.

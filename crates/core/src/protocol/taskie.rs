@@ -14,7 +14,7 @@ use crate::verdict::{Fault, Outcome};
 pub(super) fn answer(outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
-        say::block(&mut object, "block", report);
+        say::block(&mut object, "block", say::verbatim(report));
         say::put(&mut object, "systemMessage", say::notices(outcome));
     } else {
         // What the agent is told elsewhere ("structure validated") goes to the person here.

@@ -18,28 +18,18 @@ const WHY: &str =
 fn report(text: &str) -> Report {
     Report {
         guard: "branch-guard",
-        finding: Finding {
-            code: "BG-001",
-            text: text.to_owned(),
-            reason: "commit on main".to_owned(),
-            phase: None,
-            agent: None,
-            state: None,
-        },
+        finding: Finding::new("BG-001", text, "commit on main"),
     }
 }
 
 fn warning() -> Report {
     Report {
         guard: "state-write-validator",
-        finding: Finding {
-            code: "SWV-001",
-            text: "[state-write-validator] WARNING: Suspicious write\n  Phase: 06".to_owned(),
-            reason: "suspicious".to_owned(),
-            phase: None,
-            agent: None,
-            state: None,
-        },
+        finding: Finding::new(
+            "SWV-001",
+            "[state-write-validator] WARNING: Suspicious write\n  Phase: 06",
+            "suspicious",
+        ),
     }
 }
 

@@ -143,14 +143,7 @@ fn words() -> impl Strategy<Value = String> {
 fn report() -> impl Strategy<Value = Report> {
     (words(), words()).prop_map(|(text, reason)| Report {
         guard: "branch-guard",
-        finding: Finding {
-            code: "BG-001",
-            text,
-            reason,
-            phase: None,
-            agent: None,
-            state: None,
-        },
+        finding: Finding::new("BG-001", text, reason),
     })
 }
 

@@ -26,6 +26,28 @@ fn t01_blocks_a_delegation_while_the_phase_is_pending() {
 }
 
 #[test]
+fn a_real_agent_is_told_the_command_that_helps() {
+    let project = in_phase("pending");
+    let bare = project
+        .guard(NAME, &task("software-developer", "build it"))
+        .blocks(PREFIX);
+    let mut event = task("software-developer", "build it");
+    for (key, value) in [
+        ("hook_event_name", json!("PreToolUse")),
+        ("session_id", json!("s")),
+        ("cwd", json!(project.root())),
+    ] {
+        event[key] = value;
+    }
+    let reason = project.guard(NAME, &event).denies();
+    let next = "Next: run `tollgate phase begin 06-implementation`, which sets the status, then delegate again.";
+    assert_eq!(reason, format!("{bare}\n\n{next}"));
+    let begun = project.run(&["phase", "begin", "06-implementation"], b"");
+    assert_eq!(begun.code, 0, "{begun:?}");
+    project.guard(NAME, &event).says_nothing();
+}
+
+#[test]
 fn t02_blocks_when_there_is_no_phase_entry() {
     for phases in [
         json!({}),

@@ -1,5 +1,5 @@
-//! branch-guard: while a workflow has a branch of its own, nobody commits to main, and on the
-//! workflow's branch only its last phase commits.
+//! branch-guard: while a workflow has a branch of its own, nobody commits to main. Where the
+//! project asks for it, only the last phase commits on the workflow's branch.
 //!
 //! What a command line would commit, and where, comes from reading it as a shell would
 //! ([`crate::shell`], [`crate::git`]); git is not started. What cannot be seen through is
@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use super::{Class, Guard};
 use crate::git::{self, Commit, Head, Repository};
+use crate::project::ConfigFile;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
@@ -18,19 +19,23 @@ use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
     name: "branch-guard",
-    about: "blocks commits to main while a workflow has its own branch",
+    about: "blocks commits to main while a workflow has its own branch and, if asked to, commits on that branch before the last phase",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
         ("BG-001", "the command would commit to main or master"),
         (
             "BG-002",
-            "the command would commit on the workflow's branch before the last phase",
+            "the command would commit on the workflow's branch before the last phase; only with `commit_in_last_phase_only` in `workflows.json`",
         ),
     ],
     check: |scene| check(scene).into(),
 };
 
 const PROTECTED: &[&str] = &["main", "master"];
+
+/// The setting in `workflows.json` that keeps commits for the last phase. Without it they are
+/// free on the workflow's branch: that is where BG-001 sends them.
+const LAST_ONLY: &str = "commit_in_last_phase_only";
 
 /// Where work belongs while a workflow has a branch of its own: not on main.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,6 +179,8 @@ fn to_main(current: &str, closed: Closed) -> Finding {
 }
 
 fn too_early(scene: &Scene<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {
+    let config = scene.config(ConfigFile::Workflows)?;
+    config.get(LAST_ONLY).filter(|set| set.truthy())?;
     let phase = scene.current_phase()?;
     let listed = workflow.phases();
     let last = listed.last()?;

@@ -68,7 +68,7 @@ const REMEDIES: &[(&str, &str)] = &[
         "mark the phase as in progress (`tollgate phase begin`) before delegating",
     ),
     ("PLC-100", "nothing; it is in the log"),
-    ("PS-001", "write the task plan, `docs/isdlc/tasks.md`"),
+    ("PS-001", "write the task plan where the message says"),
     ("PS-002", "put the plan right, or leave the format line out"),
     (
         "BG-001",

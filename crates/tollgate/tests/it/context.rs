@@ -76,6 +76,15 @@ impl Project {
         self
     }
 
+    /// With the setting that keeps commits for the last phase.
+    pub(crate) fn commits_in_last_phase_only(self) -> Self {
+        self.file(
+            ".isdlc/config/workflows.json",
+            r#"{ "commit_in_last_phase_only": true, "workflows": {} }"#,
+        );
+        self
+    }
+
     /// With this variable in the hook's environment.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));

@@ -83,7 +83,10 @@ fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new().state(&state).on_branch("feature/x");
+    let project = Project::new()
+        .state(&state)
+        .commits_in_last_phase_only()
+        .on_branch("feature/x");
     project
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT BLOCKED (Phase: 06-implementation)");

@@ -158,7 +158,10 @@ fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new().state(&state).on_branch("feature/x");
+    let project = Project::new()
+        .state(&state)
+        .commits_in_last_phase_only()
+        .on_branch("feature/x");
     let reason = project
         .guard("branch-guard", &bash("git commit -m x"))
         .blocks("COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.");
@@ -177,6 +180,7 @@ fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
         free["active_workflow"][key] = value;
         Project::new()
             .state(&free)
+            .commits_in_last_phase_only()
             .on_branch("feature/x")
             .guard("branch-guard", &bash("git commit -m x"))
             .says_nothing();

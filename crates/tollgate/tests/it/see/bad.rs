@@ -160,7 +160,10 @@ pub(super) fn bad_events() -> Vec<Bad> {
     add(
         "branch-guard",
         early,
-        vec![],
+        vec![(
+            ".isdlc/config/workflows.json".to_owned(),
+            json!({ "commit_in_last_phase_only": true, "workflows": {} }).to_string(),
+        )],
         bash("git switch -c feature/x && git commit -m x"),
     );
     let write = |content: &Value| json!({ "tool_name": "Write", "tool_input": { "file_path": STATE, "content": content.to_string() } });

@@ -174,11 +174,34 @@ fn the_branch_is_read_in_subdirectories_worktrees_and_unborn_repositories() {
 }
 
 #[test]
-fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch() {
+fn r4_every_phase_commits_on_the_workflow_branch_unless_the_project_says_otherwise() {
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new().state(&state).on_branch("feature/x");
+    for config in [
+        None,
+        Some(json!({ "workflows": {} })),
+        Some(json!({ "commit_in_last_phase_only": false, "workflows": {} })),
+    ] {
+        let project = Project::new().state(&state).on_branch("feature/x");
+        if let Some(config) = config {
+            project.file(".isdlc/config/workflows.json", &config.to_string());
+        }
+        project.hook(&bash("git commit -m x")).says_nothing();
+        project.guard(NAME, &bash("git commit -m x")).says_nothing();
+        assert_eq!(project.codes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch_if_the_project_says_so() {
+    let mut state = with_branch("active");
+    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+    state["active_workflow"]["current_phase"] = json!("06-implementation");
+    let project = Project::new()
+        .state(&state)
+        .commits_in_last_phase_only()
+        .on_branch("feature/x");
     let reason = project.guard(NAME, &bash("git commit -m x")).blocks(
         "COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.",
     );
@@ -188,11 +211,13 @@ fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch() {
     state["active_workflow"]["current_phase"] = json!("08-code-review");
     Project::new()
         .state(&state)
+        .commits_in_last_phase_only()
         .on_branch("feature/x")
         .guard(NAME, &bash("git commit -m x"))
         .says_nothing();
     Project::new()
         .state(&state)
+        .commits_in_last_phase_only()
         .on_branch("elsewhere")
         .guard(NAME, &bash("git commit -m x"))
         .says_nothing();

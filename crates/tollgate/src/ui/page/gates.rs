@@ -1,159 +1,103 @@
 //! The gates with the end of their output, and the reviews with their findings.
 
-use super::html::Html;
+use maud::{Markup, html};
+
 use super::{badge, duration, moment, nothing};
 use crate::ui::snapshot::{Configured, Finding, Gate, Reviewed, Snapshot};
 
-pub(super) fn list(snapshot: &Snapshot, html: &mut Html) {
+pub(super) fn list(snapshot: &Snapshot) -> Markup {
     let gates = &snapshot.gates;
     match gates.configured {
         Configured::No => {
-            nothing(
-                html,
-                "This project has no gates. <code>tollgate init</code> proposes some.",
-            );
-            return;
+            return nothing(html! {
+                "This project has no gates. " code { "tollgate init" } " proposes some."
+            });
         }
         Configured::Wrong => {
-            nothing(
-                html,
-                "The configuration of the gates is wrong; nothing can run.",
-            );
-            return;
+            return nothing("The configuration of the gates is wrong; nothing can run.");
         }
         Configured::Yes => {}
     }
-    if let Some(last) = &gates.last {
-        html.raw("<p>Last run: ")
-            .text(last.label)
-            .raw(", ")
-            .text(moment(&last.at));
-        html.raw(", branch ")
-            .text(&last.branch)
-            .raw(", attempt ")
-            .text(last.attempts.max(1))
-            .raw(".</p>");
-    }
-    if let Some(process) = gates.running {
-        html.raw("<p>Process ")
-            .text(process)
-            .raw(" is running gates now.</p>");
-    }
-    for gate in gates.all.iter().filter(|gate| gate.kind == "check") {
-        one(gate, html);
-    }
-    if gates.all.iter().all(|gate| gate.kind != "check") {
-        nothing(html, "There are no checks.");
+    let checks = || gates.all.iter().filter(|gate| gate.kind == "check");
+    html! {
+        @if let Some(last) = &gates.last {
+            p {
+                "Last run: " (last.label) ", " (moment(&last.at)) ", branch " (last.branch)
+                ", attempt " (last.attempts.max(1)) "."
+            }
+        }
+        @if let Some(process) = gates.running {
+            p { "Process " (process) " is running gates now." }
+        }
+        @for gate in checks() { (one(gate)) }
+        @if checks().next().is_none() { (nothing("There are no checks.")) }
     }
 }
 
-fn one(gate: &Gate, html: &mut Html) {
-    html.raw("<details id=\"gate-")
-        .text(&gate.id)
-        .raw("\" class=\"check\"");
-    if gate.is_failing() {
-        html.raw(" open");
-    }
-    html.raw("><summary>");
-    badge(html, gate.result.as_deref().unwrap_or("not run yet"));
-    html.raw(" <span class=\"id\">")
-        .text(&gate.id)
-        .raw("</span> ");
-    if let Some(ms) = gate.ms {
-        html.element("span", "dim", duration(ms));
-    }
-    html.raw(" <span class=\"dim\">")
-        .text(&gate.message)
-        .raw("</span></summary>");
-    if let Some(at) = &gate.at {
-        html.raw("<p class=\"dim\">").text(moment(at)).raw("</p>");
-    }
-    match &gate.tail {
-        Some(tail) if !tail.trim().is_empty() => {
-            html.raw("<pre tabindex=\"0\" aria-label=\"The end of its output\">")
-                .text(tail)
-                .raw("</pre>");
-        }
-        Some(_) => nothing(html, "It printed nothing."),
-        None => nothing(html, "There is no log of it."),
-    }
-    if let Some(log) = &gate.log {
-        html.raw("<p class=\"dim\">The end of <code>")
-            .text(log)
-            .raw("</code></p>");
-    }
-    html.raw("</details>");
-}
-
-pub(super) fn reviews(snapshot: &Snapshot, html: &mut Html) {
-    let mut all = snapshot
-        .gates
-        .all
-        .iter()
-        .filter(|gate| gate.kind == "review")
-        .peekable();
-    if all.peek().is_none() {
-        nothing(html, "There are no reviews among the gates.");
-    }
-    for gate in all {
-        html.raw("<h3>");
-        badge(html, gate.result.as_deref().unwrap_or("not run yet"));
-        html.raw(" <span class=\"id\">")
-            .text(&gate.id)
-            .raw("</span></h3>");
-        if !gate.message.is_empty() {
-            html.raw("<p>").text(&gate.message).raw("</p>");
-        }
-        for reviewed in &gate.reviews {
-            by_reviewer(reviewed, html);
+fn one(gate: &Gate) -> Markup {
+    html! {
+        details.check id={ "gate-" (gate.id) } open[gate.is_failing()] {
+            summary {
+                (result(gate)) " " span.id { (gate.id) } " "
+                @if let Some(ms) = gate.ms { span.dim { (duration(ms)) } }
+                " " span.dim { (gate.message) }
+            }
+            @if let Some(at) = &gate.at { p.dim { (moment(at)) } }
+            @match &gate.tail {
+                Some(tail) if !tail.trim().is_empty() => {
+                    pre tabindex="0" aria-label="The end of its output" { (tail) }
+                }
+                Some(_) => { (nothing("It printed nothing.")) }
+                None => { (nothing("There is no log of it.")) }
+            }
+            @if let Some(log) = &gate.log { p.dim { "The end of " code { (log) } } }
         }
     }
 }
 
-fn by_reviewer(reviewed: &Reviewed, html: &mut Html) {
-    html.raw("<h4>").text(&reviewed.reviewer);
-    if let Some(run) = reviewed.passed_in {
-        html.raw(" <span class=\"dim\">passed in run ")
-            .text(run)
-            .raw("</span>");
-    }
-    html.raw("</h4>");
-    if let Some(trouble) = &reviewed.trouble {
-        html.raw("<p class=\"dim\">").text(trouble).raw("</p>");
-    }
-    if reviewed.findings.is_empty() {
-        nothing(html, "No findings.");
-        return;
-    }
-    html.raw("<ul class=\"findings\">");
-    for finding in &reviewed.findings {
-        found(finding, html);
-    }
-    html.raw("</ul>");
+fn result(gate: &Gate) -> Markup {
+    badge(gate.result.as_deref().unwrap_or("not run yet"))
 }
 
-fn found(finding: &Finding, html: &mut Html) {
-    html.raw("<li>");
-    badge(html, finding.status);
-    if let Some(priority) = finding.priority {
-        html.raw(" ");
-        html.element("span", "badge plain", priority);
+pub(super) fn reviews(snapshot: &Snapshot) -> Markup {
+    let reviews = || {
+        let all = snapshot.gates.all.iter();
+        all.filter(|gate| gate.kind == "review")
+    };
+    html! {
+        @if reviews().next().is_none() { (nothing("There are no reviews among the gates.")) }
+        @for gate in reviews() {
+            h3 { (result(gate)) " " span.id { (gate.id) } }
+            @if !gate.message.is_empty() { p { (gate.message) } }
+            @for reviewed in &gate.reviews { (by_reviewer(reviewed)) }
+        }
     }
-    if finding.is_advisory {
-        html.raw(" <span class=\"badge plain\">advisory</span>");
+}
+
+fn by_reviewer(reviewed: &Reviewed) -> Markup {
+    html! {
+        h4 {
+            (reviewed.reviewer)
+            @if let Some(run) = reviewed.passed_in { " " span.dim { "passed in run " (run) } }
+        }
+        @if let Some(trouble) = &reviewed.trouble { p.dim { (trouble) } }
+        @if reviewed.findings.is_empty() {
+            (nothing("No findings."))
+        } @else {
+            ul.findings { @for finding in &reviewed.findings { (found(finding)) } }
+        }
     }
-    html.raw(" <code>")
-        .text(&finding.place)
-        .raw("</code><p>")
-        .text(&finding.issue)
-        .raw("</p>");
-    if let Some(fix) = &finding.fix {
-        html.raw("<p class=\"dim\">Fix: ").text(fix).raw("</p>");
+}
+
+fn found(finding: &Finding) -> Markup {
+    html! {
+        li {
+            (badge(finding.status))
+            @if let Some(priority) = finding.priority { " " span.badge.plain { (priority) } }
+            @if finding.is_advisory { " " span.badge.plain { "advisory" } }
+            " " code { (finding.place) } p { (finding.issue) }
+            @if let Some(fix) = &finding.fix { p.dim { "Fix: " (fix) } }
+            @if let Some(answer) = &finding.answer { p.dim { "Answer: " (answer) } }
+        }
     }
-    if let Some(answer) = &finding.answer {
-        html.raw("<p class=\"dim\">Answer: ")
-            .text(answer)
-            .raw("</p>");
-    }
-    html.raw("</li>");
 }

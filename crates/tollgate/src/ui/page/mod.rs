@@ -1,15 +1,20 @@
 //! The page: a snapshot as HTML, served live or kept as a file.
+//!
+//! Markup is written with maud, which escapes every value. What a browser would obey or hide
+//! without it being markup is replaced in the finished text, by [`finished`].
 
 mod allow;
 mod charts;
 mod decisions;
 mod gates;
-mod html;
 mod summary;
 mod work;
 
-use html::Html;
+use std::fmt::Write as _;
 
+use maud::{Markup, PreEscaped, Render, html};
+
+use super::plain::is_obeyed;
 use super::snapshot::{Snapshot, is_failure};
 
 /// The style sheet.
@@ -19,7 +24,7 @@ pub(crate) const STYLE: &str = include_str!("page.css");
 pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// The parts of the page: anchor, title, and what is in it.
-type Part = (&'static str, &'static str, fn(&Snapshot, &mut Html));
+type Part = (&'static str, &'static str, fn(&Snapshot) -> Markup);
 
 const PARTS: [Part; 7] = [
     ("workflow", "Workflow", work::workflow),
@@ -43,81 +48,103 @@ fn parts(snapshot: &Snapshot) -> impl Iterator<Item = Part> {
 /// The page as it is served. Style and script are files of their own, so that the page can forbid
 /// all inline code.
 pub(crate) fn served(snapshot: &Snapshot) -> String {
-    let mut html = Html::default();
-    head(&mut html, snapshot);
-    html.raw("<link rel=\"stylesheet\" href=\"style.css\"><script src=\"page.js\" defer></script>");
-    html.raw("</head><body>");
-    body(&mut html, snapshot);
-    html.into_string()
+    let links = html! {
+        link rel="stylesheet" href="style.css";
+        script src="page.js" defer {}
+    };
+    document(snapshot, &links)
 }
 
 /// The page as one file. It needs no script; the nonce lets its own style in and nothing else.
 pub(crate) fn alone(snapshot: &Snapshot, nonce: &str) -> String {
-    let mut html = Html::default();
-    head(&mut html, snapshot);
-    html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'nonce-");
-    html.text(nonce).raw("'\"><style nonce=\"").text(nonce);
-    html.raw("\">\n").raw(STYLE).raw("</style></head><body>");
-    body(&mut html, snapshot);
-    html.into_string()
+    let style = html! {
+        meta http-equiv="Content-Security-Policy" content={
+            "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'nonce-"
+            (nonce) "'"
+        };
+        style nonce=(nonce) { "\n" (PreEscaped(STYLE)) }
+    };
+    document(snapshot, &style)
 }
 
 /// What a live page puts in the place of its main part.
 pub(crate) fn main(snapshot: &Snapshot) -> String {
-    let mut html = Html::default();
-    sections(&mut html, snapshot);
-    html.into_string()
+    finished(&sections(snapshot))
 }
 
-fn head(html: &mut Html, snapshot: &Snapshot) {
-    html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">");
-    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
-    html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
-    html.raw("<meta name=\"referrer\" content=\"no-referrer\"><link rel=\"icon\" href=\"data:,\">");
-    html.raw("<title>")
-        .text(&snapshot.project)
-        .raw(" – Tollgate</title>");
+fn document(snapshot: &Snapshot, head: &Markup) -> String {
+    finished(&html! {
+        (PreEscaped("<!doctype html>"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                link rel="icon" href="data:,";
+                title { (snapshot.project) " – Tollgate" }
+                (head)
+            }
+            (body(snapshot))
+        }
+        "\n"
+    })
 }
 
-fn body(html: &mut Html, snapshot: &Snapshot) {
-    html.raw("<a class=\"skip\" href=\"#main\">Skip to the content</a>");
-    html.raw("<header class=\"top\"><div class=\"name\"><h1>");
-    html.text(&snapshot.project);
-    html.raw("</h1><p class=\"root\">").text(&snapshot.root);
-    html.raw("</p></div><p id=\"live\" role=\"status\">as of <time>");
-    html.text(moment(&snapshot.at));
-    html.raw("</time></p><nav aria-label=\"Parts of this page\"><ul>");
-    for (id, title, _) in parts(snapshot) {
-        html.raw("<li><a href=\"#")
-            .raw(id)
-            .raw("\">")
-            .raw(title)
-            .raw("</a></li>");
+fn body(snapshot: &Snapshot) -> Markup {
+    html! {
+        body {
+            a.skip href="#main" { "Skip to the content" }
+            header.top {
+                div.name { h1 { (snapshot.project) } p.root { (snapshot.root) } }
+                p #live role="status" { "as of " time { (moment(&snapshot.at)) } }
+                nav aria-label="Parts of this page" {
+                    ul {
+                        @for (id, title, _) in parts(snapshot) {
+                            li { a href={ "#" (id) } { (title) } }
+                        }
+                    }
+                }
+            }
+            main #main tabindex="-1" { (sections(snapshot)) }
+            footer {
+                p {
+                    @if !snapshot.can_allow { "Read-only. " }
+                    "Allowed events leave no trace, so they are not counted here. Times are UTC."
+                }
+            }
+        }
     }
-    html.raw("</ul></nav></header><main id=\"main\" tabindex=\"-1\">");
-    sections(html, snapshot);
-    html.raw("</main><footer><p>");
-    if !snapshot.can_allow {
-        html.raw("Read-only. ");
-    }
-    html.raw("Allowed events leave no trace, so they are not counted here. Times are UTC.</p></footer></body></html>\n");
 }
 
-fn sections(html: &mut Html, snapshot: &Snapshot) {
-    summary::now(snapshot, html);
-    for (id, title, write) in parts(snapshot) {
-        html.raw("<section id=\"")
-            .raw(id)
-            .raw("\" aria-labelledby=\"")
-            .raw(id);
-        html.raw("-title\"><h2 id=\"")
-            .raw(id)
-            .raw("-title\">")
-            .raw(title)
-            .raw("</h2>");
-        write(snapshot, html);
-        html.raw("</section>");
+fn sections(snapshot: &Snapshot) -> Markup {
+    html! {
+        (summary::now(snapshot))
+        @for (id, title, part) in parts(snapshot) {
+            section id=(id) aria-labelledby={ (id) "-title" } {
+                h2 id={ (id) "-title" } { (title) }
+                (part(snapshot))
+            }
+        }
     }
+}
+
+/// The text of a page. Control characters and marks that turn the order of reading around are
+/// shown by name; the page's own markup has none of them, and their names have no character that
+/// means something in HTML.
+fn finished(markup: &Markup) -> String {
+    let mut text = String::with_capacity(markup.0.len());
+    for c in markup.0.chars() {
+        match c {
+            '\n' | '\t' => text.push(c),
+            c if is_obeyed(c) => {
+                // Writing to a string does not fail.
+                let _written = write!(text, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// `2026-02-08 20:00:00` of a timestamp; what is none stays as it is.
@@ -144,20 +171,35 @@ fn duration(ms: f64) -> String {
 }
 
 /// A word of a verdict or result in its colour. The word is there for those who see no colour.
-fn badge(html: &mut Html, word: &str) {
-    html.raw("<span class=\"badge ");
-    html.raw(match word {
+fn badge(word: &str) -> Markup {
+    let tone = match word {
         "block" | "failed" => "bad",
         word if is_failure(word) => "bad",
         "warn" | "fault" | "inconclusive" | "skipped" => "warn",
         "pass" | "completed" | "fixed" | "PASS" => "good",
         "running" | "in_progress" => "busy",
         _ => "plain",
-    });
-    html.raw("\">").text(word.replace('_', " ")).raw("</span>");
+    };
+    html! { span class={ "badge " (tone) } { (word.replace('_', " ")) } }
 }
 
 /// What is said where there is nothing.
-fn nothing(html: &mut Html, text: &'static str) {
-    html.raw("<p class=\"nothing\">").raw(text).raw("</p>");
+fn nothing(text: impl Render) -> Markup {
+    html! { p.nothing { (text) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        let title = "\" onclick=\"x";
+        let text = "<script>alert(1)</script>&\u{1b}[31m\u{202e}\0\nü";
+        assert_eq!(
+            finished(&html! { p title=(title) { (text) } }),
+            "<p title=\"&quot; onclick=&quot;x\">&lt;script&gt;alert(1)&lt;/script&gt;&amp;\
+             \\u{1b}[31m\\u{202e}\\u{0}\nü</p>"
+        );
+    }
 }

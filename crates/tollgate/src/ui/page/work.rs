@@ -1,135 +1,91 @@
 //! The workflow's phases, and the plan with its rounds.
 
-use super::html::Html;
+use maud::{Markup, html};
+
 use super::{badge, duration, moment, nothing};
 use crate::ui::plain::count;
 use crate::ui::snapshot::{Running, Snapshot, Workflow};
 
-pub(super) fn workflow(snapshot: &Snapshot, html: &mut Html) {
+pub(super) fn workflow(snapshot: &Snapshot) -> Markup {
     match &snapshot.workflow {
-        Workflow::Idle { last } => {
-            nothing(
-                html,
-                "No workflow is running. <code>tollgate workflow start</code> begins one.",
-            );
-            if let Some(last) = last {
-                html.raw("<p>The last one: ").text(last).raw("</p>");
+        Workflow::Idle { last } => html! {
+            (nothing(html! {
+                "No workflow is running. " code { "tollgate workflow start" } " begins one."
+            }))
+            @if let Some(last) = last { p { "The last one: " (last) } }
+        },
+        Workflow::Broken { what } => html! { p.bad { "The state cannot be read: " (what) } },
+        Workflow::Running(running) => phases(running),
+    }
+}
+
+fn phases(running: &Running) -> Markup {
+    html! {
+        p { b { (running.kind) } " " (running.description) }
+        p.dim {
+            @if !running.started_at.is_empty() { "since " (moment(&running.started_at)) ", " }
+            "budget " (running.budget)
+            @if let Some(branch) = &running.branch { ", branch " (branch) }
+            @if let Some(version) = running.version { ", state version " (version) }
+        }
+        ol.phases {
+            @for phase in &running.phases {
+                @let is_current = running.current.as_ref() == Some(&phase.key);
+                li class=[is_current.then_some("current")] aria-current=[is_current.then_some("step")] {
+                    (badge(&phase.status)) " " span.id { (phase.key) }
+                    @if let Some(minutes) = phase.minutes {
+                        " " span.dim { (duration(minutes * 60_000.0)) }
+                    }
+                    @if phase.retries > 0 {
+                        " " span.dim { "begun again " (count(phase.retries, "time")) }
+                    }
+                    @if let Some(summary) = &phase.summary { p { (summary) } }
+                }
             }
         }
-        Workflow::Broken { what } => {
-            html.raw("<p class=\"bad\">The state cannot be read: ")
-                .text(what)
-                .raw("</p>");
-        }
-        Workflow::Running(running) => phases(running, html),
     }
 }
 
-fn phases(running: &Running, html: &mut Html) {
-    html.raw("<p><b>")
-        .text(&running.kind)
-        .raw("</b> ")
-        .text(&running.description);
-    html.raw("</p><p class=\"dim\">");
-    if !running.started_at.is_empty() {
-        html.raw("since ")
-            .text(moment(&running.started_at))
-            .raw(", ");
-    }
-    html.raw("budget ").text(&running.budget);
-    if let Some(branch) = &running.branch {
-        html.raw(", branch ").text(branch);
-    }
-    if let Some(version) = running.version {
-        html.raw(", state version ").text(version);
-    }
-    html.raw("</p><ol class=\"phases\">");
-    for phase in &running.phases {
-        html.raw("<li");
-        if running.current.as_ref() == Some(&phase.key) {
-            html.raw(" class=\"current\" aria-current=\"step\"");
-        }
-        html.raw(">");
-        badge(html, &phase.status);
-        html.raw(" <span class=\"id\">")
-            .text(&phase.key)
-            .raw("</span>");
-        if let Some(minutes) = phase.minutes {
-            html.raw(" <span class=\"dim\">")
-                .text(duration(minutes * 60_000.0))
-                .raw("</span>");
-        }
-        if phase.retries > 0 {
-            html.raw(" <span class=\"dim\">begun again ")
-                .text(count(phase.retries, "time"))
-                .raw("</span>");
-        }
-        if let Some(summary) = &phase.summary {
-            html.raw("<p>").text(summary).raw("</p>");
-        }
-        html.raw("</li>");
-    }
-    html.raw("</ol>");
-}
-
-pub(super) fn plan(snapshot: &Snapshot, html: &mut Html) {
+pub(super) fn plan(snapshot: &Snapshot) -> Markup {
     let Some(plan) = &snapshot.plan else {
-        nothing(
-            html,
-            "There is no plan. <code>tollgate plan new ID</code> begins one.",
-        );
-        return;
+        return nothing(html! {
+            "There is no plan. " code { "tollgate plan new ID" } " begins one."
+        });
     };
     if plan.is_broken {
-        html.raw("<p class=\"bad\">The state of ").text(&plan.id);
-        html.raw(" cannot be read; see above.</p>");
-        return;
+        return html! { p.bad { "The state of " (plan.id) " cannot be read; see above." } };
     }
     let (closed, all) = plan.tasks;
-    html.raw("<p><b>").text(&plan.id).raw("</b> ");
-    html.text(plan.stage.unwrap_or("no stage"));
-    html.raw("; phase ")
-        .text(plan.phase.as_deref().unwrap_or("unknown"));
-    if let Some(task) = &plan.task {
-        html.raw(", task ").text(task);
-    }
-    html.raw("; next ")
-        .text(plan.next.as_deref().unwrap_or("nothing by itself"));
-    html.raw(".</p><p>")
-        .text(closed)
-        .raw(" of ")
-        .text(all)
-        .raw(" tasks closed");
-    // Without a state nothing is known of its reviews, not even how many there may be.
-    if plan.phase.is_some() {
-        html.raw("; ")
-            .text(plan.clean_in_a_row.min(2))
-            .raw(" of 2 clean reviews in a row, at most ");
-        html.text(plan.max_reviews).raw(" rounds");
-    }
-    html.raw(".</p>");
-    if !plan.errors.is_empty() {
-        html.raw("<ul class=\"findings\">");
-        for error in &plan.errors {
-            html.raw("<li>").text(error).raw("</li>");
+    html! {
+        p {
+            b { (plan.id) } " " (plan.stage.unwrap_or("no stage"))
+            "; phase " (plan.phase.as_deref().unwrap_or("unknown"))
+            @if let Some(task) = &plan.task { ", task " (task) }
+            "; next " (plan.next.as_deref().unwrap_or("nothing by itself")) "."
         }
-        html.raw("</ul>");
+        p {
+            (closed) " of " (all) " tasks closed"
+            // Without a state nothing is known of its reviews, not even how many there may be.
+            @if plan.phase.is_some() {
+                "; " (plan.clean_in_a_row.min(2)) " of 2 clean reviews in a row, at most "
+                (plan.max_reviews) " rounds"
+            }
+            "."
+        }
+        @if !plan.errors.is_empty() {
+            ul.findings { @for error in &plan.errors { li { (error) } } }
+        }
+        @if plan.rounds.is_empty() {
+            (nothing("No review of it was made yet."))
+        } @else {
+            ol.phases {
+                @for round in plan.rounds.iter().rev() {
+                    li {
+                        (badge(&round.verdict)) " " (round.line()) " "
+                        span.dim { (moment(&round.at)) " " (round.file) }
+                    }
+                }
+            }
+        }
     }
-    if plan.rounds.is_empty() {
-        nothing(html, "No review of it was made yet.");
-        return;
-    }
-    html.raw("<ol class=\"phases\">");
-    for round in plan.rounds.iter().rev() {
-        html.raw("<li>");
-        badge(html, &round.verdict);
-        html.raw(" ")
-            .text(round.line())
-            .raw(" <span class=\"dim\">");
-        html.text(moment(&round.at))
-            .raw(" ")
-            .text(&round.file)
-            .raw("</span></li>");
-    }
-    html.raw("</ol>");
 }

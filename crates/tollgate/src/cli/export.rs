@@ -1,12 +1,16 @@
 //! `tollgate export otlp`: the journal to an OpenTelemetry collector.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+
+use ureq::http::{HeaderName, HeaderValue};
+use ureq::tls::Certificate;
 
 use super::plain::Plain;
 use super::site::warn;
 use super::{Answer, Trouble};
-use crate::telemetry::{Cursors, Endpoint, Sender, Signal};
+use crate::telemetry::{Collector, Cursors, Sender, Signal, certificates};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -16,12 +20,16 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Otlp {
-    /// Where the collector listens
+    /// Where the collector listens, over http or https
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:4318")]
     endpoint: String,
     /// A header to send along, as NAME=VALUE; can be given several times
     #[arg(long, value_name = "NAME=VALUE")]
     header: Vec<String>,
+    /// The certificates (PEM) by which to know the collector over https, instead of those that
+    /// browsers trust [default: the file that OTEL_EXPORTER_OTLP_CERTIFICATE names]
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
     /// How many milliseconds to wait before the second try; each one after waits twice as long
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pause: u64,
@@ -29,11 +37,12 @@ pub(super) struct Otlp {
 
 pub(super) fn run(command: &Command) -> Answer {
     let Command::Otlp(arguments) = command;
-    let endpoint = Endpoint::parse(&arguments.endpoint).map_err(|what| {
+    let headers = headers(&arguments.header)?;
+    let authorities = authorities(arguments.certificate.as_deref())?;
+    let collector = Collector::new(&arguments.endpoint, headers, authorities).map_err(|what| {
         Trouble::new(format!("--endpoint {}: {what}", arguments.endpoint))
             .hint("it looks like http://127.0.0.1:4318")
     })?;
-    let headers = headers(&arguments.header)?;
     let layout = super::layout_here()?;
     let local = layout.local();
     let trouble = |error| Trouble::about(&local, &error);
@@ -47,8 +56,7 @@ pub(super) fn run(command: &Command) -> Answer {
         .unwrap_or_default()
         .to_string_lossy();
     let sender = Sender {
-        endpoint: &endpoint,
-        headers: &headers,
+        collector: &collector,
         pause: Duration::from_millis(arguments.pause),
         project: &project,
     };
@@ -56,7 +64,7 @@ pub(super) fn run(command: &Command) -> Answer {
     for signal in Signal::ALL {
         let word = signal.as_str();
         let report = sender.send(signal, &local, &mut cursors).map_err(|why| {
-            Trouble::new(format!("{word} to {}: {}", endpoint.name(), Plain(&why)))
+            Trouble::new(format!("{word} to {}: {}", collector.endpoint, Plain(&why)))
                 .hint("what was taken over so far is remembered; run it again when the collector is there")
         })?;
         if report.is_anew && report.sent > 0 {
@@ -75,14 +83,27 @@ pub(super) fn run(command: &Command) -> Answer {
     Ok(ExitCode::from(u8::from(is_refused)))
 }
 
-fn headers(given: &[String]) -> Result<Vec<(String, String)>, Trouble> {
+/// The certificates that are named by an option, or by the variable that OpenTelemetry has for it.
+fn authorities(named: Option<&Path>) -> Result<Option<Vec<Certificate<'static>>>, Trouble> {
+    let of_environment = || {
+        let value = crate::hook::variable("OTEL_EXPORTER_OTLP_CERTIFICATE")?;
+        Some(PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+    };
+    let Some(path) = named.map(Path::to_owned).or_else(of_environment) else {
+        return Ok(None);
+    };
+    let found = std::fs::read(&path).and_then(|pem| certificates(&pem));
+    let found = found.map_err(|error| Trouble::about(&path, &error))?;
+    Ok(Some(found))
+}
+
+fn headers(given: &[String]) -> Result<Vec<(HeaderName, HeaderValue)>, Trouble> {
     let header = |text: &String| {
         let (name, value) = text.split_once('=')?;
-        let is_token = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
-        let ok = !name.is_empty()
-            && name.bytes().all(is_token)
-            && value.chars().all(|c| !c.is_control());
-        ok.then(|| (name.to_owned(), value.to_owned()))
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        let mut value = HeaderValue::from_bytes(value.as_bytes()).ok()?;
+        value.set_sensitive(true);
+        Some((name, value))
     };
     given
         .iter()

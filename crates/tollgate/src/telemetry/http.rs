@@ -1,22 +1,26 @@
-//! One kind of request: JSON to a collector, by HTTP/1.1 over a plain connection.
+//! One kind of request: JSON to a collector, over http or https.
 
-use std::io::{self, Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::io::{self, Read as _};
 use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
+use ureq::http::{HeaderName, HeaderValue, Uri};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// How long to wait for a connection, and for each piece of an answer.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 
-/// No answer of a collector is larger.
+/// No more of a collector's answer is read.
 const CAP: u64 = 1 << 20;
 
-/// Where a collector listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Endpoint {
-    /// `host:port`
-    authority: String,
-    /// What goes before `/v1/traces`.
-    base: String,
+/// A collector, and what goes along with each request to it.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    /// Its URL with a port, and without a slash at its end.
+    pub(crate) endpoint: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    agent: Agent,
 }
 
 /// What came back.
@@ -28,155 +32,100 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-impl Endpoint {
-    /// `http://127.0.0.1:4318`, with or without a path.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if text.starts_with("https://") {
-            return Err("https is not spoken: send to a collector or proxy of this machine, which can send on".to_owned());
-        }
-        let rest = text
-            .strip_prefix("http://")
-            .ok_or("it does not begin with http://")?;
-        let (authority, base) = match rest.find('/') {
-            Some(at) => rest.split_at(at),
-            None => (rest, ""),
+impl Collector {
+    /// The collector at a URL. Over https it needs a certificate by one of `authorities`, or
+    /// without them by one of those that browsers trust.
+    pub(crate) fn new(
+        url: &str,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        authorities: Option<Vec<Certificate<'static>>>,
+    ) -> Result<Self, String> {
+        let endpoint = endpoint(url)?;
+        let (connect, piece) = PATIENCE;
+        let roots = match authorities {
+            Some(certificates) => RootCerts::new_with_certs(&certificates),
+            None => RootCerts::WebPki,
         };
-        let is_plain = |c: char| c.is_ascii_graphic() && c != '@';
-        if authority.is_empty() || !text.chars().all(is_plain) {
-            return Err("it has no host, or characters that belong into none".to_owned());
-        }
-        let has_port = authority
-            .rsplit_once(':')
-            .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let agent = Agent::config_builder()
+            // A header often carries a secret: it goes to the endpoint and to nobody else.
+            .max_redirects(0)
+            .proxy(None)
+            .http_status_as_error(false)
+            .timeout_connect(Some(connect))
+            .timeout_per_read(Some(piece))
+            .timeout_per_write(Some(piece))
+            // Between two batches a collector may close a connection, or forget it.
+            .max_idle_connections(0)
+            .user_agent(concat!("tollgate/", env!("CARGO_PKG_VERSION")))
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .build()
+            .new_agent();
         Ok(Self {
-            authority: if has_port {
-                authority.to_owned()
-            } else {
-                format!("{authority}:4318")
-            },
-            base: base.trim_end_matches('/').to_owned(),
+            endpoint,
+            headers,
+            agent,
         })
     }
 
-    pub(crate) fn name(&self) -> String {
-        format!("http://{}{}", self.authority, self.base)
-    }
-
     /// Sends JSON to a path below the endpoint.
-    pub(super) fn post(
-        &self,
-        path: &str,
-        headers: &[(String, String)],
-        body: &[u8],
-    ) -> io::Result<Answer> {
-        let (connect, piece) = PATIENCE;
-        let mut last = io::Error::other("the name leads to no address");
-        let mut connected = None;
-        for address in self.authority.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, connect) {
-                Ok(stream) => {
-                    connected = Some(stream);
-                    break;
-                }
-                Err(error) => last = error,
-            }
+    pub(super) fn post(&self, path: &str, body: &[u8]) -> io::Result<Answer> {
+        let mut request = self
+            .agent
+            .post(format!("{}{path}", self.endpoint))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json")
+            .header(CONNECTION, "close");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
         }
-        let mut stream = connected.ok_or(last)?;
-        stream.set_read_timeout(Some(piece))?;
-        stream.set_write_timeout(Some(piece))?;
-        let mut more = String::new();
-        for (name, value) in headers {
-            more.extend([name.as_str(), ": ", value, "\r\n"]);
-        }
-        let head = format!(
-            "POST {}{path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nUser-Agent: tollgate/{}\r\nAccept: application/json\r\n{more}Connection: close\r\n\r\n",
-            self.base,
-            self.authority,
-            body.len(),
-            env!("CARGO_PKG_VERSION"),
-        );
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body)?;
-        let mut bytes = Vec::new();
-        let mut stream = stream.take(CAP);
-        let mut piece = [0; 4096];
-        // Not all collectors close the connection when they are asked to: whoever waits for that
-        // takes the silence for a failure, and sends the same again.
-        while !is_whole(&bytes) {
-            match stream.read(&mut piece)? {
-                0 => break,
-                count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
-            }
-        }
-        parse(&bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
+        let mut answer = request.send(body).map_err(ureq::Error::into_io)?;
+        let retry_after = answer.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        let mut body = Vec::new();
+        let reader = answer.body_mut().as_reader();
+        reader.take(CAP).read_to_end(&mut body)?;
+        Ok(Answer {
+            status: answer.status().as_u16(),
+            retry_after: retry_after.map(Duration::from_secs),
+            body,
+        })
     }
 }
 
-/// Whether an answer is there to its end, as far as it says where that is.
-fn is_whole(bytes: &[u8]) -> bool {
-    let Some((head, body)) = split(bytes) else {
-        return false;
+/// `http://127.0.0.1:4318`, with or without a path. A URL without a port has OTLP's own for http,
+/// and the usual one for https.
+fn endpoint(text: &str) -> Result<String, String> {
+    let uri: Uri = text.parse().map_err(|_| "it is not a valid URL")?;
+    let (scheme, port) = match uri.scheme_str() {
+        Some("http") => ("http", 4318),
+        Some("https") => ("https", 443),
+        Some(_) | None => return Err("it does not begin with http:// or https://".to_owned()),
     };
-    if is_chunked(&head) {
-        return unchunk(body).is_some();
+    let host = uri.host().unwrap_or_default();
+    let has_user = uri.authority().is_some_and(|it| it.as_str().contains('@'));
+    if host.is_empty() || has_user {
+        return Err("it has no host, or a user name before it".to_owned());
     }
-    let length = field(&head, "content-length").and_then(|length| length.parse::<usize>().ok());
-    length.is_some_and(|length| body.len() >= length)
+    if uri.query().is_some() {
+        return Err("it has a query (`?`)".to_owned());
+    }
+    let port = uri.port_u16().unwrap_or(port);
+    let base = uri.path().trim_end_matches('/');
+    Ok(format!("{scheme}://{host}:{port}{base}"))
 }
 
-/// The head of an answer, and what follows it.
-fn split(bytes: &[u8]) -> Option<(String, &[u8])> {
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
-    let head = String::from_utf8_lossy(bytes.get(..end)?).into_owned();
-    Some((head, bytes.get(end + 4..)?))
-}
-
-/// The value of a header field.
-fn field(head: &str, wanted: &str) -> Option<String> {
-    let fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
-    let mut same = fields.filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
-    same.next().map(|(_, value)| value.trim().to_owned())
-}
-
-fn is_chunked(head: &str) -> bool {
-    field(head, "transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked"))
-}
-
-fn parse(bytes: &[u8]) -> Option<Answer> {
-    let (head, body) = split(bytes)?;
-    let mut lines = head.split("\r\n");
-    let mut words = lines.next()?.split(' ');
-    words
-        .next()
-        .filter(|version| version.starts_with("HTTP/1."))?;
-    let status = words.next()?.parse().ok()?;
-    Some(Answer {
-        status,
-        retry_after: field(&head, "retry-after")
-            .and_then(|text| text.parse().ok())
-            .map(Duration::from_secs),
-        body: if is_chunked(&head) {
-            unchunk(body).unwrap_or_default()
-        } else {
-            body.to_vec()
-        },
-    })
-}
-
-/// The pieces of a chunked body, put together.
-fn unchunk(mut rest: &[u8]) -> Option<Vec<u8>> {
-    let mut body = Vec::new();
-    loop {
-        let end = rest.windows(2).position(|two| two == b"\r\n")?;
-        let size = std::str::from_utf8(rest.get(..end)?).ok()?;
-        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
-        if size == 0 {
-            return Some(body);
+/// The certificates of a PEM file.
+pub(crate) fn certificates(pem: &[u8]) -> io::Result<Vec<Certificate<'static>>> {
+    let mut found = Vec::new();
+    for item in parse_pem(pem) {
+        if let PemItem::Certificate(certificate) = item.map_err(ureq::Error::into_io)? {
+            found.push(certificate);
         }
-        let start = end + 2;
-        body.extend_from_slice(rest.get(start..start.checked_add(size)?)?);
-        rest = rest.get(start.checked_add(size)? + 2..)?;
     }
+    if found.is_empty() {
+        return Err(io::Error::other("there is no certificate in it"));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -185,34 +134,27 @@ mod tests {
 
     #[test]
     fn endpoints_are_understood_or_refused() {
-        let name = |text: &str| Endpoint::parse(text).map(|endpoint| endpoint.name());
-        assert_eq!(
-            name("http://127.0.0.1:4318").unwrap(),
-            "http://127.0.0.1:4318"
-        );
-        assert_eq!(name("http://otel/x/").unwrap(), "http://otel:4318/x");
+        for (text, expected) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318"),
+            ("http://otel/x/", "http://otel:4318/x"),
+            ("http://[::1]:80", "http://[::1]:80"),
+            ("https://otel.example", "https://otel.example:443"),
+            ("https://otel.example:4318/", "https://otel.example:4318"),
+        ] {
+            assert_eq!(endpoint(text).as_deref(), Ok(expected));
+        }
         for wrong in [
             "",
             "127.0.0.1:4318",
-            "https://a",
+            "localhost:4318",
+            "ftp://a",
             "http://",
             "http://a b",
             "http://u@h",
             "http://h\r\nX: y",
+            "http://h/?a=b",
         ] {
-            assert!(name(wrong).is_err(), "{wrong}");
+            assert!(endpoint(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn answers_are_read_whole_or_in_chunks() {
-        let answer = parse(b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n\r\n").unwrap();
-        assert_eq!(
-            (answer.status, answer.retry_after),
-            (503, Some(Duration::from_secs(7)))
-        );
-        let text = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x\r\nde\r\n0\r\n\r\n";
-        assert_eq!(parse(text).unwrap().body, b"abcde");
-        assert!(parse(b"SSH-2.0\r\n\r\n").is_none());
     }
 }

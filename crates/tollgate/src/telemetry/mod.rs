@@ -4,7 +4,7 @@
 //! Always from the journal and by a command of its own, never by the hook: an agent does not wait
 //! for a collector. What was taken over is remembered per endpoint and kind, so that a second run
 //! sends what is new. There is no OpenTelemetry library in here: it would bring an async runtime
-//! and an HTTP stack for two documents and one kind of request.
+//! for two documents and one kind of request.
 
 mod cursor;
 mod http;
@@ -14,5 +14,5 @@ mod span;
 mod value;
 
 pub(crate) use cursor::Cursors;
-pub(crate) use http::Endpoint;
+pub(crate) use http::{Collector, certificates};
 pub(crate) use send::{Sender, Signal};

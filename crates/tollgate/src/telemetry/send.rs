@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::cursor::Cursors;
-use super::http::{Answer, Endpoint};
+use super::http::{Answer, Collector};
 use super::{metrics, span};
 use crate::journal::{Entry, entries};
 
@@ -29,8 +29,7 @@ pub(crate) enum Signal {
 /// Somebody who sends a project's journal to a collector.
 #[derive(Debug)]
 pub(crate) struct Sender<'a> {
-    pub(crate) endpoint: &'a Endpoint,
-    pub(crate) headers: &'a [(String, String)],
+    pub(crate) collector: &'a Collector,
     /// The pause before the second try; each one after is twice as long.
     pub(crate) pause: Duration,
     pub(crate) project: &'a str,
@@ -89,9 +88,9 @@ impl Sender<'_> {
         local: &Path,
         cursors: &mut Cursors,
     ) -> Result<Report, String> {
-        let name = self.endpoint.name();
+        let name = &self.collector.endpoint;
         let mut report = Report::default();
-        let mut last = cursors.get(&name, signal.as_str());
+        let mut last = cursors.get(name, signal.as_str());
         let newest = entries(local).filter_map(|entry| entry.id).max();
         if last > Some(newest.unwrap_or(0)) {
             // Its numbers begin anew when the journal does.
@@ -112,7 +111,7 @@ impl Sender<'_> {
             let reached = batch.iter().filter_map(|entry| entry.id).max();
             if reached.is_some() || new.peek().is_none() {
                 cursors
-                    .set(&name, signal.as_str(), reached.unwrap_or(0))
+                    .set(name, signal.as_str(), reached.unwrap_or(0))
                     .map_err(|error| format!("sent, but it cannot be remembered: {error}"))?;
             }
         }
@@ -125,7 +124,7 @@ impl Sender<'_> {
         let mut why = String::new();
         for attempt in 1..=TRIES {
             let mut wait = pause;
-            match self.endpoint.post(signal.path(), self.headers, body) {
+            match self.collector.post(signal.path(), body) {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(answer),
                 Ok(answer) if matches!(answer.status, 429 | 502 | 503 | 504) => {
                     why = format!("it answers {}", answer.status);

@@ -3,10 +3,14 @@
 //! It checks every message against the definition of OTLP in its JSON encoding: the names that
 //! there are, 64-bit integers as strings, ids in hexadecimal, enums as numbers.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 
 /// A request that was received whole.
@@ -26,17 +30,40 @@ pub(super) struct Collector {
 impl Collector {
     /// It ends with the test process; nobody but the test knows its port.
     pub(super) fn start(answers: &[&str]) -> Self {
-        Self::answering(answers, false)
+        Self::answering(answers, false, None)
     }
 
     /// One that keeps every connection, whatever it is asked to.
     pub(super) fn that_never_closes() -> Self {
-        Self::answering(&[], true)
+        Self::answering(&[], true, None)
     }
 
-    fn answering(answers: &[&str], keeps: bool) -> Self {
+    /// One that speaks https, and the certificate of the authority that vouches for it.
+    pub(super) fn with_tls() -> (Self, String) {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let own = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        let own = own.signed_by(&key, &authority).unwrap();
+        let config =
+            ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let config = config
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![own.der().clone()],
+                PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
+            );
+        let collector = Self::answering(&[], false, Some(Arc::new(config.unwrap())));
+        (collector, authority.pem())
+    }
+
+    fn answering(answers: &[&str], keeps: bool, tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let endpoint = format!("{scheme}://{}", listener.local_addr().unwrap());
         let answers: Vec<String> = answers.iter().map(|text| (*text).to_owned()).collect();
         let (sender, received) = channel();
         std::thread::spawn(move || {
@@ -44,15 +71,24 @@ impl Collector {
             let mut kept = Vec::new();
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                let request = read(&stream);
+                if keeps {
+                    kept.push(stream.try_clone().unwrap());
+                }
                 let fine = "200 OK\r\nContent-Length: 2\r\n\r\n{}".to_owned();
-                let answer = answers.next().unwrap_or(fine);
-                write!(stream, "HTTP/1.1 {answer}").unwrap();
+                let answer = || answers.next().unwrap_or(fine);
+                let request = match &tls {
+                    None => serve(stream, &answer()),
+                    Some(config) => {
+                        let mut tls = ServerConnection::new(Arc::clone(config)).unwrap();
+                        // Whoever does not trust it hangs up.
+                        if tls.complete_io(&mut stream).is_err() {
+                            continue;
+                        }
+                        serve(StreamOwned::new(tls, stream), &answer())
+                    }
+                };
                 if sender.send(request).is_err() {
                     break;
-                }
-                if keeps {
-                    kept.push(stream);
                 }
             }
         });
@@ -65,7 +101,14 @@ impl Collector {
     }
 }
 
-fn read(stream: &TcpStream) -> Received {
+fn serve(mut stream: impl Read + Write, answer: &str) -> Received {
+    let request = read(&mut stream);
+    write!(stream, "HTTP/1.1 {answer}").unwrap();
+    stream.flush().unwrap();
+    request
+}
+
+fn read(stream: impl Read) -> Received {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();

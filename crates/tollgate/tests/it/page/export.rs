@@ -335,7 +335,7 @@ fn headers_go_along_and_what_is_wrong_is_said_without_repeating_secrets() {
     );
     for (args, told) in [
         (["--header", "secret\r\nX: y"], "NAME=VALUE"),
-        (["--endpoint", "https://example.org"], "https is not spoken"),
+        (["--endpoint", "ftp://example.org"], "http:// or https://"),
         (["--endpoint", "localhost:4318"], "http://127.0.0.1:4318"),
     ] {
         let run = project.run(&["export", "otlp", args[0], args[1]], b"");
@@ -357,4 +357,63 @@ fn a_collector_that_keeps_the_connection_gets_everything_once() {
     let received = collector.received();
     let paths: Vec<&str> = received.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(paths, ["/v1/traces", "/v1/metrics"]);
+}
+
+#[test]
+fn over_https_a_collector_needs_a_certificate_that_is_trusted() {
+    let project = states::blocked();
+    let (collector, authority) = Collector::with_tls();
+    project.file("ca.pem", &authority);
+    // None of the authorities that browsers trust knows it.
+    let run = export(&project, &collector);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("certificate"), "{run:?}");
+    assert!(collector.received().is_empty());
+    let args = ["export", "otlp", "--endpoint", &collector.endpoint];
+    let run = project.run(&[&args[..], &["--certificate", "ca.pem"]].concat(), b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(collector.received().len(), 2);
+    // The variable that OpenTelemetry has for it.
+    project.hook(&crate::context::bash("git commit -m again"));
+    let mut command = project.command(&args);
+    command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", project.path("ca.pem"));
+    let run = crate::context::run(command, b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(collector.received().len(), 2);
+    for (file, told) in [
+        ("gone.pem", "gone.pem: No such file"),
+        ("README.md", "README.md: there is no certificate in it"),
+    ] {
+        project.file("README.md", "x");
+        let run = project.run(&[&args[..], &["--certificate", file]].concat(), b"");
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains(told), "{run:?}");
+    }
+}
+
+#[test]
+fn a_redirect_is_not_followed() {
+    let project = states::busy();
+    let other = Collector::start(&[]);
+    let away = format!(
+        "307 Temporary Redirect\r\nLocation: {}/v1/traces\r\nContent-Length: 0\r\n\r\n",
+        other.endpoint
+    );
+    let run = export(&project, &Collector::start(&[&away]));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("it answers 307"), "{run:?}");
+    assert!(other.received().is_empty());
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_not_used() {
+    let project = states::busy();
+    let collector = Collector::start(&[]);
+    let mut command = project.command(&["export", "otlp", "--endpoint", &collector.endpoint]);
+    for name in ["ALL_PROXY", "HTTP_PROXY", "http_proxy"] {
+        command.env(name, "http://127.0.0.1:1");
+    }
+    let run = crate::context::run(command, b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(collector.received().len(), 2);
 }

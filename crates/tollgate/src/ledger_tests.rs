@@ -144,31 +144,19 @@ impl World {
     }
 }
 
-/// Small, fast, and the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
-
-    fn act(&mut self, names_prompts: bool) -> Act {
-        let small = u8::try_from(self.roll(3)).unwrap();
-        match self.roll(16) {
-            0 => Act::Prompt(names_prompts.then(|| u8::try_from(self.roll(4)).unwrap())),
-            1..=2 => Act::Edit,
-            3 => Act::Fault(small),
-            4 => Act::Rules(small),
-            5 => Act::Due,
-            6 => Act::Answer,
-            7 => Act::Owed(self.roll(2) == 0),
-            _ => Act::Stop {
-                flagged: self.roll(4) != 0,
-            },
-        }
+fn act(dice: &mut fastrand::Rng, names_prompts: bool) -> Act {
+    let small = dice.u8(..3);
+    match dice.u8(..16) {
+        0 => Act::Prompt(names_prompts.then(|| dice.u8(..4))),
+        1..=2 => Act::Edit,
+        3 => Act::Fault(small),
+        4 => Act::Rules(small),
+        5 => Act::Due,
+        6 => Act::Answer,
+        7 => Act::Owed(dice.bool()),
+        _ => Act::Stop {
+            flagged: dice.u8(..4) != 0,
+        },
     }
 }
 
@@ -176,19 +164,19 @@ impl Dice {
 fn whatever_an_agent_does_blocks_are_bounded() {
     let mut most = (0, 0);
     for seed in 1..=SEQUENCES {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut dice = fastrand::Rng::with_seed(seed);
         let setting = Setting {
-            guard: if dice.roll(8) == 0 {
+            guard: if dice.u64(..8) == 0 {
                 LoopGuard::Strict
             } else {
                 LoopGuard::Progress
             },
-            max_reviews: dice.roll(12),
+            max_reviews: dice.u64(..12),
         };
-        let names_prompts = dice.roll(2) == 0;
+        let names_prompts = dice.u64(..2) == 0;
         let mut world = World {
             fault: 1,
-            owed: dice.roll(4) == 0,
+            owed: dice.u64(..4) == 0,
             prompt: names_prompts.then_some(9),
             ..World::default()
         };
@@ -196,7 +184,7 @@ fn whatever_an_agent_does_blocks_are_bounded() {
         let (mut blocks, mut same) = (0_u64, HashMap::<Fault, u64>::new());
         let mut story = Vec::new();
         for _ in 0..60 {
-            let act = dice.act(names_prompts);
+            let act = act(&mut dice, names_prompts);
             story.push(act);
             world.act(act);
             let Act::Stop { flagged } = act else {

@@ -12,19 +12,6 @@ use crate::{Project, alone};
 const SEED: &str = "TOLLGATE_TEST_SEED";
 const KILLS: u32 = 500;
 
-/// A small generator of numbers (splitmix64): the tests need no better one.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
-
 #[test]
 fn five_hundred_kills_corrupt_nothing_lose_nothing_and_leave_nothing() {
     let _alone = alone();
@@ -33,7 +20,7 @@ fn five_hundred_kills_corrupt_nothing_lose_nothing_and_leave_nothing() {
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| Timestamp::now().as_microsecond().unsigned_abs());
     println!("{SEED}={seed}");
-    let mut chance = Chance(seed);
+    let mut chance = fastrand::Rng::with_seed(seed);
     let project = Project::new();
     let (mut strays, mut unacknowledged) = (0, 0);
     for kill in 0..KILLS {
@@ -46,7 +33,7 @@ fn five_hundred_kills_corrupt_nothing_lose_nothing_and_leave_nothing() {
         let mut worker = project.worker(order);
         assert_eq!(worker.says().unwrap(), "ready");
         // The clock is looked at instead of sleeping: a sleep is too coarse for this.
-        let (start, moment) = (Instant::now(), Duration::from_micros(chance.below(6000)));
+        let (start, moment) = (Instant::now(), Duration::from_micros(chance.u64(..6000)));
         while start.elapsed() < moment {
             std::hint::spin_loop();
         }

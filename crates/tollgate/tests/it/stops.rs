@@ -225,18 +225,6 @@ fn the_delegation_gate_asks_twice_at_most_where_the_flag_says_nothing() {
     );
 }
 
-/// Small, and the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
-}
-
 #[test]
 fn whatever_an_agent_does_blocks_are_bounded() {
     play(1..=SEQUENCES / 2);
@@ -251,30 +239,30 @@ fn play(seeds: RangeInclusive<u64>) {
     let world = World::new();
     let (mut most, mut same_most) = (0, 0);
     for seed in seeds {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut dice = fastrand::Rng::with_seed(seed);
         let session = format!("s{seed}");
-        let mut prompt = (dice.roll(2) == 0).then_some(1);
+        let mut prompt = (dice.u64(..2) == 0).then_some(1);
         let (mut fault, mut rules) = (1, 0);
         world.fault(fault);
         world.rules(rules);
-        world.owe(dice.roll(3) == 0);
+        world.owe(dice.u64(..3) == 0);
         let (mut last, mut blocks, mut same) = (None, 0_u32, HashMap::new());
         let mut story = Vec::new();
         let length = if seed % 20 == 0 { LONG } else { SHORT };
         for at in 0..length {
             // Mostly an agent that edits and stops, and never mends anything.
-            match dice.roll(12) {
+            match dice.u64(..12) {
                 0 => prompt = prompt.map(|prompt| prompt + 1),
-                1 => fault = dice.roll(3),
-                2 => rules = dice.roll(3),
+                1 => fault = dice.u64(..3),
+                2 => rules = dice.u64(..3),
                 _ => {}
             }
             world.fault(fault);
             world.rules(rules);
-            if dice.roll(4) > 0 {
+            if dice.u64(..4) > 0 {
                 world.project.file("src/edit", &format!("{seed} {at}\n"));
             }
-            let is_flagged = blocks > 0 && dice.roll(4) > 0;
+            let is_flagged = blocks > 0 && dice.u64(..4) > 0;
             let is_same = last == Some(prompt) && (prompt.is_some() || is_flagged);
             last = Some(prompt);
             if !is_same {

@@ -147,24 +147,19 @@ impl Report {
     }
 }
 
-/// A small generator of numbers (splitmix64).
-pub(crate) struct Chance(u64);
+/// Random numbers, the same again for the same seed.
+pub(crate) struct Chance(fastrand::Rng);
 
 impl Chance {
     pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
+        self.0.u64(..limit)
     }
 
     pub(crate) fn of<'c, T>(&mut self, choices: &'c [T]) -> &'c T {
-        let at = self.below(choices.len() as u64);
-        &choices[usize::try_from(at).unwrap_or(0)]
+        &choices[self.0.usize(..choices.len())]
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Otlp {
     #[arg(long, value_name = "NAME=VALUE")]
     header: Vec<String>,
     /// The certificates (PEM) by which to know the collector over https, instead of those that
-    /// browsers trust [default: the file that OTEL_EXPORTER_OTLP_CERTIFICATE names]
+    /// browsers trust [default: the file that `OTEL_EXPORTER_OTLP_CERTIFICATE` names]
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// How many milliseconds to wait before the second try; each one after waits twice as long

@@ -248,13 +248,12 @@ impl Run<'_> {
             Some((verified.tree.clone(), label, paths))
         });
         let narrowed = since.is_some();
-        let (older, label, mut changed) = match since {
-            Some(since) => since,
-            None => {
-                let (older, label) = ground.base(git, scope, base)?;
-                let changed = taken.since(git, &older)?;
-                (older, label, changed)
-            }
+        let (older, label, mut changed) = if let Some(since) = since {
+            since
+        } else {
+            let (older, label) = ground.base(git, scope, base)?;
+            let changed = taken.since(git, &older)?;
+            (older, label, changed)
         };
         changes::tidy(&mut changed, self.config);
         let pair = Pair {

@@ -6,10 +6,17 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use ureq::http::{HeaderName, HeaderValue, Uri};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, TlsProvider, parse_pem};
 
 /// How long to wait for a connection, and for each piece of an answer.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+
+/// Who speaks TLS, and whose certificates are trusted unless somebody says otherwise.
+const TLS: (TlsProvider, RootCerts) = if cfg!(target_os = "macos") {
+    (TlsProvider::NativeTls, RootCerts::PlatformVerifier)
+} else {
+    (TlsProvider::Rustls, RootCerts::WebPki)
+};
 
 /// No more of a collector's answer is read.
 const CAP: u64 = 1 << 20;
@@ -34,7 +41,7 @@ pub(super) struct Answer {
 
 impl Collector {
     /// The collector at a URL. Over https it needs a certificate by one of `authorities`, or
-    /// without them by one of those that browsers trust.
+    /// without them by one of those that browsers, or macOS, trust.
     pub(crate) fn new(
         url: &str,
         headers: Vec<(HeaderName, HeaderValue)>,
@@ -42,10 +49,12 @@ impl Collector {
     ) -> Result<Self, String> {
         let endpoint = endpoint(url)?;
         let (connect, piece) = PATIENCE;
+        let (provider, trusted) = TLS;
         let roots = match authorities {
             Some(certificates) => RootCerts::new_with_certs(&certificates),
-            None => RootCerts::WebPki,
+            None => trusted,
         };
+        let tls = TlsConfig::builder().provider(provider).root_certs(roots);
         let agent = Agent::config_builder()
             // A header often carries a secret: it goes to the endpoint and to nobody else.
             .max_redirects(0)
@@ -57,7 +66,7 @@ impl Collector {
             // Between two batches a collector may close a connection, or forget it.
             .max_idle_connections(0)
             .user_agent(concat!("tollgate/", env!("CARGO_PKG_VERSION")))
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .tls_config(tls.build())
             .build()
             .new_agent();
         Ok(Self {

@@ -151,12 +151,13 @@ fn a_session_that_started_above_or_beside_the_project_is_guarded_in_it() {
         ".isdlc/state.json",
         &running("03-architecture", "in_progress").to_string(),
     );
-    let beside = project.path("../beside");
+    let above = project.root().parent().unwrap();
+    let beside = above.join("beside");
     std::fs::create_dir(&beside).unwrap();
     std::fs::create_dir(project.path("src")).unwrap();
     let mut event = task("software-developer", "Phase key: 06-implementation");
     event["cwd"] = json!(project.path("src"));
-    for started in [project.path(".."), beside, project.path("../gone")] {
+    for started in [above.to_owned(), beside, above.join("gone")] {
         let mut command = project.command(&["hook"]);
         command.current_dir("/").env("CLAUDE_PROJECT_DIR", started);
         run(command, event.to_string().as_bytes()).blocks("OUT-OF-ORDER");

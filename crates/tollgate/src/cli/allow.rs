@@ -203,13 +203,9 @@ fn check(code: &str) -> Result<(), Trouble> {
     }
 }
 
-/// `45s`, `30m`, `2h`.
+/// `45s`, `30m`, `1h30m`.
 fn duration(text: &str) -> Result<SignedDuration, Trouble> {
-    let units = [("s", 1), ("m", 60), ("h", 3600)];
-    let parsed = units.into_iter().find_map(|(unit, seconds)| {
-        let number: i64 = text.trim().strip_suffix(unit)?.parse().ok()?;
-        Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
-    });
+    let parsed = text.trim().parse::<SignedDuration>().ok();
     let Some(lasts) = parsed.filter(SignedDuration::is_positive) else {
         return Err(Trouble::new(format!("--for {text}: that is no time"))
             .hint("write a number and s, m or h, for example 30m"));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 use tollgate_core::state::chain::Hash;
@@ -66,21 +66,10 @@ fn verdict(name: &str) -> Result<Decision, String> {
 
 /// A moment, or how long ago it was.
 fn since(text: &str) -> Result<Timestamp, String> {
-    let ago = || {
-        let (unit, per) = [
-            ("s", 1),
-            ("m", 60),
-            ("h", 3600),
-            ("d", 86400),
-            ("w", 604_800),
-        ]
-        .into_iter()
-        .find(|(unit, _)| text.ends_with(unit))?;
-        let count: i64 = text.strip_suffix(unit)?.parse().ok()?;
-        let ago = SignedDuration::from_secs(count.checked_mul(per)?);
-        Timestamp::now().checked_sub(ago).ok()
-    };
-    ago()
+    let ago = text.parse::<Span>();
+    let ago = ago.and_then(|ago| ago.to_duration(SpanRelativeTo::days_are_24_hours()));
+    ago.and_then(|ago| Timestamp::now().checked_sub(ago.abs()))
+        .ok()
         .or_else(|| timestamp::parse(text))
         .or_else(|| timestamp::parse(&format!("{text}T00:00:00Z")))
         .ok_or_else(|| {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::{Answer, Site, Trouble};
+use crate::agent::command::quoted;
 use crate::plan::config::Config;
 use crate::plan::other;
 use crate::plan::reviewer;
@@ -72,23 +73,13 @@ pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
         anstream::println!("{DIM}asks{DIM:#}     {}, which only reads", other.name());
         anstream::println!(
             "           {}",
-            quote(&other::question(&job, &plan, &prompts))
+            quoted(&other::question(&job, &plan, &prompts))
         );
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{DIM}runs{DIM:#}     {}", quote(&shown));
+    anstream::println!("{DIM}runs{DIM:#}     {}", quoted(&shown));
     for argument in job.arguments(&plan, &prompts) {
-        anstream::println!("           {}", quote(&argument));
+        anstream::println!("           {}", quoted(&argument));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// An argument as a shell would take it.
-fn quote(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
 }

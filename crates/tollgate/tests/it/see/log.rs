@@ -46,6 +46,8 @@ fn each_filter_keeps_what_it_says() {
     assert!(ids(&project, &["--verdict", "warn,fault"]).is_empty());
     assert_eq!(ids(&project, &["--verdict", "block"]), [1, 2]);
     assert_eq!(ids(&project, &["--since", "1h"]), [1, 2]);
+    assert_eq!(ids(&project, &["--since", "1h30m"]), [1, 2]);
+    assert_eq!(ids(&project, &["--since", "1w"]), [1, 2]);
     assert!(ids(&project, &["--since", "2999-01-01"]).is_empty());
     assert_eq!(ids(&project, &["-n", "1"]), [2]);
     assert_eq!(ids(&project, &["-n", "0"]), [1, 2]);

@@ -53,6 +53,13 @@ fn what_is_not_read_stays_as_it_stands() {
         assert_eq!(document.array(&["a"]).unwrap(), [1]);
     }
     Document::parse_only(b"{\n  \"n\": 1,", &["n"]).unwrap_err();
+    let text = "{\n  \"s\": \"x\",\n  \"none\": null\n}";
+    let mut document = Document::parse_only(text.as_bytes(), &[]).unwrap();
+    let refusal = document.push(&["s"], 1, None).unwrap_err();
+    assert_eq!(refusal.to_string(), "`s` is a string, not an array");
+    assert!(!document.is_changed());
+    document.push(&["none"], 1, None).unwrap();
+    assert!(document.to_text().ends_with("\"none\": [\n    1\n  ]\n}"));
 }
 
 #[test]
@@ -201,6 +208,20 @@ proptest! {
             prop_assert_eq!(part.to_text(), whole.to_text());
             prop_assert_eq!(part.is_changed(), whole.is_changed());
         }
+    }
+
+    #[test]
+    fn a_list_that_was_not_read_grows_as_one_that_was(
+        items in proptest::collection::vec(values(), 0..6), value in values(), keep in proptest::option::of(0..8_usize),
+    ) {
+        let text = document(&json!({"n": 1, "log": items}).to_string()).to_text();
+        let mut whole = document(&text);
+        let mut part = Document::parse_only(text.as_bytes(), &["n"]).unwrap();
+        for document in [&mut whole, &mut part] {
+            document.push(&["log"], value.clone(), keep).unwrap();
+            document.push(&["log"], 2, keep).unwrap();
+        }
+        prop_assert_eq!(part.to_text(), whole.to_text());
     }
 
     #[test]

@@ -99,6 +99,15 @@ impl Edit {
         }
     }
 
+    /// The member of the document that must be decoded for it. A list that is a member itself grows
+    /// without that.
+    pub(super) fn reads(&self) -> Option<&str> {
+        match (self.path.as_slice(), &self.op) {
+            ([_], Op::Push { .. }) | ([], _) => None,
+            ([first, ..], _) => Some(first),
+        }
+    }
+
     fn make(&self, document: &mut Document) -> Result<(), EditFault> {
         let path = &self.path;
         match &self.op {

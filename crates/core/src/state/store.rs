@@ -215,10 +215,7 @@ impl Store {
             Absent,
             Fault(EditFault),
         }
-        let mut names: Vec<&str> = edits
-            .iter()
-            .filter_map(|edit| edit.path.first().map(String::as_str))
-            .collect();
+        let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
         names.push(VERSION);
         let updated = self.update_only(now, Some(&names), |document| {
             if document.is_empty() {

@@ -24,6 +24,8 @@ pub(crate) struct Request<'r> {
     /// When no gate may run any more.
     pub(crate) cut_off: Option<Instant>,
     pub(crate) asker: Asker,
+    /// The tree that the agent's session began with.
+    pub(crate) began_with: Option<String>,
 }
 
 /// Who asked for a run, for the journal.

@@ -295,13 +295,18 @@ impl Run<'_> {
     }
 
     /// Whether checks run that the changes do not call for, because no pass of these gates is on
-    /// record. A pull request in CI is about its changes; the base is tested by its own run. An
-    /// event without a session has the specification's own shape and gets its letter.
+    /// record. A pull request in CI is about its changes; the base is tested by its own run. A
+    /// session that changed nothing is not held for them. An event without a session has the
+    /// specification's own shape and gets its letter.
     fn wants_never_passed(&self, work: &Work) -> bool {
         let is_whole = !work.narrowed && !self.request.scope.is_narrowed();
         is_whole
             && match self.request.purpose {
-                Purpose::Stop => self.request.asker.session.is_some(),
+                Purpose::Stop => {
+                    let now = work.pair.head.name().ok();
+                    self.request.asker.session.is_some()
+                        && (now.is_none() || now != self.request.began_with.as_deref())
+                }
                 Purpose::Command => !self.env.ci || work.changed.is_empty(),
             }
     }

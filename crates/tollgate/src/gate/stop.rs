@@ -371,6 +371,7 @@ impl Case<'_> {
                 trace: self.env.trace.clone(),
                 is_agent: true,
             },
+            began_with: self.first_tree().map(str::to_owned),
         };
         let result = run::execute(self.layout, self.config, self.env, &request, observer);
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {
@@ -393,11 +394,12 @@ impl Case<'_> {
             }
             Status::NoApplicableGates | Status::NoChanges => {
                 let answer = self.name_hidden(Answer::of(result.status, result.message));
-                if self.event.session.is_some() {
+                let is_untouched = result.tree.as_deref() == self.first_tree();
+                if self.event.session.is_none() || is_untouched {
+                    self.name_unverified(answer)
+                } else {
                     // Gates that never passed were looked for: none of them applies.
                     answer
-                } else {
-                    self.name_unverified(answer)
                 }
             }
             Status::Passed | Status::PassedWithWarnings => {
@@ -433,7 +435,6 @@ impl Case<'_> {
             return Some(answer);
         }
         self.wait_for_interval(record)
-            .or_else(|| self.leave_untouched(record))
     }
 
     /// Says what is not verified, unless that is said already.
@@ -522,14 +523,9 @@ impl Case<'_> {
         Some(Answer::of(Status::IntervalNotElapsed, message))
     }
 
-    /// A session that changed nothing is not held for gates that never passed here.
-    fn leave_untouched(&self, record: &Record) -> Option<Answer> {
-        let began = self.ledger.as_ref()?.recall(TREE)?.as_str()?;
-        if record.verified.is_some() || record.last.is_some() {
-            return None;
-        }
-        let is_same = current_tree(self.config).is_ok_and(|now| now == began);
-        is_same.then(|| self.name_hidden(Answer::plain(Status::NoChanges)))
+    /// The tree that the session began with.
+    fn first_tree(&self) -> Option<&str> {
+        self.ledger.as_ref()?.recall(TREE)?.as_str()
     }
 
     /// Says how work went out of sight, if it did.

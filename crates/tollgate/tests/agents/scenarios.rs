@@ -8,8 +8,8 @@ use crate::context::{Project, run, running, with_branch};
 use crate::model::{Conversation, Turn};
 use crate::scene::{Scene, Session, TASK};
 
-/// The same fault blocks so often, and no more.
-const PATIENCE: usize = 2;
+/// How often gates that stay red block: `max_retries` of the configuration's default.
+const PATIENCE: usize = 3;
 
 /// A reviewer that takes its verdicts from a list.
 const REVIEWER: &str = include_str!("../it/plans/reviewer.sh");

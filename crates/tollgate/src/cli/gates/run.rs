@@ -64,6 +64,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             is_agent: agent_mark(crate::hook::variable).is_some(),
             ..Asker::default()
         },
+        began_with: None,
     };
     let progress = Progress::new(which, arguments.json);
     let mut result = run::execute(layout, config, env, &request, &|event, lines| {

@@ -38,7 +38,7 @@ fn install(project: &Project) -> Run {
 }
 
 /// Uninstalls as a person does, at a terminal; what it shows there.
-fn uninstall(project: &Project, args: &[&str]) -> String {
+pub(super) fn uninstall(project: &Project, args: &[&str]) -> String {
     let args = [&["uninstall", "--yes"], args].concat();
     let (screen, code) = Terminal::start(&project.command(&args)).ends();
     assert_eq!(code, 0, "{screen}");

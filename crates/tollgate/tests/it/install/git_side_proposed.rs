@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::git_side::{executable, hook, repository, shell};
+use super::git_side::{executable, hook, repository, shell, uninstall};
 use crate::context::{Project, Run, bash, with_branch};
 use crate::desk::{Desk, put};
 use crate::terminal::Terminal;
@@ -54,7 +54,7 @@ fn it_is_installed_with_the_agents_where_a_workflow_has_its_home() {
     assert_eq!(shell(project.root(), COMMIT, false).code, 0);
     let ran = install(&project);
     assert!(ran.stdout.contains("there already"), "{ran:?}");
-    assert_eq!(project.run(&["uninstall", "--yes"], b"").code, 0);
+    uninstall(&project, &[]);
     assert!(!hook(&project).exists() && !aside(&project).exists());
 }
 
@@ -143,7 +143,7 @@ fn uninstall_gives_every_byte_back() {
             let before = desk.snapshot();
             desk.must(INSTALL);
             assert_ne!(desk.snapshot(), before);
-            desk.must(&["uninstall", "--yes"]);
+            desk.uninstall(&[]);
             assert_eq!(desk.snapshot(), before, "{other:?} {state}");
         }
     }

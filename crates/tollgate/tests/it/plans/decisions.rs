@@ -60,15 +60,15 @@ fn decision_19_every_stop_is_logged() {
     let fixture = Fixture::at(&json!({}));
     let root = fixture.project.root();
     let bare = |flagged: bool| json!({ "cwd": root, "stop_hook_active": flagged });
-    let question = json!({
+    let plan_mode = json!({
         "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": false,
-        "last_assistant_message": "Shall I go on?",
+        "permission_mode": "plan",
     });
     let flagged = json!({
         "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": true,
     });
     fixture.hook(&bare(true)).approves();
-    fixture.hook(&question).approves();
+    fixture.hook(&plan_mode).approves();
     fixture.hook(&flagged).approves();
     fixture.hook(&bare(false)).blocks();
     // Nothing to do: the answer is the agent's to write.

@@ -37,7 +37,7 @@ pub(crate) fn read_value() -> Result<String, Fault> {
 
 fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
     let stdin = rustix::stdio::stdin();
-    let mut bytes: Vec<u8> = Vec::new();
+    let mut bytes: Vec<u8> = Vec::with_capacity(FIRST);
     let mut begun = None;
     loop {
         wait(stdin)?;
@@ -46,7 +46,10 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
             return Err(late("the event did not end", WHOLE));
         }
         if bytes.len() == bytes.capacity() {
-            bytes.reserve(FIRST);
+            // A large event. Memory that is not touched costs nothing; growing step by step would
+            // touch it twice.
+            bytes.reserve(MAX_EVENT);
+            ask_for_large_pieces(stdin);
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(&mut bytes)) {
             Ok(0) => break,
@@ -71,6 +74,16 @@ fn read_until(complete: impl Fn(&[u8]) -> bool) -> Result<String, Fault> {
         None => text,
     })
 }
+
+/// Lets the agent write 1 MB at a time instead of 64 KB. Some agents use a socket, which has no such
+/// size.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pieces(stdin: rustix::fd::BorrowedFd<'_>) {
+    let _unchanged = rustix::pipe::fcntl_setpipe_size(stdin, 1 << 20);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_large_pieces(_stdin: rustix::fd::BorrowedFd<'_>) {}
 
 fn wait(stdin: rustix::fd::BorrowedFd<'_>) -> Result<(), Fault> {
     let timeout = Timespec::try_from(PATIENCE).ok();

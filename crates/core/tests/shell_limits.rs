@@ -98,7 +98,6 @@ fn shellish() -> impl Strategy<Value = String> {
         "python3 -c ",
         "sed -i ",
         "sed 's/a/b/e;e x' ",
-        "awk '{system($0); print $1 | \"sh\"}' ",
         "trap x EXIT USR1 ",
         "kill -USR1 0 ",
         "declare -n ",
@@ -204,26 +203,6 @@ fn hostile_texts_take_linear_time() {
         (
             "commands that sed runs",
             format!("echo a | sed '{}'", "s/a/b/e;".repeat(30_000)),
-        ),
-        (
-            "statements of awk",
-            format!("awk '{{{}}}'", "a=a a;print a;".repeat(15_000)),
-        ),
-        (
-            "assignments of awk in one another",
-            format!("awk '{{{}}}'", "a=a=".repeat(10_000)),
-        ),
-        (
-            "braces of awk that nothing opened",
-            format!("awk '{{{}}}'", "}a=(".repeat(10_000)),
-        ),
-        (
-            "lines for awk",
-            format!(
-                "for i in 1 2 3 4 5 6 7 8 9; do echo '{}' | awk '{{{}}}'; done",
-                "a\n".repeat(60_000),
-                "system($0 $1);".repeat(5_000)
-            ),
         ),
         (
             "traps",
@@ -400,10 +379,6 @@ fn a_text_that_ends_anywhere_is_read_to_its_end() {
         "sed 'e",
         "echo a | sed '",
         "awk '",
-        "awk '{",
-        "awk 'BEGIN { print a",
-        "awk 'BEGIN { system(",
-        "awk '{ a = ",
         "python3 -c '",
         "python3 -c 'open(",
         "perl -e '",

@@ -10,7 +10,6 @@
 //! What it deliberately does not do: run anything, read files, or know what a program means.
 //! Meaning is given by [`writes`] and by `git::commits`.
 
-mod awk;
 mod code;
 mod code_commands;
 mod code_given;

@@ -83,7 +83,6 @@ impl Walker<'_> {
             "kill" | "pkill" | "killall" => self.signal(&call, scope),
             "hash" => hash(&call, scope),
             "sed" | "gsed" => self.sed(&call, scope),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(&call, scope),
             "rm" | "unlink" | "shred" | "truncate" => self.note_gone(&call),
             "shopt" => shopt(&call, scope),
             "alias" => define_alias(&call, scope),
@@ -143,7 +142,7 @@ impl Walker<'_> {
             _ => self.written_program(&call, scope),
         }
         let output = if call.io.wanted {
-            self.printed(&name, &call, scope)
+            self.printed(&name, &call)
         } else {
             String::new()
         };

@@ -6,12 +6,12 @@ use super::effects::Args;
 use super::filter::filtered;
 use super::nested::found_path;
 use super::syntax::{HOLE, STAR};
-use super::walk::{Call, Scope, Walker};
+use super::walk::{Call, Walker};
 use super::word::{Word, is_mark};
 
 impl Walker<'_> {
     /// The text on standard output; a mark for unknown text when it cannot be told.
-    pub(crate) fn printed(&self, name: &str, call: &Call, scope: &Scope) -> String {
+    pub(crate) fn printed(&self, name: &str, call: &Call) -> String {
         let args = call.words.get(1..).unwrap_or_default();
         match name {
             "echo" => echo(args),
@@ -78,9 +78,6 @@ impl Walker<'_> {
                 .as_deref()
                 .and_then(|input| filtered(name, args, input))
                 .unwrap_or_else(|| String::from(HOLE)),
-            "awk" | "gawk" | "mawk" | "nawk" => {
-                (self.awk_printed(call, scope)).unwrap_or_else(|| String::from(HOLE))
-            }
             "find" | "gfind" => {
                 let asks = |option: &str| args.iter().any(|word| word.raw() == option);
                 match args.first().filter(|word| !word.starts_with("-")) {

@@ -1,4 +1,4 @@
-//! What a command does through files that it names: scripts, `package.json`, makefiles. Every row
+//! What a command does through files that it names: scripts and `package.json`. Every row
 //! of the corpus is put to the scanner, and then run by bash beside real repositories: both must
 //! say what its label says.
 #![cfg(test)]

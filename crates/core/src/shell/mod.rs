@@ -24,7 +24,6 @@ mod filter;
 mod heredoc;
 mod launch;
 mod lex;
-mod makefile;
 mod modes;
 mod nested;
 mod output;

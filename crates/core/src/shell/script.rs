@@ -1,5 +1,4 @@
-//! Scripts in files that a command names: `sh build.sh`, `./build.sh`, `npm run build`, `make
-//! build`.
+//! Scripts in files that a command names: `sh build.sh`, `./build.sh`, `npm run build`.
 //!
 //! A file is read only if the command is to run it, and only up to a size; what is longer, or
 //! named by text that is not known, is not seen through. In a script only what certainly runs
@@ -9,7 +8,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::effects::Args;
-use super::makefile::Makefile;
 use super::walk::{cleaned, script_survey};
 use super::word::Word;
 use super::{Mode, Run, Start, Survey, join};
@@ -46,10 +44,7 @@ pub(crate) fn names_script(run: &Run) -> bool {
     };
     name.as_bytes().contains(&b'/')
         || SHELLS.contains(&name)
-        || matches!(
-            name,
-            "." | "source" | "make" | "gmake" | "npm" | "pnpm" | "yarn" | "bun"
-        )
+        || matches!(name, "." | "source" | "npm" | "pnpm" | "yarn" | "bun")
 }
 
 /// Whether one of these commands runs a script of a file that is known.
@@ -98,7 +93,6 @@ fn scripts(run: &Run) -> Option<Vec<Script>> {
     let first = run.words.first()?.literal()?;
     match program {
         "npm" | "pnpm" | "yarn" | "bun" => packaged(program, run, dir),
-        "make" | "gmake" => made(run, dir),
         "." | "source" => {
             let (file, args) = run.args().split_first()?;
             Some(vec![script(file.literal()?, args, run, dir, false)?])
@@ -214,56 +208,6 @@ fn packaged(program: &str, run: &Run, dir: &str) -> Option<Vec<Script>> {
         })
     });
     Some(found.collect())
-}
-
-/// The recipes of the targets that `make` is asked for, a shell for every line.
-fn made(run: &Run, dir: &str) -> Option<Vec<Script>> {
-    let valued = ["directory", "file", "makefile", "jobs", "include-dir"];
-    let args = Args::read(run.args(), "CfIoW", &valued);
-    let shows = [
-        "dry-run",
-        "just-print",
-        "recon",
-        "question",
-        "touch",
-        "version",
-        "help",
-    ];
-    let asks = |long: &&str| shows.contains(long);
-    if args.flags.contains(['n', 'q', 't', 'v', 'h']) || args.long.iter().any(asks) {
-        return None;
-    }
-    let dir = match args.value(&["C", "directory"]) {
-        Some(other) => join(dir, other.literal()?),
-        None => dir.to_owned(),
-    };
-    let given = args.value(&["f", "file", "makefile"]);
-    let text = match given {
-        Some(file) => read(Path::new(&join(&dir, file.literal()?)))?,
-        None => ["GNUmakefile", "makefile", "Makefile"]
-            .iter()
-            .find_map(|name| read(&Path::new(&dir).join(name)))?,
-    };
-    let mut makefile = Makefile::read(&text);
-    let mut targets = Vec::new();
-    for word in &args.operands {
-        match word.raw().split_once('=') {
-            Some((name, value)) => makefile.set(name, value),
-            // `-j 4`
-            None if word.raw().bytes().all(|byte| byte.is_ascii_digit()) => {}
-            None => targets.push(word.literal()?),
-        }
-    }
-    let exists = |target: &str| Path::new(&dir).join(target).exists();
-    let lines = makefile.recipe(&targets, &exists);
-    let scripts = lines.into_iter().map(|text| Script {
-        text,
-        name: "sh".to_owned(),
-        args: Vec::new(),
-        vars: run.vars.clone(),
-        dir: dir.clone(),
-    });
-    Some(scripts.collect())
 }
 
 fn quoted(word: &str) -> String {

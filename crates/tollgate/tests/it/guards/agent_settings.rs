@@ -369,10 +369,6 @@ fn a_script_that_the_command_names_is_read() {
         ("outer.sh", "sh ./fix.sh\n"),
         ("home.sh", "rm -f ~/.claude/settings.json\n"),
         (
-            "Makefile",
-            "fix:\n\trm .claude/settings.json\nshow:\n\tcat .claude/settings.json\n",
-        ),
-        (
             "package.json",
             r#"{"scripts":{"fix":"rm .claude/settings.json","show":"true"}}"#,
         ),
@@ -386,7 +382,6 @@ fn a_script_that_the_command_names_is_read() {
         ". ./fix.sh",
         "sh reset.sh all",
         "sh outer.sh",
-        "make fix",
         "npm run fix",
         "echo 'rm .claude/settings.json' > new.sh; sh new.sh",
     ] {
@@ -397,8 +392,6 @@ fn a_script_that_the_command_names_is_read() {
         "sh show.sh",
         "sh mode.sh",
         "cat fix.sh",
-        "make show",
-        "make -n fix",
         "npm run show",
         "sh missing.sh",
         // Nothing is registered there.

@@ -35,7 +35,6 @@ mod script;
 mod sed;
 mod state;
 mod syntax;
-mod traps;
 mod walk;
 mod word;
 mod wrap;

@@ -80,7 +80,6 @@ impl Walker<'_> {
             "parallel" => return self.parallel(&call, scope),
             "watch" | "entr" | "tmux" | "screen" => self.behind_options(&name, &call, scope),
             "trap" => self.trap(&call, scope),
-            "kill" | "pkill" | "killall" => self.signal(&call, scope),
             "hash" => hash(&call, scope),
             "sed" | "gsed" => self.sed(&call, scope),
             "rm" | "unlink" | "shred" | "truncate" => self.note_gone(&call),

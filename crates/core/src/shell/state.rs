@@ -1,4 +1,4 @@
-//! Builtins that change what later commands see: `cd`, `export`, `set`, `read`, `alias`.
+//! Builtins that change what later commands see: `cd`, `export`, `set`, `read`, `alias`, `trap`.
 
 use std::rc::Rc;
 
@@ -10,8 +10,28 @@ use super::word::Word;
 
 /// A longer working directory is unknown.
 const MAX_PATH: usize = 4096;
+/// More traps than this are not remembered.
+const MAX_EXITS: usize = 32;
 
 impl Walker<'_> {
+    /// `trap text EXIT` runs the text at the end; whether another signal comes cannot be told.
+    pub(crate) fn trap(&mut self, call: &Call, scope: &Scope) {
+        let rest = operands(&call.words, "", 1);
+        let exit = |word: &Word| matches!(word.raw(), "EXIT" | "exit" | "0");
+        if !rest.iter().any(exit) {
+            return;
+        }
+        if self.is_certain() {
+            self.exits.clear();
+        }
+        // `trap EXIT` takes the trap away, as `trap - EXIT` does.
+        let text = rest.first().and_then(Word::literal).unwrap_or_default();
+        if rest.len() > 1 && !matches!(text, "" | "-") && self.exits.len() < MAX_EXITS {
+            let inner = (!self.is_outermost()).then(|| scope.clone());
+            self.exits.push((text.to_owned(), inner));
+        }
+    }
+
     pub(crate) fn change_dir(&mut self, name: &str, call: &Call, scope: &mut Scope) {
         let operand = call
             .words

@@ -15,7 +15,6 @@ use super::lex::Cursor;
 use super::parameter::with_element;
 use super::script::Script;
 use super::syntax::{AndOr, Assign, BETWEEN, Command, HOLE, Join, Kind, List, Pipeline};
-use super::traps::Trap;
 use super::word::Word;
 use super::{Link, Redirect, Run, Start, Step, Survey, join};
 
@@ -143,7 +142,9 @@ pub(crate) struct Walker<'a> {
     /// Texts of `<(…)`, and of files written earlier in the same command.
     pub(crate) files: Vec<(String, String)>,
     pub(crate) streams: u32,
-    pub(crate) traps: Vec<Trap>,
+    /// Texts of `trap … EXIT`, and what each sees; nothing for one of the outermost shell, which
+    /// sees what is there at its end.
+    pub(crate) exits: Vec<(String, Option<Scope>)>,
     /// Conditions around what is walked now: how what stands before each ended.
     conditions: Vec<Outcome>,
     /// For the script of a file, how sure its parts are to run.
@@ -200,7 +201,7 @@ impl<'a> Walker<'a> {
             calls: 0,
             files: Vec::new(),
             streams: 63,
-            traps: Vec::new(),
+            exits: Vec::new(),
             conditions: Vec::new(),
             doubts,
         }
@@ -216,7 +217,10 @@ impl<'a> Walker<'a> {
 
     fn survey(mut self, text: &str, mut scope: Scope) -> Survey {
         let _output = self.script(text, &mut scope, &Io::default());
-        self.leave_shell(&scope);
+        for (text, inner) in std::mem::take(&mut self.exits) {
+            let mut scope = inner.unwrap_or_else(|| scope.clone());
+            self.nested(&text, &mut scope, &Io::default());
+        }
         let mut written = self.files;
         written.retain(|(path, _)| !path.starts_with("/dev/"));
         Survey {

@@ -286,7 +286,6 @@ impl Effects<'_> {
             in_place,
             scripts,
             operands,
-            ..
         } = Sed::read(self.run.args());
         for script in &scripts {
             // The `w file` command and flag.

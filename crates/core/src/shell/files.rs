@@ -1,7 +1,6 @@
 //! Files opened by redirections, and the texts of files that the command itself writes.
 
 use super::effects::Args;
-use super::filter::filtered;
 use super::sed::Sed;
 use super::syntax::{HOLE, Redirect as RawRedirect, RedirectOp};
 use super::walk::{Call, Io, Scope, Walker};
@@ -167,21 +166,15 @@ impl Walker<'_> {
         }
     }
 
-    /// Remembers what `sed -i` makes of files whose texts are known.
-    pub(crate) fn note_edited(&mut self, call: &Call, sed: &Sed) {
+    /// Remembers that `sed -i` makes something else of files whose texts were known.
+    pub(crate) fn note_edited(&mut self, call: &Call) {
+        let sed = Sed::read(call.words.get(1..).unwrap_or_default());
         let Some(dir) = call.dir.as_deref().filter(|_| sed.in_place) else {
             return;
         };
-        let scripts = sed
-            .scripts
-            .iter()
-            .flat_map(|script| [Word::new("-e"), script.clone()]);
-        let scripts: Vec<Word> = scripts.collect();
         for name in sed.operands.iter().filter_map(Word::literal) {
-            if let Some(text) = self.file_text(name, Some(dir)) {
-                let edited = filtered("sed", &scripts, &text);
-                let edited = edited.unwrap_or_else(|| String::from(HOLE));
-                self.remember_file(join(dir, name), edited);
+            if self.file_text(name, Some(dir)).is_some() {
+                self.remember_file(join(dir, name), String::from(HOLE));
             }
         }
     }

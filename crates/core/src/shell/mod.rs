@@ -20,7 +20,6 @@ mod effects_copy;
 mod effects_git;
 mod expand;
 mod files;
-mod filter;
 mod heredoc;
 mod launch;
 mod lex;
@@ -198,7 +197,7 @@ pub fn may_mention(command: &str, word: &str) -> bool {
         return true;
     }
     // Texts given to a shell, which may come from a decoder or be put together on the way.
-    if ["sh", "eval", "source", ". ", "sed"]
+    if ["sh", "eval", "source", ". "]
         .iter()
         .any(|sign| command.contains(sign))
     {

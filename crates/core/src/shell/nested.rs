@@ -81,7 +81,7 @@ impl Walker<'_> {
             "watch" | "entr" | "tmux" | "screen" => self.behind_options(&name, &call, scope),
             "trap" => self.trap(&call, scope),
             "hash" => hash(&call, scope),
-            "sed" | "gsed" => self.sed(&call, scope),
+            "sed" | "gsed" => self.note_edited(&call),
             "rm" | "unlink" | "shred" | "truncate" => self.note_gone(&call),
             "shopt" => shopt(&call, scope),
             "alias" => define_alias(&call, scope),

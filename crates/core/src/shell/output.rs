@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::effects::Args;
-use super::filter::filtered;
 use super::nested::found_path;
 use super::syntax::{HOLE, STAR};
 use super::walk::{Call, Walker};
@@ -70,14 +69,7 @@ impl Walker<'_> {
                 format!("{text}\n")
             }
             "git" => reported(args, call.dir.as_deref()),
-            "grep" if searched(args).is_some() => searched(args).unwrap_or_default(),
-            "head" | "tail" | "rev" | "tac" | "sort" | "uniq" | "grep" | "cut" | "tr" | "sed"
-            | "gsed" | "base64" => call
-                .io
-                .input
-                .as_deref()
-                .and_then(|input| filtered(name, args, input))
-                .unwrap_or_else(|| String::from(HOLE)),
+            "grep" => searched(args).unwrap_or_else(|| String::from(HOLE)),
             "find" | "gfind" => {
                 let asks = |option: &str| args.iter().any(|word| word.raw() == option);
                 match args.first().filter(|word| !word.starts_with("-")) {
@@ -189,11 +181,18 @@ fn names_commit(verb: &str, args: &[Word]) -> bool {
     }
 }
 
-/// `grep -l`: the files it is given, or what lies below them.
+/// `grep word`: lines that hold the word, whatever else is in them. `grep -l`: the files it is given,
+/// or what lies below them.
 fn searched(args: &[Word]) -> Option<String> {
     let args = Args::read(args, "ABCefm", &[]);
     if !args.has('l', "files-with-matches") {
-        return None;
+        let [pattern] = args.operands.as_slice() else {
+            return None;
+        };
+        let word = pattern.literal()?.replace("\\.", ".");
+        let plain = |letter: char| letter.is_alphanumeric() || "._-/ ".contains(letter);
+        let shown = args.flags.is_empty() && args.long.is_empty() && word.chars().all(plain);
+        return shown.then(|| format!("{HOLE}{word}{HOLE}\n"));
     }
     let given = args.value(&["e", "f"]).is_some();
     let files = args.operands.iter().skip(usize::from(!given));

@@ -64,10 +64,6 @@ impl Walker<'_> {
             // The names asked for, as far as they can be told.
             "ls" => listed(args),
             "mktemp" => made_file(args),
-            "yes" => {
-                let text = args.iter().map(Word::raw).collect::<Vec<_>>().join(" ");
-                format!("{text}\n")
-            }
             "git" => reported(args, call.dir.as_deref()),
             "grep" => searched(args).unwrap_or_else(|| String::from(HOLE)),
             "find" | "gfind" => {
@@ -266,14 +262,13 @@ pub(crate) fn printf(args: &[Word]) -> Option<String> {
                 text.push('%');
                 continue;
             }
-            let width = Width::read(&mut letters)?;
             let conversion = letters.next()?;
             let value = values.first().map(Word::raw).unwrap_or_default();
             values = values.get(1..).unwrap_or_default();
             match conversion {
-                's' | 'd' | 'i' | 'q' => width.put(value, &mut text),
-                'b' => width.put(&unescape(value), &mut text),
-                'c' => width.put(value.get(..1).unwrap_or_default(), &mut text),
+                's' | 'd' | 'i' | 'q' => text.push_str(value),
+                'b' => text.push_str(&unescape(value)),
+                'c' => text.extend(value.chars().next()),
                 _ => return None,
             }
         }
@@ -286,51 +281,6 @@ pub(crate) fn printf(args: &[Word]) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// How wide a value of `printf` is at least, and how long a text at most.
-struct Width {
-    left: bool,
-    least: usize,
-    most: usize,
-}
-
-impl Width {
-    fn read(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<Self> {
-        let mut left = false;
-        while let Some(flag) = letters.next_if(|letter| "-+ #0".contains(*letter)) {
-            left |= flag == '-';
-        }
-        let digits = |letters: &mut std::iter::Peekable<std::str::Chars<'_>>| {
-            let mut number = String::new();
-            while let Some(digit) = letters.next_if(char::is_ascii_digit) {
-                number.push(digit);
-            }
-            number
-        };
-        let least = digits(letters);
-        let most = letters.next_if_eq(&'.').map(|_| digits(letters));
-        let least = least.parse().unwrap_or(0);
-        // A wide field is nothing that anybody would run.
-        (least <= 64).then(|| Self {
-            left,
-            least,
-            most: most.map_or(usize::MAX, |most| most.parse().unwrap_or(0)),
-        })
-    }
-
-    fn put(&self, value: &str, text: &mut String) {
-        let length = value.chars().count().min(self.most);
-        let padding = " ".repeat(self.least.saturating_sub(length));
-        let value = value.chars().take(length);
-        if self.left {
-            text.extend(value);
-            text.push_str(&padding);
-        } else {
-            text.push_str(&padding);
-            text.extend(value);
-        }
-    }
 }
 
 /// The escapes of `echo -e` and of a `printf` format.

@@ -4,29 +4,11 @@ use super::code::{Code, SHELLS, Token};
 use super::code_given::{Given, with_values};
 use super::word::Word;
 
-/// What must be known about a language to find what it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// A text in backticks is run: Perl, Ruby, PHP.
-    Ticks,
-    /// A line is run after `!`.
-    Editor,
-    /// A line is run after `exec` or `spawn`.
-    Tcl,
-    /// Only what is given to a call is run.
-    Calls,
-}
-
-impl Language {
-    pub(crate) fn of(program: &str) -> Self {
-        match program {
-            "ed" | "ex" | "vi" | "vim" | "nvim" => Self::Editor,
-            "tclsh" | "expect" => Self::Tcl,
-            _ if program.starts_with("pe") || program.starts_with("ph") => Self::Ticks,
-            _ if program.starts_with("ruby") => Self::Ticks,
-            _ => Self::Calls,
-        }
-    }
+/// Whether a language runs a text in backticks: Perl, Ruby, PHP.
+fn runs_ticks(program: &str) -> bool {
+    ["perl", "ruby", "php"]
+        .iter()
+        .any(|name| program.starts_with(name))
 }
 
 /// More commands than this are not taken from one code.
@@ -34,21 +16,8 @@ const MAX_COMMANDS: usize = 32;
 
 /// The commands that code runs where they stand in full. Code that changes its directory is left
 /// alone: they may be meant for another repository.
-pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
-    if matches!(language, Language::Editor | Language::Tcl) {
-        let run = |line: &str| {
-            let line = line.trim_start_matches([':', '+', ' ', '\t']);
-            let line = line.strip_prefix("silent ").unwrap_or(line);
-            if language == Language::Editor {
-                return line.strip_prefix('!').map(str::to_owned);
-            }
-            let mut verbs = ["exec ", "spawn "].iter();
-            verbs.find_map(|verb| line.strip_prefix(verb).map(str::to_owned))
-        };
-        let lines = code.split(['\n', ';']).filter_map(run);
-        return lines.take(MAX_COMMANDS).collect();
-    }
-    let mut code = Code::plain(code, language == Language::Ticks);
+pub(crate) fn commands(code: &str, program: &str, vars: &[(String, Word)]) -> Vec<String> {
+    let mut code = Code::plain(code, runs_ticks(program));
     let given = Given {
         args: &[],
         first: 0,

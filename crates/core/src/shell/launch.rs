@@ -1,14 +1,11 @@
-//! Programs that hand a text to a shell, or a command to somebody else: `su -c`, `watch`, `ssh`,
-//! `tmux`, `at`, `cmd /c` …
+//! Programs that hand a text to a shell: `su -c`, `watch`, `tmux`, `cmd /c` …
 
-use std::rc::Rc;
-
-use super::code_commands::{Language, commands};
+use super::Link;
+use super::code_commands::commands;
 use super::nested::{joined, operands};
 use super::walk::{Call, Io, Scope, Walker};
 use super::word::Word;
 use super::writes::inline_code;
-use super::{Link, join};
 
 impl Walker<'_> {
     /// Programs that take a command as the value of an option, or after a file name.
@@ -38,100 +35,30 @@ impl Walker<'_> {
             return;
         }
         let rest = match name {
-            "runuser" => operands(words, "ugG", 1),
             "flock" => operands(words, "wE", 1).get(1..).unwrap_or_default(),
-            "hyperfine" => operands(words, "rwmMnpcL", 1),
-            "sg" => words.get(2..).unwrap_or_default(),
             _ => &[],
         };
-        match name {
-            "flock" | "runuser" if rest.len() > usize::from(name == "runuser") => {
-                let turn = call.with_words(rest.to_vec());
-                self.deeper(|walker| walker.dispatch(turn, &mut inner));
-            }
-            "hyperfine" | "sg" => {
-                for word in rest {
-                    self.nested(word.raw(), &mut inner, &Io::default());
-                }
-            }
+        if !rest.is_empty() {
+            let turn = call.with_words(rest.to_vec());
+            self.deeper(|walker| walker.dispatch(turn, &mut inner));
+        } else if matches!(name, "su" | "script")
             // Without a command they start a shell, which reads standard input.
-            "su" | "runuser" | "script" => {
-                if let Some(text) = call.io.input.clone() {
-                    self.nested(&text, &mut inner, &Io::default());
-                }
-            }
-            _ => {}
+            && let Some(text) = call.io.input.clone()
+        {
+            self.nested(&text, &mut inner, &Io::default());
         }
     }
 
-    /// `watch`, `entr`, `tmux`, `screen`: what they run stands behind their own words.
-    pub(crate) fn behind_options(&mut self, name: &str, call: &Call, scope: &mut Scope) {
+    /// `watch`, `tmux`: the text that they run stands behind their own words.
+    pub(crate) fn behind_options(&mut self, name: &str, call: &Call, scope: &Scope) {
         let words = &call.words;
         let mut inner = scope.clone();
         inner.dir.clone_from(&call.dir);
-        match name {
-            "watch" => {
-                let text = joined(operands(words, "nq", 1));
-                self.nested(&text, &mut inner, &call.io);
-            }
-            "tmux" => {
-                let verb = operands(words, "cfLS", 1);
-                self.nested(&joined(operands(verb, "ceFnstxy", 1)), &mut inner, &call.io);
-            }
-            "entr" if words.get(1).is_some_and(|word| word.raw().contains('s')) => {
-                self.nested(&joined(operands(words, "", 1)), &mut inner, &call.io);
-            }
-            _ => {
-                let rest = operands(words, if name == "screen" { "ScehpstT" } else { "" }, 1);
-                if !rest.is_empty() {
-                    let turn = call.with_words(rest.to_vec());
-                    self.deeper(|walker| walker.dispatch(turn, &mut inner));
-                }
-            }
-        }
-    }
-
-    /// `ssh localhost command`: this machine, from the home directory on. Others are not ours.
-    pub(crate) fn ssh(&mut self, call: &Call, scope: &mut Scope) {
-        const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
-        let rest = operands(&call.words, VALUED, 1);
-        let Some(host) = rest.first().and_then(Word::literal) else {
-            return;
+        let text = match name {
+            "watch" => joined(operands(words, "nq", 1)),
+            _ => joined(operands(operands(words, "cfLS", 1), "ceFnstxy", 1)),
         };
-        let host = host.rsplit('@').next().unwrap_or_default();
-        if !matches!(host, "localhost" | "127.0.0.1" | "::1") {
-            return;
-        }
-        let command = operands(rest, VALUED, 1);
-        if command.is_empty() {
-            return;
-        }
-        let mut inner = Scope {
-            aliases: None,
-            ..scope.clone()
-        };
-        inner.functions = Rc::default();
-        inner.dir = self.lookup("HOME", scope).map(|home| join("/", &home));
-        self.nested(&joined(command), &mut inner, &Io::default());
-    }
-
-    /// `at now`, `batch`: what they read is run later, in the same directory.
-    pub(crate) fn later(&mut self, call: &Call, scope: &Scope) {
-        let asks = |word: &Word| matches!(word.raw(), "-l" | "-r" | "-d" | "-c" | "-V");
-        if call.words.iter().any(asks) {
-            return;
-        }
-        let file = call.words.iter().position(|word| word.raw() == "-f");
-        let file = file.and_then(|at| call.words.get(at + 1)?.literal());
-        let text = match file {
-            Some(name) => self.file_text(name, call.dir.as_deref()),
-            None => call.io.input.as_deref().map(str::to_owned),
-        };
-        if let Some(text) = text {
-            let mut inner = scope.clone();
-            inner.dir.clone_from(&call.dir);
-            self.nested(&text, &mut inner, &Io::default());
-        }
+        self.nested(&text, &mut inner, &call.io);
     }
 
     /// `cmd /c …` and `powershell -Command …`, whose text is near enough to a shell's.
@@ -168,14 +95,7 @@ impl Walker<'_> {
             .and_then(|word| self.file_text(word.literal()?, call.dir.as_deref()))
             .map(Word::new);
         let input = call.io.input.as_deref().map(Word::new);
-        let codes = match name {
-            "tclsh" | "expect" => input.into_iter().chain(args.last().cloned()).collect(),
-            "ed" | "ex" | "vi" | "vim" | "nvim" => {
-                input.into_iter().chain(args.iter().cloned()).collect()
-            }
-            _ => inline_code(name, args, input.as_ref(), script.as_ref()),
-        };
-        let language = Language::of(name);
+        let codes = inline_code(name, args, input.as_ref(), script.as_ref());
         let exported = scope.vars.iter().filter(|(_, value)| value.exported);
         let exported = exported.map(|(name, value)| (name.clone(), Word::new(&*value.text)));
         let vars: Vec<(String, Word)> = exported
@@ -188,7 +108,7 @@ impl Walker<'_> {
             .map(Word::raw)
             .filter(|code| named || code.contains("git"))
         {
-            for command in commands(code, language, &vars) {
+            for command in commands(code, name, &vars) {
                 let mut inner = scope.clone();
                 inner.dir.clone_from(&call.dir);
                 self.enter(Link::Maybe);
@@ -204,14 +124,11 @@ pub(crate) fn runs_code(name: &str) -> bool {
     match name.as_bytes().first() {
         Some(b'b') => name == "bun",
         Some(b'd') => name == "deno",
-        Some(b'e') => matches!(name, "ed" | "ex" | "expect"),
-        Some(b'n') => matches!(name, "node" | "nodejs" | "nvim"),
+        Some(b'n') => matches!(name, "node" | "nodejs"),
         Some(b'p') => ["python", "pypy", "perl", "php"]
             .iter()
             .any(|known| name.starts_with(known)),
         Some(b'r') => name.starts_with("ruby"),
-        Some(b't') => name == "tclsh",
-        Some(b'v') => matches!(name, "vi" | "vim"),
         _ => false,
     }
 }

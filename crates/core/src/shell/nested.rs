@@ -17,15 +17,13 @@ use super::{Link, Mode};
 const FIND_ACTIONS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Long options of `flock`, `watch`, `parallel` and the like whose value is the next word.
-const LONG_VALUES: [&str; 8] = [
+const LONG_VALUES: [&str; 6] = [
     "timeout",
     "wait",
     "conflict-exit-code",
     "interval",
     "jobs",
     "max-args",
-    "runs",
-    "warmup",
 ];
 
 impl Walker<'_> {
@@ -78,21 +76,19 @@ impl Walker<'_> {
             "xargs" | "gxargs" => return self.xargs(&call, scope),
             "find" | "gfind" | "fd" | "fdfind" => self.find(&call, scope),
             "parallel" => return self.parallel(&call, scope),
-            "watch" | "entr" | "tmux" | "screen" => self.behind_options(&name, &call, scope),
+            "watch" | "tmux" => self.behind_options(&name, &call, scope),
             "trap" => self.trap(&call, scope),
             "hash" => hash(&call, scope),
             "sed" | "gsed" => self.note_edited(&call),
             "rm" | "unlink" | "shred" | "truncate" => self.note_gone(&call),
             "shopt" => shopt(&call, scope),
             "alias" => define_alias(&call, scope),
-            "su" | "runuser" | "script" | "flock" | "nix-shell" | "hyperfine" | "npx" | "sg" => {
+            "su" | "script" | "flock" | "nix-shell" | "npx" => {
                 self.text_option(&name, &call, scope);
             }
             "npm" if matches!(call.words.get(1).map(Word::raw), Some("exec" | "x")) => {
                 self.text_option(&name, &call, scope);
             }
-            "ssh" => self.ssh(&call, scope),
-            "at" | "batch" => self.later(&call, scope),
             "cmd" | "powershell" | "pwsh" => self.windows(&name, &call, scope),
             "cd" | "pushd" | "popd" | "export" | "declare" | "typeset" | "local" | "readonly" => {
                 if matches!(name.as_str(), "cd" | "pushd" | "popd") {

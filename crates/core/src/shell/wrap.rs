@@ -15,45 +15,6 @@ use super::{Mode, Redirect, join, program_name};
 /// More wrappers around each other than this are not followed.
 const MAX_WRAPPERS: u32 = 64;
 
-/// What `setarch` calls a machine, so that what is none of these is its command.
-const MACHINES: [&str; 19] = [
-    "aarch64",
-    "alpha",
-    "amd64",
-    "arm",
-    "athlon",
-    "e2k",
-    "i386",
-    "i486",
-    "i586",
-    "i686",
-    "ia64",
-    "linux",
-    "loongarch",
-    "mips",
-    "ppc",
-    "riscv",
-    "s390",
-    "sparc",
-    "x86_64",
-];
-
-/// Options of `bwrap` with two values.
-const PAIRS: [&str; 12] = [
-    "add-seccomp-fd",
-    "bind",
-    "bind-data",
-    "bind-try",
-    "dev-bind",
-    "dev-bind-try",
-    "file",
-    "ro-bind",
-    "ro-bind-data",
-    "ro-bind-try",
-    "setenv",
-    "symlink",
-];
-
 impl Walker<'_> {
     /// Follows wrappers to the command they start, then runs that.
     pub(crate) fn dispatch(&mut self, mut call: Call, scope: &mut Scope) -> String {
@@ -152,9 +113,6 @@ impl Walker<'_> {
                     value = words.get(at).cloned();
                     at += 1;
                 }
-                if wrapper.name == "bwrap" && PAIRS.contains(&name) {
-                    at += 2;
-                }
                 match (wrapper.name, name) {
                     ("env", "ignore-environment") => hide("", &mut inner),
                     ("env", "unset") => hide(value.as_ref()?.raw(), &mut inner),
@@ -224,17 +182,6 @@ impl Walker<'_> {
                 operands = operands.saturating_sub(1);
                 at += 1;
                 continue;
-            }
-            let machine = |text: &str| MACHINES.iter().any(|name| text.starts_with(name));
-            match wrapper.name {
-                // The machine may be left out.
-                "setarch" if word.literal().is_some_and(|text| !machine(text)) => break,
-                // Elsewhere than in the whole file system nothing can be told.
-                "chroot" if operands > 0 => {
-                    word.literal().filter(|text| *text == "/")?;
-                    inner.dir = Some("/".to_owned());
-                }
-                _ => {}
             }
             if operands > 0 {
                 operands -= 1;

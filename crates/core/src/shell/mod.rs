@@ -8,7 +8,9 @@
 //! comment is nothing.
 //!
 //! What it deliberately does not do: run anything, read files, or know what a program means.
-//! Meaning is given by [`writes`] and by `git::commits`.
+//! Meaning is given by [`writes`] and by `git::commits`. What a program such as `awk`, `make` or a
+//! filter makes of a text is unknown; what it then does is caught by its effect, a commit by the
+//! guard on git's side and a change of the state by its integrity.
 
 mod code;
 mod code_commands;

@@ -36,7 +36,6 @@ const NEWS: i64 = 15 * 60;
 const AND: &str = " · ";
 
 /// Prints the line of the project that the agent on standard input works in.
-#[inline(never)]
 pub(crate) fn run() -> ExitCode {
     let env = crate::hook::environment();
     let told = if std::io::stdin().is_terminal() {

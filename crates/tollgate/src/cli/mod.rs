@@ -166,14 +166,9 @@ impl Trouble {
 }
 
 /// Runs the command that the arguments name.
-#[inline(never)]
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    let answer = match gates::read_alone(std::env::args_os()) {
-        Some(command) => gates::run(&command),
-        None => obey(Arguments::parse().command),
-    };
-    answer.unwrap_or_else(|trouble| {
+    obey(Arguments::parse().command).unwrap_or_else(|trouble| {
         // Both quote what files say, and files may say anything.
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {
@@ -183,8 +178,6 @@ pub(crate) fn run() -> ExitCode {
     })
 }
 
-/// Not part of its caller, where all commands would stand between what a run of gates runs.
-#[inline(never)]
 fn obey(command: Command) -> Answer {
     match command {
         Command::Hook(HookArguments {

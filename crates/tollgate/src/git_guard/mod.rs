@@ -47,7 +47,6 @@ const PREPARED: &str = "prepared";
 const MOST: u64 = 16 << 20;
 
 /// Decides the transaction on standard input: exit 1 refuses it, everything else lets it pass.
-#[inline(never)]
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     // Git tells of every step of every transaction, and most of them are a person's.
     if args.next().is_none_or(|state| state != PREPARED) {

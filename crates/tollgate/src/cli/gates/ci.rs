@@ -70,7 +70,6 @@ jobs:
         working-directory: ${{ matrix.job.working_directory }}
 "#;
 
-#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> Answer {
     match arguments.command {
         Command::Init { json } => init(json),

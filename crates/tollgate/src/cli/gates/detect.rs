@@ -9,7 +9,7 @@ use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
 use crate::ui::plain::Plain;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,
@@ -18,7 +18,6 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let Project {
         layout,

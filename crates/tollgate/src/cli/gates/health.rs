@@ -10,7 +10,6 @@ use crate::gate::config::{ConfigError, Problem};
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 
-#[inline(never)]
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let loaded = Project::load();
     let (problems, told): (Vec<Problem>, Option<String>) = match &loaded {

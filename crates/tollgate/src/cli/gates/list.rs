@@ -7,7 +7,6 @@ use serde_json::json;
 use super::{JsonArguments, Project};
 use crate::ui::plain::Plain;
 
-#[inline(never)]
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let Project { config, .. } = &match Project::open(arguments.json) {
         Ok(project) => project,

@@ -14,7 +14,6 @@ mod schema;
 mod stop_hook;
 mod validate;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use tollgate_core::env::Env;
@@ -53,7 +52,7 @@ pub(super) enum Command {
     Schema(schema::Arguments),
 }
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct JsonArguments {
     /// Print JSON
     #[arg(long)]
@@ -61,7 +60,7 @@ pub(super) struct JsonArguments {
 }
 
 /// What the work is compared with.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 struct ScopeArguments {
     /// Compare with this branch or commit [default: that of the configuration]
     #[arg(short, long, value_name = "REF")]
@@ -84,37 +83,6 @@ impl ScopeArguments {
     }
 }
 
-/// Reads the arguments of a command that agents and scripts start again and again, without
-/// building the whole command line of Tollgate, which takes a third of its own work. None for all
-/// else, help and mistakes too: then the whole one answers.
-pub(super) fn read_alone(args: impl Iterator<Item = OsString>) -> Option<Command> {
-    fn read<A: clap::Args + Default>(args: &[OsString]) -> Option<A> {
-        match args {
-            [_] => Some(A::default()),
-            args => parse(args),
-        }
-    }
-    // What clap takes for the program's name is the command's.
-    let args: Vec<OsString> = args.skip(1).collect();
-    let args = args.as_slice();
-    Some(match args.first()?.to_str()? {
-        "run" => Command::Run(read(args)?),
-        "check" => Command::Check(read(args)?),
-        "review" => Command::Review(read(args)?),
-        "detect" => Command::Detect(read(args)?),
-        "stop-hook" => Command::StopHook(read(args)?),
-        _ => return None,
-    })
-}
-
-fn parse<A: clap::Args>(args: &[OsString]) -> Option<A> {
-    let alone = A::augment_args(clap::Command::new("alone"));
-    let matches = alone.try_get_matches_from(args).ok()?;
-    A::from_arg_matches(&matches).ok()
-}
-
-/// The commands that are not runs are not made part of this (`inline(never)`): they would stand
-/// between what a run of gates runs, and every part of the program that is touched is a page fault.
 pub(super) fn run(command: &Command) -> Answer {
     match command {
         Command::Run(arguments) => Ok(run::run(arguments, Which::All)),
@@ -188,7 +156,6 @@ fn fail(error: &impl std::fmt::Display, as_json: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-#[inline(never)]
 fn clean(arguments: &JsonArguments) -> ExitCode {
     let project = match Project::open(arguments.json) {
         Ok(project) => project,
@@ -206,22 +173,5 @@ fn clean(arguments: &JsonArguments) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => fail(&error, arguments.json),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Without arguments nothing is parsed, so what clap would make of none must be the default.
-    #[test]
-    fn no_arguments_are_the_default() {
-        fn is_so<A: clap::Args + Default + std::fmt::Debug>() {
-            let parsed: A = parse(&["alone".into()]).unwrap();
-            assert_eq!(format!("{parsed:?}"), format!("{:?}", A::default()));
-        }
-        is_so::<run::Arguments>();
-        is_so::<detect::Arguments>();
-        is_so::<JsonArguments>();
     }
 }

@@ -16,7 +16,7 @@ use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::trust::Consent;
 use crate::ui::plain::PlainLines;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     scope: ScopeArguments,
@@ -80,10 +80,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         anstream::println!("{:#}", to_json(&result));
     }
     close(&result, which, arguments.json);
-    let code = ExitCode::from(result.status.exit());
-    // The system takes it all back at once, and sooner.
-    let _left_to_it = std::mem::ManuallyDrop::new((result, project));
-    code
+    ExitCode::from(result.status.exit())
 }
 
 /// The last words, where the summary did not say them.

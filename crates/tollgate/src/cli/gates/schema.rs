@@ -14,7 +14,6 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let Arguments { file, json: _ } = arguments;
     let all = schemas();

@@ -20,7 +20,6 @@ pub(in crate::cli) struct Arguments {
     accept: bool,
 }
 
-#[inline(never)]
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let loaded = Project::load();
     let problems = match &loaded {

@@ -4,24 +4,22 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
 
 use super::config::{Check, Config, EntryPoint, IntervalRule, LoopGuard, Review};
 use super::jobs::Site;
 
-/// Everything whose change can weaken the gates, by the name that a person knows it by: each as the
-/// text of a JSON value. Every run needs a digest of them, few need the values.
+/// Everything whose change can weaken the gates, by the name that a person knows it by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Definitions(BTreeMap<String, String>);
+pub(crate) struct Definitions(BTreeMap<String, Value>);
 
 impl Definitions {
     /// Those of a configuration.
     pub(crate) fn of(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         let mut put = |name: String, value: Value| {
-            all.insert(name, value.to_string());
+            all.insert(name, value);
         };
         put("base_branch".to_owned(), config.base_branch.as_str().into());
         put("max_retries".to_owned(), config.max_retries.into());
@@ -67,7 +65,7 @@ impl Definitions {
             put(format!("review {name}"), of_review(review));
         }
         for (name, check) in &config.checks {
-            all.insert(format!("check {name}"), of_check(check));
+            put(format!("check {name}"), of_check(check));
         }
         Self(all)
     }
@@ -82,8 +80,8 @@ impl Definitions {
     pub(crate) fn evidence(&self, env: &Env, base: &str) -> String {
         let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
         let where_and_since = match Site::of(env) {
-            Site::Local => ("since".to_owned(), json!(base).to_string()),
-            Site::Ci => ("in CI, since".to_owned(), json!(base).to_string()),
+            Site::Local => ("since".to_owned(), json!(base)),
+            Site::Ci => ("in CI, since".to_owned(), json!(base)),
         };
         let gates = self.0.iter().filter(|(name, _)| !is_when(name));
         digest(gates.chain([(&where_and_since.0, &where_and_since.1)]))
@@ -97,9 +95,7 @@ impl Definitions {
             match self.0.get(name) {
                 None => changes.push(format!("{name}: removed")),
                 Some(now) if now == before => {}
-                Some(now) => match (value(before), value(now)) {
-                    // The same in another order.
-                    (before, now) if before == now => {}
+                Some(now) => match (before, now) {
                     (Value::Object(before), Value::Object(now)) => {
                         let keys = before
                             .iter()
@@ -115,49 +111,29 @@ impl Definitions {
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let members = self.0.iter();
-        let members = members.map(|(name, text)| (name.clone(), value(text)));
-        Value::Object(members.collect())
+        json!(self.0)
     }
 
     pub(crate) fn from_json(value: &Value) -> Option<Self> {
-        let members = value.as_object()?.iter();
-        Some(Self(
-            members
-                .map(|(name, value)| (name.clone(), value.to_string()))
-                .collect(),
-        ))
+        let members = value.as_object()?.clone();
+        Some(Self(members.into_iter().collect()))
     }
 }
 
-fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d String)>) -> String {
+fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d Value)>) -> String {
     let mut hasher = DefaultHasher::new();
-    for member in members {
-        member.hash(&mut hasher);
+    for (name, value) in members {
+        (name, value.to_string()).hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())
-}
-
-/// What one of our texts says.
-fn value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn of_entry(entry: &EntryPoint) -> Value {
     json!({ "exclude": entry.exclude, "checks": entry.checks, "reviews": entry.reviews })
 }
 
-/// What of a check can weaken it, in this order.
-#[derive(Serialize)]
-struct Strength<'c> {
-    command: &'c str,
-    working_directory: Option<&'c str>,
-    run_in_ci: bool,
-    run_locally: bool,
-    timeout: Option<f64>,
-}
-
-fn of_check(check: &Check) -> String {
+/// What of a check can weaken it.
+fn of_check(check: &Check) -> Value {
     let Check {
         command,
         working_directory,
@@ -168,15 +144,10 @@ fn of_check(check: &Check) -> String {
         fail_fast: _,
         fix_instructions: _,
     } = check;
-    // Not by way of a value: there may be hundreds of checks. No text and no number fails.
-    serde_json::to_string(&Strength {
-        command,
-        working_directory: working_directory.as_deref(),
-        run_in_ci: *run_in_ci,
-        run_locally: *run_locally,
-        timeout: timeout.map(|limit| limit.as_secs_f64()),
+    json!({
+        "command": command, "working_directory": working_directory, "run_in_ci": run_in_ci,
+        "run_locally": run_locally, "timeout": timeout.map(|limit| limit.as_secs_f64()),
     })
-    .unwrap_or_default()
 }
 
 fn of_review(review: &Review) -> Value {
@@ -206,19 +177,22 @@ mod tests {
             fail_fast: false,
             fix_instructions: None,
         };
-        for timeout in [None, Some(0), Some(1500), Some(300_000)] {
+        let text = |timeout: Option<u64>| {
             let timeout = timeout.map(Duration::from_millis);
             let check = Check {
                 timeout,
                 ..check.clone()
             };
-            let expected = json!({
-                "command": check.command, "working_directory": check.working_directory,
-                "run_in_ci": false, "run_locally": true,
-                "timeout": timeout.map(|limit| limit.as_secs_f64()),
-            });
-            assert_eq!(of_check(&check), expected.to_string());
-            assert_eq!(value(&of_check(&check)), expected);
+            of_check(&check).to_string()
+        };
+        let rest = r#"{"command":"echo \"ü\" \\ \u0001","working_directory":"a/b","run_in_ci":false,"run_locally":true,"timeout":"#;
+        for (timeout, written) in [
+            (None, "null"),
+            (Some(0), "0.0"),
+            (Some(1500), "1.5"),
+            (Some(300_000), "300.0"),
+        ] {
+            assert_eq!(text(timeout), format!("{rest}{written}}}"));
         }
     }
 }

@@ -16,7 +16,7 @@ mod replace;
 
 pub use append::append_line;
 pub(crate) use append::{Appender, rotate};
-pub use directory::{canonical, names, private_directory, relocate, relocate_all};
+pub use directory::{canonical, names, private_directory, relocate};
 pub(crate) use directory::{create_directories, overwrite, write_record};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};

@@ -1,6 +1,6 @@
 //! Private directories and the small records in them.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, PermissionsExt as _};
@@ -59,17 +59,6 @@ pub fn relocate(from: &Path, to: &Path) -> io::Result<()> {
     step("relocate")?;
     #[expect(clippy::disallowed_methods, reason = "this is where files are renamed")]
     std::fs::rename(from, to)
-}
-
-/// Moves files of one directory to another one on the same file system, replacing what has their
-/// names there.
-pub fn relocate_all<'n>(
-    from: &Path,
-    to: &Path,
-    names: impl IntoIterator<Item = &'n OsStr>,
-) -> io::Result<()> {
-    let mut names = names.into_iter();
-    names.try_for_each(|name| relocate(&from.join(name), &to.join(name)))
 }
 
 /// Overwrites the start of an open file. Up to a page this is one copy in the kernel, which a

@@ -31,20 +31,12 @@ impl Repository {
         }
     }
 
-    /// The commit that is checked out, and the one at the end of a branch, of ours or of a remote
-    /// (`main`, `origin/main`).
-    pub fn head_and_commit_of(&self, name: &str) -> (Stands, Stands) {
-        let head = self.head_commit();
-        let commit = match head {
+    /// The commit at the end of a branch, of ours or of a remote (`main`, `origin/main`).
+    pub fn commit_of(&self, name: &str) -> Stands {
+        match self.head_commit() {
             Stands::AskGit => Stands::AskGit,
             Stands::For(_) | Stands::Nothing => self.end_of(name),
-        };
-        (head, commit)
-    }
-
-    /// The second of them.
-    pub fn commit_of(&self, name: &str) -> Stands {
-        self.head_and_commit_of(name).1
+        }
     }
 
     /// The same where references are files, as that of `HEAD` is.

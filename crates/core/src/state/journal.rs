@@ -385,15 +385,6 @@ impl Journal {
             .any(|line| line.contains(&mark) && same(line) == Some(true))
     }
 
-    /// Makes sure of the files that an append needs: something to do while there is nothing else
-    /// to do. If it cannot be done, appending says so.
-    pub fn prepare(&self) {
-        let tail = self.directory.join(chain::TAIL);
-        if let Ok(Acquired::Held(_guard)) = lock::acquire(&tail, Duration::ZERO) {
-            let _later = Appender::open(&self.path());
-        }
-    }
-
     /// Appends an entry.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
         self.append_all(&[entry.draft()?])

@@ -107,21 +107,3 @@ fn a_failure_is_an_error() {
         .append(&Entry::new(now(), Decision::Fault))
         .unwrap_err();
 }
-
-#[test]
-fn a_prepared_journal_begins_like_any_other() {
-    let dir = tempfile::tempdir().unwrap();
-    let (prepared, other) = (dir.path().join("prepared"), dir.path().join("other"));
-    let (prepared, other) = (Journal::new(prepared), Journal::new(other));
-    prepared.prepare();
-    assert_eq!(std::fs::read(prepared.path()).unwrap(), b"");
-    assert_eq!(prepared.lines(), Vec::<Value>::new());
-    let entry = Entry::new(now(), Decision::Gate);
-    for journal in [&prepared, &other] {
-        journal.append(&entry).unwrap();
-        journal.prepare();
-        journal.append(&entry).unwrap();
-    }
-    let read = |journal: &Journal| std::fs::read_to_string(journal.path()).unwrap();
-    assert_eq!(read(&prepared), read(&other));
-}

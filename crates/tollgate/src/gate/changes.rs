@@ -36,35 +36,6 @@ pub(crate) struct Pair {
     pub(crate) label: String,
 }
 
-/// The commit that is checked out, and what it has in common with the base.
-#[derive(Debug)]
-pub(crate) struct Ground {
-    /// None before the first commit.
-    pub(crate) commit: Option<String>,
-    base: Base,
-    /// What was found out, for the next time.
-    pub(crate) common: Option<Common>,
-}
-
-/// What two commits have in common: it stays so.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Common {
-    pub(crate) base: String,
-    pub(crate) head: String,
-    pub(crate) ancestor: String,
-}
-
-#[derive(Debug)]
-enum Base {
-    /// The last commit that both have.
-    Common(String),
-    /// There is none, as in a shallow clone: the base itself.
-    Itself(String),
-    /// There is no commit yet: everything is new.
-    Nothing,
-    Unknown(GitError),
-}
-
 impl Scope {
     /// The base's name: `-b`, that of the pull request, that of the configuration.
     pub(crate) fn base_name(&self, config: &Config, env: &Env) -> String {
@@ -81,112 +52,48 @@ impl Scope {
     }
 }
 
-impl Ground {
-    /// Finds the commit that is checked out and its base: from files and from what is `known`, and
-    /// by asking git only where they do not tell.
-    pub(crate) fn survey(git: &Git, name: &str, known: Option<&Common>) -> Self {
-        let (here, there) = git.head_and_commit_of(name);
-        if here == Stands::Nothing {
-            return Self::nothing();
-        }
-        if let (Stands::For(head), Stands::For(base)) = (&here, &there) {
-            let known = known.filter(|known| known.base == *base && known.head == *head);
-            let known = known.filter(|_| !git.is_shallow());
-            let common = match known {
-                Some(known) => Some(known.ancestor.clone()),
-                None => (head == base).then(|| head.clone()),
-            };
-            if let Some(common) = common {
-                return Self {
-                    commit: Some(head.clone()),
-                    base: Base::Common(common.clone()),
-                    common: Some(Common {
-                        base: base.clone(),
-                        head: head.clone(),
-                        ancestor: common,
-                    }),
-                };
-            }
-        }
-        Self::asked(git, name, here, there)
-    }
-
-    fn nothing() -> Self {
-        Self {
-            commit: None,
-            base: Base::Nothing,
-            common: None,
-        }
-    }
-
-    fn asked(git: &Git, name: &str, here: Stands, there: Stands) -> Self {
-        let common = ask_common(git, name, "HEAD");
-        let head = match here {
-            Stands::For(head) => Ok(head),
-            Stands::Nothing | Stands::AskGit => git
-                .ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-                .line(),
-        };
-        let common = common.line();
-        let Ok(commit) = head else {
-            return Self::nothing();
-        };
-        let base = match common {
-            Ok(common) => Base::Common(common),
-            Err(_) => match resolve(git, name) {
-                // The name may be that of a branch which is only there as `origin/…`.
-                Ok(commit) => match common_commit(git, &commit, "HEAD") {
-                    Ok(common) => Base::Common(common),
-                    Err(_) => Base::Itself(commit),
-                },
-                Err(error) => Base::Unknown(error),
-            },
-        };
-        let known = match (&base, there) {
-            (Base::Common(common), Stands::For(base)) => Some(Common {
-                base,
-                head: commit.clone(),
-                ancestor: common.clone(),
-            }),
-            (Base::Common(_) | Base::Itself(_) | Base::Nothing | Base::Unknown(_), _) => None,
-        };
-        Self {
-            commit: Some(commit),
-            base,
-            common: known,
-        }
+/// The commit that is checked out; none before the first one.
+pub(crate) fn head(git: &Git) -> Option<String> {
+    match git.head_commit() {
+        Stands::For(commit) => Some(commit),
+        Stands::Nothing => None,
+        Stands::AskGit => git
+            .ask(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .line()
+            .ok(),
     }
 }
 
-impl Ground {
-    /// The older side of what a scope compares the work tree with, and how it came about.
-    pub(crate) fn base(
-        &self,
-        git: &Git,
-        scope: &Scope,
-        name: &str,
-    ) -> Result<(String, String), GitError> {
-        Ok(match (&self.base, &self.commit) {
-            (_, None) | (Base::Nothing, _) => {
-                (empty_tree(git)?, "nothing: no commit yet".to_owned())
-            }
-            (_, Some(commit)) if scope.uncommitted => {
-                (commit.clone(), "the last commit".to_owned())
-            }
-            (Base::Common(commit), _) => (commit.clone(), common_label(name, true)),
-            (Base::Itself(commit), _) => (commit.clone(), common_label(name, false)),
-            (Base::Unknown(error), _) => return Err(GitError::new(error.to_string())),
-        })
+/// The older side of what a scope compares the work tree with, and how it came about. The base is
+/// the last commit that it and `head` have in common, or if there is none, as in a shallow clone,
+/// the base itself.
+pub(crate) fn base(
+    git: &Git,
+    scope: &Scope,
+    name: &str,
+    head: Option<&str>,
+) -> Result<(String, String), GitError> {
+    let Some(head) = head else {
+        return Ok((empty_tree(git)?, "nothing: no commit yet".to_owned()));
+    };
+    if scope.uncommitted {
+        return Ok((head.to_owned(), "the last commit".to_owned()));
     }
-}
-
-/// Asks for the last commit that two have in common.
-fn ask_common(git: &Git, one: &str, other: &str) -> Asked {
-    git.ask(["merge-base", "--end-of-options", one, other])
+    let commit = match git.commit_of(name) {
+        Stands::For(commit) => commit,
+        Stands::Nothing | Stands::AskGit => resolve(git, name)?,
+    };
+    if commit == head {
+        return Ok((commit, common_label(name, true)));
+    }
+    let common = common_commit(git, &commit, head);
+    let label = common_label(name, common.is_ok());
+    Ok((common.unwrap_or(commit), label))
 }
 
 fn common_commit(git: &Git, one: &str, other: &str) -> Result<String, GitError> {
-    ask_common(git, one, other).line()
+    git.ask(["merge-base", "--end-of-options", one, other])
+        .line()
 }
 
 /// How a base came about, for people.
@@ -294,7 +201,7 @@ pub(crate) fn of_scope(
         return between(git, &pair, config);
     }
     let snapshot = Snapshot::begin(git, config)?;
-    let (from, _) = Ground::survey(git, &name, None).base(git, scope, &name)?;
+    let (from, _) = base(git, scope, &name, head(git).as_deref())?;
     let mut paths = snapshot.taken(git)?.since(git, &from)?;
     tidy(&mut paths, config);
     Ok(paths)

@@ -19,9 +19,6 @@ const TAIL_BYTES: u64 = 4096;
 /// How many lines of a failure's output are shown to people.
 const TAIL: usize = 12;
 
-/// So much output is looked through beside the other checks, not between them.
-const MUCH: u64 = 64 << 10;
-
 /// A check that runs, or ran: its log.
 #[derive(Debug)]
 pub(super) struct Open<'c> {
@@ -106,11 +103,6 @@ impl Open<'_> {
         }
         result
     }
-}
-
-/// Whether an ended check has so much output that finishing it takes a while.
-pub(super) fn is_long(ended: &Ended) -> bool {
-    ended.kept > MUCH
 }
 
 /// Starts the command, unless it ends before that.

@@ -184,14 +184,9 @@ impl Git {
         self.repository.commit_of(name)
     }
 
-    /// The commit that is checked out, and that one, from files where they say it.
-    pub(crate) fn head_and_commit_of(&self, name: &str) -> (Stands, Stands) {
-        self.repository.head_and_commit_of(name)
-    }
-
-    /// Whether history is cut off somewhere, so that what two commits have in common may change.
-    pub(crate) fn is_shallow(&self) -> bool {
-        self.repository.common_dir.join("shallow").exists()
+    /// The commit that is checked out, from files where they say it.
+    pub(crate) fn head_commit(&self) -> Stands {
+        self.repository.head_commit()
     }
 
     /// Whether only a part of the files is to be checked out.

@@ -1,83 +1,34 @@
 //! A line in the journal for each gate that ended: what `serve`, `report` and `export` read.
-//!
-//! Two hundred gates that end within the blink of an eye are not two hundred turns at the
-//! journal's lock: lines wait for some others, for the next look at a child that runs on, which is
-//! after a twentieth of a second, or for the end of the run.
-
-use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Decision, Draft, Entry, Journal};
+use tollgate_core::state::journal::{Cost, Decision, Entry, Journal};
 
 use super::Event;
 use super::request::Asker;
 use super::result::{GateResult, Outcome};
 use crate::review::cli::Usage;
 
-/// So many lines are worth a turn.
-const WORTH_IT: usize = 32;
-
-/// Writes gates down as they end.
+/// Writes gates down as they end. That it cannot be done changes no verdict; the record of the run
+/// says it loudly.
 pub(super) struct Journalled<'r> {
-    queue: Arc<Queue>,
-    asker: &'r Asker,
-}
-
-/// Lines on their way into the journal.
-pub(super) struct Queue {
     journal: Journal,
-    lines: Mutex<Vec<Draft>>,
-}
-
-impl Queue {
-    /// Writes what is waiting. That it cannot be written changes no verdict; the record of the run
-    /// says it loudly.
-    pub(super) fn flush(&self) {
-        let lines = std::mem::take(&mut *self.lock());
-        let _best_effort = self.journal.append_all(&lines);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Draft>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    asker: &'r Asker,
 }
 
 impl<'r> Journalled<'r> {
     pub(super) fn new(layout: &Layout, asker: &'r Asker) -> Self {
         Self {
-            queue: Arc::new(Queue {
-                journal: Journal::new(layout.local()),
-                lines: Mutex::default(),
-            }),
+            journal: Journal::new(layout.local()),
             asker,
         }
     }
 
-    /// What is to be flushed now and then.
-    pub(super) fn queue(&self) -> Arc<Queue> {
-        Arc::clone(&self.queue)
-    }
-
-    /// See [`Journal::prepare`].
-    pub(super) fn prepare(&self) {
-        self.queue.journal.prepare();
-    }
-
-    /// Writes what is waiting.
-    pub(super) fn flush(&self) {
-        self.queue.flush();
-    }
-
     pub(super) fn tell(&self, event: &Event<'_>) {
-        match event {
-            Event::Ended(_, result) if result.outcome != Outcome::NotRun => self.ended(result),
-            Event::Summary(_) => self.flush(),
-            Event::Note(_)
-            | Event::Planned(..)
-            | Event::Started(_)
-            | Event::Rest
-            | Event::Ended(..) => {}
+        if let Event::Ended(_, result) = event
+            && result.outcome != Outcome::NotRun
+        {
+            self.ended(result);
         }
     }
 
@@ -112,15 +63,7 @@ impl<'r> Journalled<'r> {
     }
 
     fn append(&self, entry: &Entry<'_>) {
-        let Ok(line) = entry.draft() else {
-            return;
-        };
-        let mut lines = self.queue.lock();
-        lines.push(line);
-        if lines.len() >= WORTH_IT {
-            drop(lines);
-            self.flush();
-        }
+        let _best_effort = self.journal.append(entry);
     }
 }
 

@@ -137,21 +137,19 @@ impl<'c> Logs<'c> {
     /// Creates a log that must not be there yet.
     pub(crate) fn create(&self, name: &str) -> io::Result<(PathBuf, File)> {
         let path = self.directory().join(name);
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let open = || {
-            // The system call alone: musl makes two of it.
-            let open = || rustix::fs::open(&path, flags, Mode::from_raw_mode(0o666));
-            rustix::io::retry_on_intr(open)
+            let mut options = File::options();
+            options.read(true).append(true).create_new(true).open(&path)
         };
         let file = match open() {
             // A gate may remove the directory, as `git clean` does.
-            Err(Errno::NOENT) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.prepare()?;
                 open()?
             }
             opened => opened?,
         };
-        Ok((path, file.into()))
+        Ok((path, file))
     }
 
     /// The path of a log as `Log:` lines say it.
@@ -191,10 +189,9 @@ impl<'c> Logs<'c> {
         remove_directory(&target)?;
         if keep > 0 {
             std::fs::create_dir(&target)?;
-        }
-        if keep > 0 {
-            let names = logs.iter().map(OsString::as_os_str);
-            fs::relocate_all(self.directory(), &target, names)?;
+            for name in logs {
+                fs::relocate(&self.directory().join(&name), &target.join(&name))?;
+            }
         } else {
             for name in logs {
                 std::fs::remove_file(self.directory().join(name))?;

@@ -51,15 +51,12 @@ pub(crate) enum Event<'e> {
     Started(&'e Job<'e>),
     /// A gate ended, or was never started.
     Ended(&'e Job<'e>, &'e GateResult),
-    /// For now there is nothing more to tell.
-    Rest,
     /// All gates ended; the summary's lines.
     Summary(&'e [String]),
 }
 
-/// Who is told what happens, and in which lines of a plain log. Gates run side by side, so it may be
-/// called by several threads at once.
-pub(crate) type Observer<'o> = dyn Fn(&Event<'_>, &[String]) + Sync + 'o;
+/// Who is told what happens, and in which lines of a plain log.
+pub(crate) type Observer<'o> = dyn Fn(&Event<'_>, &[String]) + 'o;
 
 /// How many files of a directory git keeps; none where there is no repository.
 pub(crate) fn tracked(

@@ -13,7 +13,6 @@ use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 use tollgate_core::state::timestamp::iso;
 
-use super::changes::Common;
 use super::config::Config;
 use super::logs::Logs;
 use super::status::Status;
@@ -27,8 +26,6 @@ pub(crate) struct Record {
     pub(crate) last: Option<Last>,
     /// The last tree that was seen to be green as a whole.
     pub(crate) verified: Option<Verified>,
-    /// What the commit then checked out and its base have in common.
-    pub(crate) common: Option<Common>,
 }
 
 /// The last run.
@@ -100,18 +97,10 @@ impl Record {
             Some(value) => Self {
                 last: value.get("last").and_then(Last::read),
                 verified: value.get("verified").and_then(Verified::read),
-                common: value.get("common").and_then(|common| {
-                    Some(Common {
-                        base: string(common, "base")?,
-                        head: string(common, "head")?,
-                        ancestor: string(common, "ancestor")?,
-                    })
-                }),
             },
             None => Self {
                 last: Last::of_original(config),
                 verified: None,
-                common: None,
             },
         }
     }

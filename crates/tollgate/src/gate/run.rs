@@ -4,16 +4,15 @@
 //! [`RunResult`] whatever happens; nothing here ends the process or prints.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::changes::{self, Ground, Pair};
+use super::changes::{self, Pair};
 use super::config::Config;
-use super::console::{Console, PlainLog, plain};
+use super::console::{Console, plain};
 use super::definitions::Definitions;
 use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
@@ -21,6 +20,7 @@ use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
 use super::record::{Failure, Last, Record, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
+use super::result::GateResult;
 use super::runner::{self, Crew};
 use super::snapshot::Snapshot;
 use super::status::Status;
@@ -28,9 +28,6 @@ use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::process::Children;
-
-/// The logs of so few gates are put away sooner than somebody else has begun.
-const FEW: usize = 4;
 
 /// Runs the gates that the changes call for.
 pub(crate) fn execute(
@@ -54,6 +51,7 @@ pub(crate) fn execute(
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));
         }
     };
+    let base = request.scope.base_name(config, env);
     let run = Run {
         layout,
         config,
@@ -61,7 +59,8 @@ pub(crate) fn execute(
         request,
         logs,
         observer,
-        definitions: OnceLock::new(),
+        definitions: Definitions::of(config).evidence(env, &base),
+        base,
     };
     let asked = (waited == Waited::Yes).then_some(asked);
     let result = run.locked(asked).unwrap_or_else(|early| *early);
@@ -77,15 +76,17 @@ struct Run<'r> {
     request: &'r Request<'r>,
     logs: Logs<'r>,
     observer: &'r Observer<'r>,
-    /// What the gates are, as a digest: made when it is needed, or while git looks.
-    definitions: OnceLock<String>,
+    /// The base's name.
+    base: String,
+    /// What the gates are, as a digest.
+    definitions: String,
 }
 
 /// What a run is about.
 struct Subject<'c> {
     git: Git,
-    ground: Ground,
-    base: String,
+    /// The commit that is checked out; none before the first one.
+    commit: Option<String>,
     work: Work,
     jobs: Vec<Job<'c>>,
     /// Runs before this one that count against `max_retries`.
@@ -96,21 +97,20 @@ impl Run<'_> {
     /// `asked` is when the run was asked for, if it then had to wait for another one.
     fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
         let git = Git::at(&self.config.root)?;
-        let base = self.request.scope.base_name(self.config, self.env);
+        let commit = changes::head(&git);
         let mut record = Record::load(self.layout, self.config);
-        let (ground, work) = self.look(&git, &base, &record)?;
+        let work = self.look(&git, commit.as_deref(), &record)?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
         }
-        self.start_afresh(&git, &ground, &base, &work.pair, &mut record)?;
+        self.start_afresh(&git, commit.as_deref(), &work.pair, &mut record)?;
         let jobs = self.jobs(&record, &work);
         if jobs.is_empty() {
             return self.nothing_to_run(&record, &work);
         }
         let subject = Subject {
             git,
-            ground,
-            base,
+            commit,
             work,
             jobs,
             spent: record.spent(&self.logs),
@@ -131,18 +131,6 @@ impl Run<'_> {
         }
     }
 
-    fn definitions(&self) -> &str {
-        let digest = || {
-            let base = self.request.scope.base_name(self.config, self.env);
-            Definitions::of(self.config).evidence(self.env, &base)
-        };
-        self.definitions.get_or_init(digest)
-    }
-
-    fn children(&self) -> std::io::Result<Children> {
-        Children::open(self.request.consent, self.request.cut_off)
-    }
-
     /// The verdict of the run that this one had to wait for, if it is one: about all the gates,
     /// and about the same tree.
     fn shared(&self, record: &Record, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
@@ -153,7 +141,7 @@ impl Run<'_> {
             && last.status != Status::Error
             && last.completed_at >= asked
             && pair.head.name().is_ok_and(|tree| last.tree == tree)
-            && last.definitions == self.definitions();
+            && last.definitions == self.definitions;
         same.then(|| RunResult {
             message: verdict(last.status, &last.failed, None),
             console_log: last.console.clone(),
@@ -168,8 +156,7 @@ impl Run<'_> {
     fn start_afresh(
         &self,
         git: &Git,
-        ground: &Ground,
-        base: &str,
+        commit: Option<&str>,
         pair: &Pair,
         record: &mut Record,
     ) -> Result<(), Box<RunResult>> {
@@ -177,16 +164,15 @@ impl Run<'_> {
             return Ok(());
         };
         let tree_is_clean = || {
-            let head = ground.commit.as_deref();
-            let tree = head.and_then(|commit| changes::tree_of(git, commit));
+            let tree = commit.and_then(|commit| changes::tree_of(git, commit));
             tree.is_some() && tree.as_deref() == pair.head.name().ok()
         };
         let reason = if git.branch() != last.branch {
             "branch changed"
         } else if (self.logs.has_gate_logs() || last.attempts > 0)
             && (self.request.purpose != Purpose::Stop || last.failed.is_empty())
-            && changes::is_ancestor(git, &last.commit, base)
-            && changes::is_ancestor(git, "HEAD", base)
+            && changes::is_ancestor(git, &last.commit, &self.base)
+            && changes::is_ancestor(git, "HEAD", &self.base)
             && tree_is_clean()
         {
             // Work that is not committed yet also stands on a commit of the base; it is no
@@ -217,27 +203,26 @@ impl Run<'_> {
     fn look(
         &self,
         git: &Git,
-        base: &str,
+        commit: Option<&str>,
         record: &Record,
-    ) -> Result<(Ground, Work), Box<RunResult>> {
+    ) -> Result<Work, Box<RunResult>> {
         let scope = &self.request.scope;
         // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
         let committed = match self.request.purpose {
             Purpose::Stop => None,
-            Purpose::Command => changes::committed_pair(git, scope, self.env, base)?,
+            Purpose::Command => changes::committed_pair(git, scope, self.env, &self.base)?,
         };
         // git looks through the work tree while the rest is found out.
         let snapshot = Snapshot::begin(git, self.config)?;
-        let ground = Ground::survey(git, base, record.common.as_ref());
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;
-            let taken = snapshot.taken(git)?;
-            let work = Work::new(pair, changed, taken, false);
-            return Ok((ground, work));
+            return Ok(Work::new(pair, changed, snapshot.taken(git)?, false));
         }
         let verified = record.verified.as_ref().filter(|verified| {
-            !self.is_partial() && !self.env.ci && verified.definitions == self.definitions()
+            !self.is_partial() && !self.env.ci && verified.definitions == self.definitions
         });
+        let base = || changes::base(git, scope, &self.base, commit);
+        let from_base = verified.is_none().then(base);
         let taken = snapshot.taken(git)?;
         // git writes the tree while the rest is found out and the gates begin.
         let head = taken.tree(git);
@@ -251,7 +236,7 @@ impl Run<'_> {
         let (older, label, mut changed) = if let Some(since) = since {
             since
         } else {
-            let (older, label) = ground.base(git, scope, base)?;
+            let (older, label) = from_base.unwrap_or_else(base)?;
             let changed = taken.since(git, &older)?;
             (older, label, changed)
         };
@@ -261,7 +246,7 @@ impl Run<'_> {
             head,
             label,
         };
-        Ok((ground, Work::new(pair, changed, taken, narrowed)))
+        Ok(Work::new(pair, changed, taken, narrowed))
     }
 
     /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
@@ -370,132 +355,42 @@ impl Run<'_> {
         subject: &Subject<'_>,
         attempt: u64,
     ) -> Result<RunResult, Box<RunResult>> {
-        let trouble = |what: &str, error: std::io::Error| {
-            Box::new(RunResult::error(format!("{what}: {error}")))
-        };
-        let children = self
-            .children()
-            .map_err(|error| trouble("no child can be watched", error))?;
-        let children = if self.request.purpose == Purpose::Command {
-            children
-                .cancel_on_signals()
-                .map_err(|error| trouble("signals cannot be watched", error))?;
-            children
-        } else {
-            children.cancel_when_unread()
-        };
         let number = self.logs.next_run();
-        let (console_path, console) = self
+        let (console_path, log) = self
             .logs
             .create(&format!("console.{number}.log"))
-            .map_err(|error| trouble("the console log cannot be written", error))?;
+            .map_err(|error| trouble("the console log cannot be written", &error))?;
         let console = Console {
-            log: Mutex::new(PlainLog::new(console)),
+            log,
             logs: &self.logs,
             observer: self.observer,
         };
-        let journal = Journalled::new(self.layout, &self.request.asker);
-        let queue = journal.queue();
-        let children = children.meanwhile(move || queue.flush());
-        let watch = |event: &Event<'_>| {
-            journal.tell(event);
-            console.tell(event);
-        };
-        let mode = if attempt > 1 { "verification" } else { "full" };
-        if attempt > 1 {
-            watch(&Event::Note(
-                "Existing logs detected — running in verification mode...",
-            ));
-        }
+        let results = self.run_jobs(subject, number, attempt, &console)?;
+        let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
+        let status = judge(&results, is_last);
+        let before = record.last.as_ref();
+        let failed = failing(self.config, self.site(), before, &results);
+        let evidence = subject.work.evidence(&subject.git);
+        let fixed = fixed(before.map_or(&[], |last| &last.failed), &results);
+        let lines = summary::lines(&results, &fixed, attempt, status);
+        console.tell(&Event::Summary(&lines));
         self.debug(&format!(
-            "RUN_START mode={mode} base_ref={} changes={} gates={}",
-            subject.work.pair.label,
-            subject.work.changed.len(),
-            subject.jobs.len()
+            "RUN_END status={} iterations={attempt}",
+            status.as_str()
         ));
-        watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
-        let crew = Crew {
-            children: &children,
-            config: self.config,
-            logs: &self.logs,
-            run: number,
-            base: &subject.base,
-            is_narrowed: self.request.scope.is_narrowed(),
-            pair: &subject.work.pair,
-            git: &subject.git,
-            search: self.env.path.as_deref().unwrap_or_default(),
+        self.remember(
+            &mut record,
+            subject,
+            &failed,
+            (status, attempt, &evidence),
+            &console_path,
+        );
+        let saved = record.save(self.layout, self.config);
+        let archived = if status == Status::Passed && failed.is_empty() {
+            self.logs.archive()
+        } else {
+            Ok(false)
         };
-        let logs = &self.logs;
-        let (all_passed, passed) = std::sync::mpsc::channel();
-        let (results, (status, failed), saved, archived, evidence) = std::thread::scope(|scope| {
-            let mut archiving = None;
-            // What does not depend on how the gates end need not wait for it.
-            let meanwhile: [&dyn Fn(); 2] = [
-                &|| {
-                    self.definitions();
-                },
-                &|| journal.prepare(),
-            ];
-            // Logs are put away while the record is written, by somebody who is there by then.
-            // Not sooner: everything is a little slower in a process of two threads.
-            let at_last = || {
-                // Less is left for the end.
-                journal.flush();
-                if subject.jobs.len() > FEW {
-                    let archive = move || passed.recv().ok().map(|()| logs.archive());
-                    archiving = std::thread::Builder::new()
-                        .spawn_scoped(scope, archive)
-                        .ok();
-                }
-            };
-            let results = runner::run_all(&crew, &subject.jobs, &watch, &meanwhile, at_last);
-            let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
-            let status = judge(&results, is_last);
-            let failed = failing(self.config, self.site(), record.last.as_ref(), &results);
-            let is_done = status == Status::Passed && failed.is_empty();
-            if is_done {
-                let _or_here = all_passed.send(());
-            }
-            drop(all_passed);
-            journal.flush();
-            children.dismiss();
-            let evidence = subject.work.evidence(&subject.git);
-            for result in &results {
-                self.debug(&format!(
-                    "GATE_RESULT {} status={} duration={:.2}s",
-                    result.id,
-                    result.outcome.as_str(),
-                    result.took.as_secs_f64()
-                ));
-            }
-            let before = record.last.as_ref().map(|last| &last.failed);
-            let fixed = fixed(before.map_or(&[], Vec::as_slice), &results);
-            watch(&Event::Summary(&summary::lines(
-                &results, &fixed, attempt, status,
-            )));
-            self.debug(&format!(
-                "RUN_END status={} iterations={attempt}",
-                status.as_str()
-            ));
-            self.remember(
-                &mut record,
-                subject,
-                &failed,
-                (status, attempt, &evidence),
-                &console_path,
-            );
-            let saved = record.save(self.layout, self.config);
-            let archived = archiving.and_then(|thread| {
-                let archived = thread.join();
-                archived.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            let archived = match archived {
-                Some(archived) => archived,
-                None if is_done => self.logs.archive(),
-                None => Ok(false),
-            };
-            (results, (status, failed), saved, archived, evidence)
-        });
         let is_archived = matches!(archived, Ok(true));
         let console_log = if is_archived {
             self.logs.archived(&console_path)
@@ -536,10 +431,70 @@ impl Run<'_> {
         if let Err(error) = saved.and(archived.map(|_| ())) {
             // The gates did run; that it cannot be remembered only means they run again.
             let trouble = format!("(The result cannot be recorded: {error})");
-            watch(&Event::Note(&trouble));
+            console.tell(&Event::Note(&trouble));
             result.message = format!("{} {trouble}", result.message);
         }
         Ok(result)
+    }
+
+    /// Runs the jobs of a run with this number. None of their processes is left when it returns.
+    fn run_jobs(
+        &self,
+        subject: &Subject<'_>,
+        number: u64,
+        attempt: u64,
+        console: &Console<'_>,
+    ) -> Result<Vec<GateResult>, Box<RunResult>> {
+        let children = Children::open(self.request.consent, self.request.cut_off)
+            .map_err(|error| trouble("no child can be watched", &error))?;
+        let children = match self.request.purpose {
+            Purpose::Command => {
+                children
+                    .cancel_on_signals()
+                    .map_err(|error| trouble("signals cannot be watched", &error))?;
+                children
+            }
+            Purpose::Stop => children.cancel_when_unread(),
+        };
+        let journal = Journalled::new(self.layout, &self.request.asker);
+        let watch = |event: &Event<'_>| {
+            journal.tell(event);
+            console.tell(event);
+        };
+        let mode = if attempt > 1 { "verification" } else { "full" };
+        if attempt > 1 {
+            watch(&Event::Note(
+                "Existing logs detected — running in verification mode...",
+            ));
+        }
+        self.debug(&format!(
+            "RUN_START mode={mode} base_ref={} changes={} gates={}",
+            subject.work.pair.label,
+            subject.work.changed.len(),
+            subject.jobs.len()
+        ));
+        watch(&Event::Planned(&subject.jobs, subject.work.changed.len()));
+        let crew = Crew {
+            children: &children,
+            config: self.config,
+            logs: &self.logs,
+            run: number,
+            base: &self.base,
+            is_narrowed: self.request.scope.is_narrowed(),
+            pair: &subject.work.pair,
+            git: &subject.git,
+            search: self.env.path.as_deref().unwrap_or_default(),
+        };
+        let results = runner::run_all(&crew, &subject.jobs, &watch);
+        for result in &results {
+            self.debug(&format!(
+                "GATE_RESULT {} status={} duration={:.2}s",
+                result.id,
+                result.outcome.as_str(),
+                result.took.as_secs_f64()
+            ));
+        }
+        Ok(results)
     }
 
     /// Writes the run into the record.
@@ -569,12 +524,11 @@ impl Run<'_> {
         {
             record.verified = Some(Verified {
                 tree: tree.clone(),
-                definitions: self.definitions().to_owned(),
+                definitions: self.definitions.clone(),
                 status,
                 at: now,
             });
         }
-        record.common.clone_from(&subject.ground.common);
         record.last = Some(Last {
             completed_at: now,
             status,
@@ -585,9 +539,9 @@ impl Run<'_> {
             },
             spent,
             branch: subject.git.branch(),
-            commit: subject.ground.commit.clone().unwrap_or_default(),
+            commit: subject.commit.clone().unwrap_or_default(),
             tree: evidence.tree().unwrap_or_default().to_owned(),
-            definitions: self.definitions().to_owned(),
+            definitions: self.definitions.clone(),
             console: Some(console.to_owned()),
             failed: failed.to_vec(),
             is_whole: !self.is_partial(),
@@ -603,4 +557,9 @@ impl Run<'_> {
     fn debug(&self, line: &str) {
         self.logs.debug(Timestamp::now(), line);
     }
+}
+
+/// A run that could not be made.
+fn trouble(what: &str, error: &std::io::Error) -> Box<RunResult> {
+    Box::new(RunResult::error(format!("{what}: {error}")))
 }

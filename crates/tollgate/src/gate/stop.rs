@@ -11,6 +11,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Wire};
 
+use super::Scope;
 use super::changes;
 use super::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use super::definitions::Definitions;
@@ -23,7 +24,6 @@ use super::record::{Failure, Record};
 use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::snapshot;
 use super::status::Status;
-use super::{Observer, Scope};
 use crate::ledger::{Ledger, Turn};
 use crate::trust::{self, Consent};
 
@@ -166,7 +166,7 @@ pub(crate) fn decide(
         cut_off,
         consent,
     };
-    let mut answer = case.decide(&|_, _| ());
+    let mut answer = case.decide();
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
     if !weakened.is_empty() {
         name_weakened(&mut answer, &weakened);
@@ -353,7 +353,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn decide(&mut self, observer: &Observer<'_>) -> Answer {
+    fn decide(&mut self) -> Answer {
         let record = Record::load(self.layout, self.config);
         if let Some(answer) = self.without_running(&record) {
             return self.name_unverified(answer);
@@ -373,7 +373,7 @@ impl Case<'_> {
             },
             began_with: self.first_tree().map(str::to_owned),
         };
-        let result = run::execute(self.layout, self.config, self.env, &request, observer);
+        let result = run::execute(self.layout, self.config, self.env, &request, &|_, _| ());
         if let Some(ledger) = self.ledger.as_mut().filter(|_| result.run_number.is_some()) {
             ledger.keep(RAN, true.into());
         }

@@ -76,18 +76,6 @@ pub(crate) struct Children {
     listener: Listener,
     watchdog: watch::Watchdog,
     offspring: offspring::Offspring,
-    errand: Option<Errand>,
-    /// No child will be started any more.
-    dismissed: AtomicBool,
-}
-
-/// Something to do now and then while children run.
-struct Errand(Box<dyn Fn() + Send + Sync>);
-
-impl std::fmt::Debug for Errand {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Errand")
-    }
 }
 
 /// Who is told how the run went.
@@ -171,10 +159,8 @@ impl Children {
         let mark = new_mark();
         let watchdog = watch::Watchdog::start(&mark)?;
         let offspring = offspring::Offspring::adopt();
-        if let Some(pid) = watchdog.pid() {
-            // The children of another thread become the main thread's when that thread ends.
-            offspring.started(pid);
-        }
+        // The children of another thread become the main thread's when that thread ends.
+        offspring.started(watchdog.pid());
         Ok(Self {
             offspring,
             watchdog,
@@ -182,16 +168,8 @@ impl Children {
             started: AtomicU64::new(0),
             cancelled: Arc::default(),
             cut_off,
-            errand: None,
-            dismissed: AtomicBool::new(false),
             listener: Listener::Anybody,
         })
-    }
-
-    /// Has this done whenever a running child is looked at, which no child notices.
-    pub(crate) fn meanwhile(mut self, errand: impl Fn() + Send + Sync + 'static) -> Self {
-        self.errand = Some(Errand(Box::new(errand)));
-        self
     }
 
     /// Ends all running children soon, and starts no more.
@@ -232,7 +210,7 @@ impl Children {
             Err(ended) => return ended,
         };
         loop {
-            let _nobody_else = pause(&mut child, &[], None);
+            let _nobody_else = pause(&mut child, &[]);
             let [(ongoing, ())] = &mut child;
             if let Some(ended) = self.look(ongoing) {
                 return ended;
@@ -291,21 +269,9 @@ impl Children {
     }
 }
 
-impl Children {
-    /// Says that no child will be started any more. What watched over them is gone when this is
-    /// dropped; until then there is something else to do.
-    pub(crate) fn dismiss(&self) {
-        if !self.dismissed.swap(true, Ordering::Relaxed) {
-            self.offspring.clear_strangers();
-            self.watchdog.dismiss();
-        }
-    }
-}
-
 impl Drop for Children {
     fn drop(&mut self) {
-        self.dismiss();
-        self.watchdog.wait();
+        self.offspring.clear_strangers();
     }
 }
 

@@ -5,9 +5,6 @@
 //! usual case, nothing, costs the reading of one small file.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::FileExt as _;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -41,9 +38,6 @@ pub(super) struct Offspring {
     known: Mutex<BTreeSet<i32>>,
     /// Whether those that were there before the first child are known.
     before: Once,
-    /// The kernel's list, open for as long as there may be children; none where it has no such
-    /// list.
-    list: Option<File>,
 }
 
 impl Offspring {
@@ -58,7 +52,6 @@ impl Offspring {
         Self {
             known: Mutex::default(),
             before: Once::new(),
-            list: open_list(),
         }
     }
 
@@ -66,7 +59,7 @@ impl Offspring {
     /// git, children of other runs) is not ours to judge.
     pub(super) fn starting(&self) {
         self.before.call_once(|| {
-            let before = self.waifs().unwrap_or_default();
+            let before = waifs().unwrap_or_default();
             self.lock().extend(before);
         });
     }
@@ -147,32 +140,9 @@ impl Offspring {
 
     /// Children of this process that it did not start.
     fn strangers(&self) -> Option<Vec<Pid>> {
-        let waifs = self.waifs()?;
         let known = self.lock();
-        let strangers = waifs.into_iter().filter(|pid| !known.contains(pid));
+        let strangers = waifs()?.into_iter().filter(|pid| !known.contains(pid));
         Some(strangers.filter_map(Pid::from_raw).collect())
-    }
-
-    /// The children of the main thread, where orphans come to.
-    fn waifs(&self) -> Option<Vec<i32>> {
-        /// The kernel fills a page; less than half of one is all there is.
-        const PAGE: usize = 4096;
-        let list = self.list.as_ref()?;
-        let mut bytes = Vec::new();
-        let mut piece = [0; PAGE];
-        loop {
-            let read = list.read_at(&mut piece, bytes.len() as u64).ok()?;
-            bytes.extend(piece.iter().take(read));
-            if read < PAGE / 2 {
-                break;
-            }
-        }
-        let numbers = bytes.split(u8::is_ascii_whitespace);
-        Some(
-            numbers
-                .filter_map(|number| std::str::from_utf8(number).ok()?.parse().ok())
-                .collect(),
-        )
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
@@ -180,21 +150,21 @@ impl Offspring {
     }
 }
 
-fn open_list() -> Option<File> {
+/// The children of the main thread, where orphans come to; none where the kernel has no such list.
+fn waifs() -> Option<Vec<i32>> {
     let me = std::process::id();
-    File::open(format!("/proc/self/task/{me}/children")).ok()
+    let list = std::fs::read_to_string(format!("/proc/self/task/{me}/children")).ok()?;
+    let numbers = list.split_ascii_whitespace();
+    Some(numbers.filter_map(|number| number.parse().ok()).collect())
 }
 
 /// Whether a process has this `NAME=value` in its environment.
 pub(super) fn carries(pid: Pid, mark: &str) -> bool {
     let path = format!("/proc/{}/environ", pid.as_raw_nonzero());
-    // Files there tell no size; without room for it all, they are read in a dozen small pieces.
-    let mut environ = Vec::with_capacity(8 << 10);
-    let read = File::open(path).and_then(|mut file| file.read_to_end(&mut environ));
-    read.is_ok()
-        && environ
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == mark.as_bytes())
+    std::fs::read(path).is_ok_and(|environ| {
+        let mut variables = environ.split(|byte| *byte == 0);
+        variables.any(|variable| variable == mark.as_bytes())
+    })
 }
 
 fn reap(pid: Pid) {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 
 use super::log::Spool;
 use super::offspring::Leavings;
-use super::{CHILD_MARK, Children, End, Ended, Errand, GRACE, TICK};
+use super::{CHILD_MARK, Children, End, Ended, GRACE, TICK};
 
 /// How often one looks at what a child left behind.
 const SOON: Duration = Duration::from_millis(2);
@@ -109,16 +109,10 @@ impl Ongoing {
 }
 
 /// Waits until one of the children, or one of the `others`, has something to say, or must be
-/// looked at, or for as long as there is `patience`. Returns whether any had something to say,
-/// and which of the others.
-pub(crate) fn pause<T>(
-    children: &mut [(Ongoing, T)],
-    others: &[BorrowedFd<'_>],
-    patience: Option<Duration>,
-) -> (bool, Vec<bool>) {
+/// looked at. Returns which of the others have.
+pub(crate) fn pause<T>(children: &mut [(Ongoing, T)], others: &[BorrowedFd<'_>]) -> Vec<bool> {
     let due = children.iter().map(|(child, _)| child.due()).min();
-    let due = due.map(|due| due.saturating_duration_since(Instant::now()));
-    let limit = due.into_iter().chain(patience).min();
+    let limit = due.map(|due| due.saturating_duration_since(Instant::now()));
     let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
     let said = |fd: &PollFd<'_>| !fd.revents().is_empty();
     let mut fds: Vec<PollFd<'_>> = children
@@ -134,15 +128,13 @@ pub(crate) fn pause<T>(
         .map(|(child, _)| child.alarm.descriptor().is_some() && said.next() == Some(true))
         .collect();
     let of_others = said.collect();
-    let mut happened = waited;
     for ((child, _), rang) in children.iter_mut().zip(of_children) {
         if rang || child.alarm.rings_by_itself(child.pid) {
-            happened = true;
             child.is_over();
             child.alarm = Alarm::Rang;
         }
     }
-    (happened, of_others)
+    of_others
 }
 
 impl Children {
@@ -176,9 +168,6 @@ impl Children {
         }
         child.next = now + TICK;
         child.spools.iter_mut().for_each(Spool::trim);
-        if let Some(Errand(run)) = &self.errand {
-            run();
-        }
         child.hurry(self.is_cancelled(), late);
         None
     }

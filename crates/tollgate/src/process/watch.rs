@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::process::{ChildStdin, ExitCode, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,7 +24,7 @@ pub(crate) const WATCH: &str = "__watch";
 #[derive(Debug)]
 pub(super) struct Watchdog {
     pipe: Option<ChildStdin>,
-    process: Mutex<std::process::Child>,
+    process: std::process::Child,
 }
 
 impl Watchdog {
@@ -49,15 +48,11 @@ impl Watchdog {
             // A watchdog that is stopped must not stop the run.
             let _best_effort = rustix::io::ioctl_fionbio(pipe, true);
         }
-        Ok(Self {
-            pipe,
-            process: Mutex::new(process),
-        })
+        Ok(Self { pipe, process })
     }
 
-    pub(super) fn pid(&self) -> Option<Pid> {
-        let process = self.process.lock().ok()?;
-        Pid::from_raw(i32::try_from(process.id()).ok()?)
+    pub(super) fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
     }
 
     pub(super) fn started(&self, group: Pid) {
@@ -75,19 +70,13 @@ impl Watchdog {
             let _gone = rustix::io::write(pipe, line.as_bytes());
         }
     }
+}
 
-    /// Lets it go. Nobody is left to be watched, so it need not wake up for that.
-    pub(super) fn dismiss(&self) {
-        if let Ok(mut process) = self.process.lock() {
-            let _gone = process.kill();
-        }
-    }
-
-    /// Waits until it is gone.
-    pub(super) fn wait(&self) {
-        if let Ok(mut process) = self.process.lock() {
-            let _status = process.wait();
-        }
+impl Drop for Watchdog {
+    /// Nobody is left to be watched, so it need not wake up for that.
+    fn drop(&mut self) {
+        let _gone = self.process.kill();
+        let _status = self.process.wait();
     }
 }
 
@@ -101,7 +90,6 @@ fn own_program() -> io::Result<std::path::PathBuf> {
 }
 
 /// The watchdog's whole life.
-#[inline(never)]
 pub(crate) fn watch(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(mark) = args.next().and_then(|mark| mark.into_string().ok()) else {
         return ExitCode::from(2);

@@ -1,9 +1,9 @@
 //! What is seen of a run while it goes on: a line per running gate on a terminal, a plain log
 //! elsewhere.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::super::{DIM, ERROR, GOOD, WARN, wrap};
 use crate::gate::Event;
-use crate::gate::console::PlainLog;
+use crate::gate::console;
 use crate::gate::jobs::Which;
 use crate::gate::result::Outcome;
 use crate::ui::plain::{Plain, fit};
@@ -40,13 +40,13 @@ pub(super) struct Progress {
 enum Shown {
     /// On a terminal.
     Live(Live),
-    /// Where nobody watches. One plain write now and then: nobody's colours have to be asked for.
-    Plain(Mutex<PlainLog<std::io::Stderr>>),
+    /// Where nobody watches.
+    Plain(std::io::Stderr),
 }
 
 struct Live {
     screen: MultiProgress,
-    moving: Mutex<Moving>,
+    moving: RefCell<Moving>,
 }
 
 /// The lines at the bottom that move, and what they count.
@@ -68,10 +68,10 @@ impl Progress {
         let shown = if stderr.is_terminal() {
             Shown::Live(Live {
                 screen: MultiProgress::new(),
-                moving: Mutex::default(),
+                moving: RefCell::default(),
             })
         } else {
-            Shown::Plain(Mutex::new(PlainLog::new(stderr)))
+            Shown::Plain(stderr)
         };
         let progress = Self {
             which,
@@ -82,7 +82,7 @@ impl Progress {
         progress
     }
 
-    /// Shows one event. Called by several threads.
+    /// Shows one event.
     pub(super) fn tell(&self, event: &Event<'_>, lines: &[String]) {
         if let Event::Planned(jobs, changed) = event {
             self.say(&format!("Found {changed} changed files."));
@@ -95,10 +95,7 @@ impl Progress {
         }
         match &self.shown {
             Shown::Live(live) => live.show(event, lines),
-            Shown::Plain(log) => {
-                let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-                log.tell(event, lines);
-            }
+            Shown::Plain(stderr) => console::write(stderr, lines),
         }
     }
 
@@ -119,7 +116,7 @@ impl Progress {
 
 impl Live {
     fn show(&self, event: &Event<'_>, lines: &[String]) {
-        let mut moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moving = self.moving.borrow_mut();
         match event {
             Event::Planned(jobs, _) => {
                 let widths = jobs.iter().map(|job| job.id.width());
@@ -191,7 +188,6 @@ impl Live {
                 self.print(told.into_iter());
             }
             Event::Note(_) => self.print(lines.iter().cloned()),
-            Event::Rest => {}
         }
     }
 

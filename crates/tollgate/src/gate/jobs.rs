@@ -331,15 +331,12 @@ fn tidy(mut jobs: Vec<Job<'_>>) -> Vec<Job<'_>> {
     let is_first: Vec<bool> = jobs.iter().map(|job| seen.insert(job.key())).collect();
     let mut is_first = is_first.into_iter();
     jobs.retain(|_| is_first.next() == Some(true));
-    let stems: HashSet<&str> = jobs.iter().map(|job| job.log_stem.as_str()).collect();
-    if stems.len() < jobs.len() {
-        // `check:a_b:c` and `check:a:b_c` would share a file.
-        let mut stems = HashSet::new();
-        for job in &mut jobs {
-            if !stems.insert(job.log_stem.clone()) {
-                job.log_stem = told_apart(&job.log_stem, &job.id);
-                stems.insert(job.log_stem.clone());
-            }
+    let mut stems = HashSet::new();
+    for job in &mut jobs {
+        if !stems.insert(job.log_stem.clone()) {
+            // `check:a_b:c` and `check:a:b_c` would share a file.
+            job.log_stem = told_apart(&job.log_stem, &job.id);
+            stems.insert(job.log_stem.clone());
         }
     }
     jobs

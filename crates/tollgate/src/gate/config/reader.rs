@@ -157,19 +157,13 @@ impl<'a> Reader<'a> {
             extension.is_some_and(|extension| extensions.contains(&extension))
         });
         names.sort();
-        let mut named: Vec<(String, PathBuf)> = Vec::with_capacity(names.len());
+        let mut named: Vec<(String, PathBuf)> = Vec::new();
         for name in names {
             let file = directory.join(&name);
             let Some(stem) = file.file_stem().map(|s| s.to_string_lossy().into_owned()) else {
                 continue;
             };
-            // Between `a.yaml` and `a.yml` there are only names like `a.yb.yml`. What is no text has
-            // lost its order.
-            let is_near = |(other, _): &&(String, PathBuf)| {
-                other.starts_with(&stem) || stem.contains('\u{fffd}')
-            };
-            let mut near = named.iter().rev().take_while(is_near);
-            if let Some((_, first)) = near.find(|(other, _)| *other == stem) {
+            if let Some((_, first)) = named.iter().find(|(other, _)| *other == stem) {
                 let what = format!(
                     "{} defines \"{stem}\" already",
                     self.relative(first).display()

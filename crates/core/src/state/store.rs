@@ -77,6 +77,7 @@ enum Version {
 struct Found {
     bytes: Vec<u8>,
     seen: Seen,
+    document: Document,
 }
 
 /// A new text for the file.
@@ -85,7 +86,7 @@ struct New<'a> {
     version: u64,
     durability: Durability,
     /// The file it replaces.
-    found: Option<&'a Found>,
+    found: Option<Seen>,
     /// What the store wrote last.
     last: Option<Record>,
     /// The waiting changes that are in it.
@@ -300,7 +301,7 @@ impl Store {
         if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now, Some(&[VERSION]))?;
-            let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
+            let state = state.map(|found| (found.seen.identity, found.seen.version));
             self.spool
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
@@ -343,25 +344,20 @@ impl Store {
         let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
         let names = names.filter(|_| waiting.is_empty());
-        let (found, mut document) = match self.find(now, names)? {
-            Some((found, document)) => (Some(found), document),
-            None => (None, Document::default()),
+        let (before, found, mut document) = match self.find(now, names)? {
+            Some(found) => (found.bytes, Some(found.seen), found.document),
+            None => (Vec::new(), None, Document::default()),
         };
-        let old_version = found.as_ref().map_or(0, |found| found.seen.version);
+        let old_version = found.map_or(0, |seen| seen.version);
         let last = Record::read(guard.file());
-        let foreign = found
-            .as_ref()
-            .and_then(|found| strange(last.as_ref(), &found.seen));
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            before: found
-                .as_ref()
-                .map_or(Vec::new(), |found| found.bytes.clone()),
+            before,
             after: String::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign,
+            foreign: found.and_then(|seen| strange(last.as_ref(), &seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
@@ -398,7 +394,7 @@ impl Store {
             text: &text,
             version: updated.version,
             durability,
-            found: found.as_ref(),
+            found,
             last,
             made: &made,
         };
@@ -450,8 +446,11 @@ impl Store {
             Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
             Version::Absent | Version::Counted => Mould::of(&self.state)?,
         };
-        // What cannot be swept now is swept another time.
-        let _swept = fs::sweep(beside);
+        // Killed writers leave something there only where it is the stage, or of an archive, which
+        // is written with transitions. What cannot be swept now is swept another time.
+        if stage == Stage::Beside || new.durability == Durability::Synced {
+            let _swept = fs::sweep(beside);
+        }
         let directory = match stage {
             Stage::Home => &self.home,
             Stage::Beside => beside,
@@ -484,7 +483,7 @@ impl Store {
         let record = staged.metadata().and_then(|metadata| {
             let Stamp { identity, mode } = Stamp::of(&metadata);
             Record {
-                before: found.map(|found| found.seen),
+                before: found,
                 after: Seen {
                     identity,
                     version,
@@ -516,12 +515,12 @@ impl Store {
         }
     }
 
-    /// Whether the state file still holds what was read. By content: two writes within one tick of
+    /// Whether the state file still holds what was read, by its digest: two writes within one tick of
     /// the clock have the same times.
-    fn is_still(&self, found: Option<&Found>) -> bool {
+    fn is_still(&self, found: Option<Seen>) -> bool {
         match (found, fs::read_own(&self.state, STATE_CAP)) {
-            (Some(Found { bytes, seen }), Ok(Some(now))) => {
-                now.identity.inode == seen.identity.inode && now.bytes == *bytes
+            (Some(seen), Ok(Some(now))) => {
+                now.identity.inode == seen.identity.inode && digest(&now.bytes) == seen.digest
             }
             (None, Ok(None)) => true,
             (Some(_), Ok(None)) | (None, Ok(Some(_))) | (_, Err(_)) => false,
@@ -557,11 +556,7 @@ impl Store {
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(
-        &self,
-        now: Timestamp,
-        names: Option<&[&str]>,
-    ) -> Result<Option<(Found, Document)>, StoreError> {
+    fn find(&self, now: Timestamp, names: Option<&[&str]>) -> Result<Option<Found>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -583,7 +578,11 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some((Found { bytes, seen }, document)));
+                    return Ok(Some(Found {
+                        bytes,
+                        seen,
+                        document,
+                    }));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);

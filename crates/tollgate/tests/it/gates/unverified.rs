@@ -317,6 +317,32 @@ fn a_person_runs_the_gates_as_often_as_they_like() {
 }
 
 #[test]
+fn checks_start_with_default_signals_whatever_tollgate_was_started_with() {
+    let repository = project();
+    let seen = repository.project.path(".tollgate/local/signals");
+    let script = format!("#!/bin/sh\ncat /proc/self/status > '{}'\n", seen.display());
+    repository.program("go", &script);
+    let tollgate = repository.project.command(&[]);
+    let mut command = std::process::Command::new("/usr/bin/env");
+    command
+        .args([
+            "--ignore-signal=QUIT",
+            "--ignore-signal=XFSZ",
+            "--ignore-signal=HUP",
+        ])
+        .arg(tollgate.get_program())
+        .arg("run")
+        .current_dir(repository.project.root())
+        .env("PATH", repository.path());
+    run(command, b"").exits(0);
+    let status = std::fs::read_to_string(seen).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    // Two that nobody sends are the C library's own: 32 and 33.
+    assert_eq!(ignored & !(0b11 << 31), 0, "{status}");
+}
+
+#[test]
 fn phases_and_the_end_of_a_workflow_claim_no_gate_that_nobody_ran() {
     let repository = project();
     repository.project.file("broken", "");

@@ -85,10 +85,14 @@ impl Repository {
     /// The same with this on standard input.
     pub(crate) fn run_with(&self, directory: &Path, args: &[&str], stdin: &[u8]) -> Run {
         let mut command = self.project.command(args);
-        // Nothing that happens to be installed: the tools, and what git and sh need.
-        let path = format!("{}:{}", self.tools.path().display(), self.essentials());
-        command.env("PATH", path).current_dir(directory);
+        command.env("PATH", self.path()).current_dir(directory);
         run(command, stdin)
+    }
+
+    /// A search path without anything that happens to be installed: the tools, and what git and sh
+    /// need.
+    pub(crate) fn path(&self) -> String {
+        format!("{}:{}", self.tools.path().display(), self.essentials())
     }
 
     /// A directory with the few programs that every system has.

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -28,6 +29,9 @@ use crate::ui::plain::Plain;
 
 /// How much of the journal is looked at: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
+
+/// How long git may take. Agents ask again soon.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A block that is older is no news.
 const NEWS: i64 = 15 * 60;
@@ -104,7 +108,7 @@ fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
         return None;
     }
     let config = Config::load(layout, env).ok()?;
-    let Evidence { last, pass } = Evidence::of(layout, &config, env);
+    let Evidence { last, pass } = Evidence::of(layout, &config, env, PATIENCE);
     let failed = last.filter(|last| !last.status.is_pass() || !last.failed.is_empty());
     let (sign, at) = match (pass, failed) {
         (Pass::Fresh { at }, _) => ("✔", Some(at)),

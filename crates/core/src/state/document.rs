@@ -6,7 +6,7 @@
 //!
 //! A state holds years of history, and to decode and print 64 KB of it takes longer than all the rest
 //! of an event (1.2 `/bin/true`, measured). So whoever knows which members a change touches reads
-//! only those ([`Document::parse_only`]); the others stay the text that they are, and a log gets a line
+//! only those (`parse_only`); the others stay the text that they are, and a log gets a line
 //! without being decoded.
 //!
 //! What this deliberately does not do: know any field of the workflow.

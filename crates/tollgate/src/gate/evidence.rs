@@ -1,5 +1,7 @@
 //! Whether the last pass still holds: of these gates, and of the work as it is now.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
@@ -7,7 +9,7 @@ use tollgate_core::project::Layout;
 use super::changes::{self, Scope};
 use super::config::{Config, ConfigError};
 use super::definitions::Definitions;
-use super::git::{Git, GitError};
+use super::git::{Git, GitError, PATIENCE};
 use super::jobs;
 use super::record::{Last, Record};
 use super::snapshot::Snapshot;
@@ -36,15 +38,16 @@ pub(crate) enum Pass {
 }
 
 impl Evidence {
-    /// Looks at the record, and asks git only if there is a pass that could be stale.
-    pub(crate) fn of(layout: &Layout, config: &Config, env: &Env) -> Self {
+    /// Looks at the record, and asks git only if there is a pass that could be stale. Git has so much
+    /// time for it; in a tree too large for that, nobody can tell.
+    pub(crate) fn of(layout: &Layout, config: &Config, env: &Env, patience: Duration) -> Self {
         let record = Record::load(layout, config);
         let base = Scope::default().base_name(config, env);
         let now = Definitions::of(config).evidence(env, &base);
         let pass = match record.verified {
             None => Pass::Never,
             Some(verified) if verified.definitions != now => Pass::OtherGates { at: verified.at },
-            Some(verified) => match guarded_since(config, &verified.tree) {
+            Some(verified) => match guarded_since(config, &verified.tree, patience) {
                 Ok(0) => Pass::Fresh { at: verified.at },
                 Ok(changed) => Pass::Stale {
                     at: verified.at,
@@ -103,7 +106,7 @@ impl Verification {
     /// Looks at the gates of a project.
     pub(crate) fn of(layout: &Layout, env: &Env) -> Self {
         match Config::load(layout, env) {
-            Ok(config) => match Evidence::of(layout, &config, env).unverified(&config) {
+            Ok(config) => match Evidence::of(layout, &config, env, PATIENCE).unverified(&config) {
                 Some(why) => Self::Not(why),
                 None if config.has_gates() => Self::Verified,
                 None => Self::Not("no gates are configured".to_owned()),
@@ -133,8 +136,8 @@ impl std::fmt::Display for Verification {
 }
 
 /// How many files that gates guard changed since a tree.
-fn guarded_since(config: &Config, tree: &str) -> Result<usize, GitError> {
-    let git = Git::at(&config.root)?;
+fn guarded_since(config: &Config, tree: &str, patience: Duration) -> Result<usize, GitError> {
+    let git = Git::at(&config.root)?.wary(patience);
     let paths = changed_since(&git, config, tree)?;
     // What no gate looks at makes no pass stale.
     let is_guarded = |path: &&String| !jobs::active(config, std::slice::from_ref(*path)).is_empty();

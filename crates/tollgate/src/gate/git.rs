@@ -53,7 +53,7 @@ const SETTING: [&str; 9] = [
 
 /// How long git may take: as long as a check. It waits for ever where one of its own files is a
 /// pipe, and so would an agent.
-const PATIENCE: Duration = Duration::from_mins(5);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 /// How long git may take for what stands in one of its files.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);

@@ -16,7 +16,7 @@ use super::changes;
 use super::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use super::definitions::Definitions;
 use super::evidence::Evidence;
-use super::git::{Git, GitError};
+use super::git::{AT_ONCE, Git, GitError};
 use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
@@ -122,7 +122,7 @@ impl Answer {
 
     /// Says what is not verified, if anything is not.
     fn name_unverified(&mut self, layout: &Layout, config: &Config, env: &Env) {
-        if let Some(why) = Evidence::of(layout, config, env).unverified(config) {
+        if let Some(why) = Evidence::of(layout, config, env, AT_ONCE).unverified(config) {
             self.message = format!("{} NOT verified: {why}.", self.message);
             self.is_news = true;
         }
@@ -215,7 +215,8 @@ pub(crate) fn meet(layout: &Layout, env: &Env, wire: Wire, session: &str) {
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);
-            if let Ok(tree) = current_tree(&config) {
+            // Without a tree that can be had in time, the session's first stop is gated.
+            if let Ok(tree) = tree_within(&config, AT_ONCE) {
                 ledger.keep(TREE, tree.into());
             }
             // Unwritten, they are remembered at the first stop instead.
@@ -594,6 +595,11 @@ pub(crate) fn has_blocked(turn: &Turn) -> bool {
 /// The work tree as it is, as the name of a tree.
 fn current_tree(config: &Config) -> Result<String, GitError> {
     snapshot::snapshot(&Git::at(&config.root)?, config)
+}
+
+/// The same for one who does not wait long.
+fn tree_within(config: &Config, patience: Duration) -> Result<String, GitError> {
+    snapshot::snapshot(&Git::at(&config.root)?.wary(patience), config)
 }
 
 /// Tells one state of the work from another: the tree, and the reviews that the agent edits,

@@ -22,6 +22,7 @@ use crate::cli::site::Site;
 use crate::cli::workflow::status::outlook;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::{Evidence, Pass};
+use crate::gate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
 use crate::ui::snapshot::{Plan, plan};
 
@@ -366,7 +367,7 @@ fn gates(layout: &Layout, env: &Env, wrong: &mut Vec<String>) -> Known<Gates> {
             checks: config.checks.len(),
             reviews: config.reviews.len(),
             allowed: config.max_retries + 1,
-            evidence: Evidence::of(layout, &config, env),
+            evidence: Evidence::of(layout, &config, env, PATIENCE),
         }),
         Err(error @ (ConfigError::Missing(_) | ConfigError::Wrong(_))) => {
             wrong.extend(error.to_string().lines().map(str::to_owned));

@@ -28,7 +28,7 @@ const GATES: &str = "gates";
 /// The code of gates that block.
 const FAILED: &str = "GATE-FAILED";
 
-/// Before the reason of a block, if the agent's last words ask the person something.
+/// How a block begins if the agent's last message is a question.
 const ASK_AGAIN: &str = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
 
 /// Under this name the delegation gate is in the ledger.
@@ -56,9 +56,9 @@ pub(crate) fn decide(
     if let Some(owed) = owed.filter(|_| ungated(event).is_none()) {
         delegate(event, layout, owed, outcome);
     }
-    // The gates' own words have it already.
+    // The text of the gates begins with it already.
     if let Some(block) = outcome.block.as_mut().filter(|block| block.guard != GATES) {
-        block.finding.reason = for_a_question(event, std::mem::take(&mut block.finding.reason));
+        block.finding.text = for_a_question(event, std::mem::take(&mut block.finding.text));
     }
     // Gates that hold do not speak for the delegation gate.
     own_words.filter(|_| !is_free || outcome.block.is_none())
@@ -222,16 +222,14 @@ fn ungated(event: &Event<'_>) -> Option<&'static str> {
     }
 }
 
-/// The reason of a block. An agent that waits for an answer is told how to get it.
-fn for_a_question<T: Into<String>>(event: &Event<'_>, reason: T) -> T
-where
-    String: Into<T>,
-{
+/// The text of a block. If the agent's last message is a question, it begins with how to get an
+/// answer.
+fn for_a_question(event: &Event<'_>, text: String) -> String {
     let last = event.last_message.and_then(tollgate_core::json::Node::str);
-    if last.is_some_and(|text| text.trim_end().ends_with('?')) {
-        format!("{ASK_AGAIN}\n\n{}", reason.into()).into()
+    if last.is_some_and(|last| last.trim_end().ends_with('?')) {
+        format!("{ASK_AGAIN}\n\n{text}")
     } else {
-        reason
+        text
     }
 }
 

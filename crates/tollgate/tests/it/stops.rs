@@ -192,6 +192,35 @@ fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
 }
 
 #[test]
+fn the_block_of_a_question_begins_with_how_to_get_an_answer_whoever_blocks() {
+    let world = World::new();
+    let asks = json!({ "last_assistant_message": "Shall I go on?" });
+    let block = |prompt: u64| {
+        let run = world.stop("s", Some(prompt), false, &asks);
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["decision"], "block", "{run:?}");
+        answer["reason"].as_str().unwrap().to_owned()
+    };
+    let begins = "If you need an answer, ask again without changing anything; you will be let through as not verified.\n\n";
+    world.rules(1);
+    let plan = block(1);
+    assert!(plan.starts_with(&format!("{begins}Plan 'p'")), "{plan}");
+    world.rules(0);
+    world.owe(true);
+    let delegation = block(2);
+    assert!(
+        delegation.starts_with(&format!("{begins}You loaded /isdlc")),
+        "{delegation}"
+    );
+    world.fault(1);
+    let gates = block(3);
+    assert!(
+        gates.starts_with(&format!("{begins}GAUNTLET FAILED")),
+        "{gates}"
+    );
+}
+
+#[test]
 fn stops_that_are_none_are_not_gated() {
     let world = World::new();
     world.owe(true);

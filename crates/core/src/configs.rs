@@ -94,6 +94,6 @@ fn lossy(bytes: Vec<u8>) -> String {
 fn off(file: ConfigFile, flaw: &str) -> Fault {
     Fault::new(
         file.unreadable(),
-        format!("{flaw}: guards that need it are off until it is mended"),
+        format!("{flaw}: guards that need it are off until it is repaired"),
     )
 }

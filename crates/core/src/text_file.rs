@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(crate) fn read(path: &Path, kind: &'static str) -> Result<Option<String>, Fault> {
     let contents = fs::read_regular(path, MAX_FILE).map_err(|error| {
         let text = format!(
-            "{}: {error}. Guards that need it are off until it is mended",
+            "{}: {error}. Guards that need it are off until it is repaired",
             path.display()
         );
         Fault::new(kind, text)

@@ -46,6 +46,12 @@ impl Scope {
             .unwrap_or_else(|| config.base_branch.clone())
     }
 
+    /// Whether a command runs checks that never passed, whatever changed: not if less than the whole
+    /// work is asked for, and not for a pull request in CI, whose base has a run of its own.
+    pub(crate) fn includes_never_passed(&self, env: &Env, changed: &[String]) -> bool {
+        !self.is_narrowed() && (!env.ci || changed.is_empty())
+    }
+
     /// Whether something else than the whole of the work is asked for.
     pub(crate) fn is_narrowed(&self) -> bool {
         self.commit.is_some() || self.uncommitted

@@ -47,8 +47,7 @@ pub(crate) fn detect(
         Some(changed) => changed,
         None => changes::of_scope(&git, scope, env, config)?,
     };
-    // As a run has it: a pull request in CI is about its changes.
-    let is_whole = !since_pass && !scope.is_narrowed() && (!env.ci || changed.is_empty());
+    let is_passed = since_pass || !scope.includes_never_passed(env, &changed);
     // The logs of another branch are put away before a run.
     let last = record.last.filter(|last| last.branch == git.branch());
     let failed = last.map(|last| last.failed).unwrap_or_default();
@@ -56,6 +55,6 @@ pub(crate) fn detect(
         changed,
         since_pass,
         failed: failed.into_iter().map(|failure| failure.id).collect(),
-        is_passed: !is_whole,
+        is_passed,
     })
 }

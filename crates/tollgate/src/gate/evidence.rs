@@ -64,9 +64,7 @@ impl Evidence {
             pass,
         }
     }
-}
 
-impl Evidence {
     /// What is not verified, if anything is not.
     pub(crate) fn unverified(&self, config: &Config) -> Option<String> {
         if !config.has_gates() {

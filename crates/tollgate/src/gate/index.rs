@@ -36,8 +36,8 @@ impl Listing {
         Self(git.ask_with_index(index, args))
     }
 
-    /// Waits for it, and says what is special. An index that git cannot list has nothing special:
-    /// whoever puts files into it is told.
+    /// Waits for it, and says what is special. An index that git cannot list has nothing special;
+    /// `git add`, which reads the same index, reports the error.
     pub(crate) fn special(self, git: &Git) -> Special {
         let mut special = Special::default();
         let listed = self.0.bytes().unwrap_or_default();

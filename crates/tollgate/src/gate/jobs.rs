@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
 
 use tollgate_core::env::Env;
-
-use std::path::Path;
 
 use super::config::{Check, Config, EntryPoint, Review};
 

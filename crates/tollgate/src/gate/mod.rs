@@ -55,7 +55,7 @@ pub(crate) enum Event<'e> {
     Summary(&'e [String]),
 }
 
-/// Who is told what happens, and in which lines of a plain log.
+/// Receives each event of a run, with its lines for a plain log.
 pub(crate) type Observer<'o> = dyn Fn(&Event<'_>, &[String]) + 'o;
 
 /// How many files of a directory git keeps; none where there is no repository.

@@ -137,9 +137,7 @@ impl Record {
             Some(_) | None => logs.runs_with_gates(),
         }
     }
-}
 
-impl Record {
     /// How many of these runs count against `max_retries`.
     pub(crate) fn spent(&self, logs: &Logs<'_>) -> u64 {
         match &self.last {

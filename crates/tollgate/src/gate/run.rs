@@ -280,19 +280,18 @@ impl Run<'_> {
     }
 
     /// Whether checks run that the changes do not call for, because no pass of these gates is on
-    /// record. A pull request in CI is about its changes; the base is tested by its own run. A
-    /// session that changed nothing is not held for them. An event without a session has the
-    /// specification's own shape and gets its letter.
+    /// record. A session that changed nothing is not held for them. An event without a session has
+    /// the specification's own shape: there, only changes count.
     fn wants_never_passed(&self, work: &Work) -> bool {
-        let is_whole = !work.narrowed && !self.request.scope.is_narrowed();
-        is_whole
+        let Request { scope, asker, .. } = self.request;
+        !work.narrowed
             && match self.request.purpose {
                 Purpose::Stop => {
                     let now = work.pair.head.name().ok();
-                    self.request.asker.session.is_some()
-                        && (now.is_none() || now != self.request.began_with.as_deref())
+                    let is_untouched = now.is_some() && now == self.request.began_with.as_deref();
+                    asker.session.is_some() && !is_untouched
                 }
-                Purpose::Command => !self.env.ci || work.changed.is_empty(),
+                Purpose::Command => scope.includes_never_passed(self.env, &work.changed),
             }
     }
 

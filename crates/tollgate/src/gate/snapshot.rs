@@ -88,7 +88,7 @@ impl Snapshot {
             .map(Into::into)
             .to_vec();
         if git.is_sparse() {
-            // Also what lies where nothing is checked out.
+            // Files outside of the sparse checkout, too.
             args.push("--sparse".into());
         }
         if let Some(logs) = logs {
@@ -167,12 +167,12 @@ fn left_out(git: &Git, index: &Path) -> Result<Vec<PathBuf>, GitError> {
 }
 
 /// Asks for what differs between a tree or commit and an index.
-pub(super) fn diff_index(git: &Git, index: &Path, form: &str, base: &str) -> Asked {
+fn diff_index(git: &Git, index: &Path, base: &str) -> Asked {
     let args = [
         "diff-index",
         "--cached",
         "-z",
-        form,
+        "--raw",
         "--no-renames",
         "--ignore-submodules=none",
         "--relative",
@@ -191,7 +191,7 @@ impl Taken {
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        let raw = diff_index(git, &index_in(&self.directory), "--raw", base).bytes()?;
+        let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
         nested::paths(git, &raw)
     }
 

@@ -114,8 +114,9 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     Some(Finding::new(code, text, reason))
 }
 
-/// A command that removes the records because it removes everything is told what it does: advice
-/// about the state file would send the agent to another way of the same.
+/// The block of a command that removes the records because it removes everything around them. It
+/// names what is removed: advice about the state file would lead the agent to another way to do the
+/// same.
 fn whole_tree(
     scene: &Scene<'_>,
     survey: &Survey,

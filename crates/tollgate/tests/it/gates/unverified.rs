@@ -48,7 +48,7 @@ fn blocks(run: &Run) -> String {
     answer["reason"].as_str().unwrap().to_owned()
 }
 
-/// Let go; returns what the person is told.
+/// Let go; returns the message to the person.
 #[track_caller]
 fn let_go(run: &Run) -> String {
     let answer = answer(run);

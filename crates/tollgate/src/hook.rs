@@ -208,7 +208,7 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
         Ok(updated) => {
             let entry = Entry::new(now, Decision::Record);
             let written = history(sources, now).write(&updated, Own::Nothing, &entry);
-            let mut faults = store.refusals(&updated);
+            let mut faults: Vec<Fault> = store.refusals(&updated).map(refused).collect();
             faults.extend(written.err().map(unwritable));
             faults
         }
@@ -216,6 +216,11 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
         Err(StoreError::Busy { .. }) => Vec::new(),
         Err(error) => vec![Fault::new("state-unwritten", error.to_string())],
     }
+}
+
+/// A change that waited for the lock and could not be made any more.
+pub(crate) fn refused(text: String) -> Fault {
+    Fault::new("change-refused", text)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map` hands on")]
@@ -293,7 +298,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
     });
     let fault = match store.submit(now, Durability::Lazy, &edits) {
         Ok(Submitted::Applied(updated)) => {
-            outcome.faults.extend(store.refusals(&updated));
+            outcome.faults.extend(store.refusals(&updated).map(refused));
             let entry = Entry {
                 session: event.session.as_deref(),
                 call,

@@ -255,7 +255,11 @@ impl Site {
 
     fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
         self.tell(Outcome {
-            faults: self.store().refusals(updated),
+            faults: self
+                .store()
+                .refusals(updated)
+                .map(crate::hook::refused)
+                .collect(),
             ..Outcome::default()
         });
         let history = History::new(self.layout.local(), self.project_id(), self.now);

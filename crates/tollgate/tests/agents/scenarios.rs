@@ -393,7 +393,7 @@ fn tests_to_run(agent: Agent) -> (Scene, String) {
         &wanted.to_string(),
     );
     let scene = Scene::new(agent, project);
-    let passed = include_str!("../../../core/tests/summaries/pytest-pass.txt");
+    let passed = include_str!("../../../tollgate-core/tests/summaries/pytest-pass.txt");
     // By its whole name: Codex's shell is a login shell with a `PATH` of its own.
     let pytest = scene.program(
         "pytest",

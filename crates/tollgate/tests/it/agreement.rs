@@ -1,6 +1,6 @@
 //! `tollgate hook` and `tollgate hook --guard NAME` for every guard come to the same decision, as
 //! real processes. The same property in process, with everything that guards say, is
-//! `crates/core/tests/agreement`.
+//! `crates/tollgate-core/tests/agreement`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

@@ -72,7 +72,7 @@ fn repository() -> Project {
 #[test]
 fn commits() {
     let corpus = rows(include_str!(
-        "../../../core/tests/corpus/shell-commit.jsonl"
+        "../../../tollgate-core/tests/corpus/shell-commit.jsonl"
     ));
     let project = repository();
     let mut wrong = Vec::new();
@@ -102,7 +102,9 @@ fn commits() {
 /// scanner, in `core`.
 #[test]
 fn named_files() {
-    let corpus = rows(include_str!("../../../core/tests/corpus/shell-files.jsonl"));
+    let corpus = rows(include_str!(
+        "../../../tollgate-core/tests/corpus/shell-files.jsonl"
+    ));
     let mut wrong = Vec::new();
     for row in &corpus {
         let project = repository();

@@ -461,7 +461,7 @@ fn e17_a_workflow_of_the_wrong_type_gives_way_to_the_last_good_version() {
 /// it did, not what its label says.
 #[test]
 fn every_route_of_the_corpus_is_caught_by_its_effect() {
-    let corpus = include_str!("../../../core/tests/corpus/state-write.jsonl");
+    let corpus = include_str!("../../../tollgate-core/tests/corpus/state-write.jsonl");
     let (mut changed, mut untouched, mut wrong) = (0, 0, Vec::new());
     for line in corpus.lines() {
         let row: Value = serde_json::from_str(line).unwrap();

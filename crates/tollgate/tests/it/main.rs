@@ -28,7 +28,7 @@ mod faults;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
-#[path = "../../../core/tests/agreement/generated.rs"]
+#[path = "../../../tollgate-core/tests/agreement/generated.rs"]
 mod generated;
 #[cfg(test)]
 mod guards;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::state::archive;
 use tollgate_core::state::document::Document;
+use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step};
 
 use super::branch::Repository;

@@ -16,7 +16,7 @@ fn project() -> Project {
 #[test]
 fn the_whole_corpus() {
     let project = project();
-    let corpus = include_str!("../../../../core/tests/corpus/state-write.jsonl");
+    let corpus = include_str!("../../../../tollgate-core/tests/corpus/state-write.jsonl");
     let mut wrong = Vec::new();
     for line in corpus.lines() {
         let row: Value = serde_json::from_str(line).unwrap();

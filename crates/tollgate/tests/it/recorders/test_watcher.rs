@@ -9,7 +9,11 @@ const NAME: &str = "test-watcher";
 
 macro_rules! summary {
     ($name:literal) => {
-        include_str!(concat!("../../../../core/tests/summaries/", $name, ".txt"))
+        include_str!(concat!(
+            "../../../../tollgate-core/tests/summaries/",
+            $name,
+            ".txt"
+        ))
     };
 }
 

@@ -1,0 +1,99 @@
+//! The files of the workflow's configuration, each read at most once and only if somebody asks.
+//!
+//! Each has two places in a project of the original. Of the manifest the first that is there
+//! counts. Of the others the first that can be read does, as the specification has it: what is
+//! broken in one place does not hide the other, and is told.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use crate::project::{ConfigFile, Layout};
+use crate::text_file::MAX_FILE;
+use crate::verdict::Fault;
+use tollgate_store::fs;
+use tollgate_store::json::Object;
+
+/// What a place holds, or why that cannot be read.
+type Text = Result<Option<String>, String>;
+
+/// The texts of the configuration, by file and place.
+#[derive(Debug, Default)]
+pub(crate) struct Configs {
+    texts: [[OnceCell<Text>; 2]; 4],
+}
+
+impl Configs {
+    /// The manifest's text.
+    pub(crate) fn manifest(&self, layout: &Layout) -> Result<Option<&str>, Fault> {
+        let file = ConfigFile::Manifest;
+        let places = layout.config_files(file);
+        let mut texts = places
+            .iter()
+            .enumerate()
+            .map(|(place, path)| self.text(file, path, place).transpose());
+        let first = texts.find_map(|text| text).transpose();
+        first.map_err(|flaw| off(file, flaw))
+    }
+
+    /// Another file as a text and as an object, and what is wrong with the places where it was
+    /// looked for.
+    pub(crate) fn object<'a>(
+        &'a self,
+        layout: &Layout,
+        file: ConfigFile,
+    ) -> (Option<(&'a str, Object<'a>)>, Vec<Fault>) {
+        let places = layout.config_files(file);
+        let mut flaws = Vec::new();
+        let found = places.iter().enumerate().find_map(|(place, path)| {
+            match self.text(file, path, place) {
+                Ok(text) => match (text?, Object::parse(text?)) {
+                    (text, Ok(object)) => return Some((text, object, path)),
+                    (_, Err(error)) => {
+                        flaws.push(format!("{} cannot be read ({error})", path.display()));
+                    }
+                },
+                Err(flaw) => flaws.push(flaw.to_owned()),
+            }
+            None
+        });
+        let told = |flaw: String| match &found {
+            Some((_, _, path)) => Fault::new(
+                file.unreadable(),
+                format!("{flaw}: {} is used instead", path.display()),
+            ),
+            None => off(file, &flaw),
+        };
+        let faults = flaws.into_iter().map(told).collect();
+        (found.map(|(text, object, _)| (text, object)), faults)
+    }
+
+    fn text(&self, file: ConfigFile, path: &Path, place: usize) -> Result<Option<&str>, &str> {
+        let [manifest, requirements, workflows, artifact_paths] = &self.texts;
+        let cells = match file {
+            ConfigFile::Manifest => manifest,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let Some(cell) = cells.get(place) else {
+            return Ok(None);
+        };
+        let text = cell.get_or_init(|| match fs::read_regular(path, MAX_FILE) {
+            Ok(found) => Ok(found.map(|contents| lossy(contents.bytes))),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        });
+        text.as_ref().map(Option::as_deref).map_err(String::as_str)
+    }
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn off(file: ConfigFile, flaw: &str) -> Fault {
+    Fault::new(
+        file.unreadable(),
+        format!("{flaw}: guards that need it are off until it is repaired"),
+    )
+}

@@ -1,0 +1,185 @@
+//! Does a tool call ask to pass the gate of the phase?
+//!
+//! A skill says it with its verb, the first word that is no flag: a description that mentions a
+//! gate is no request, and `--status` behind `advance` takes nothing back. A sub-agent is asked
+//! in prose, so words count there, unless the call hands a phase to its agent or prepares a
+//! project.
+
+use crate::protocol::ToolCall;
+use crate::scene::Scene;
+use crate::text;
+use crate::workflow::{agents, delegation, delegation::Delegation};
+
+/// Prose that asks for the next phase.
+pub(super) const ADVANCE: &[&str] = &[
+    "advance",
+    "advances",
+    "advancing",
+    "gate",
+    "gate-#",
+    "gate-check",
+    "gate_check",
+    "gate-validation",
+    "gate_validation",
+    "next phase",
+    "proceed",
+    "proceeding",
+    "move to phase",
+    "move to the next phase",
+    "progress to",
+];
+
+/// What a skill is told to do to the gate.
+const VERBS: &[&str] = &[
+    "advance",
+    "gate",
+    "gate-#",
+    "gate-check",
+    "gate_check",
+    "gatecheck",
+    "gate-validation",
+    "gate_validation",
+    "gatevalidation",
+    "phase-transition",
+    "phase_transition",
+    "phasetransition",
+];
+
+/// Agents of the host that only read: whatever they are asked, they advance nothing.
+const READERS: &[&str] = &["explore", "plan"];
+
+/// Whether the event asks to pass the gate.
+pub(super) fn is_attempt(scene: &Scene<'_>) -> bool {
+    match scene.tool().map(|tool| &tool.call) {
+        Some(ToolCall::Delegate { agent, .. }) => {
+            agents::normalize(agent).contains("orchestrator")
+                && request(scene).is_some_and(|text| text::says(&text, ADVANCE))
+        }
+        Some(ToolCall::Skill { name, args, prompt }) => skill_asks(name, args, prompt),
+        Some(
+            ToolCall::Shell { .. }
+            | ToolCall::Write { .. }
+            | ToolCall::Edit { .. }
+            | ToolCall::Patch { .. }
+            | ToolCall::Delete { .. }
+            | ToolCall::Notebook { .. }
+            | ToolCall::Other,
+        )
+        | None => false,
+    }
+}
+
+/// What a sub-agent is asked, in lower case, if that is neither the work of a phase nor the
+/// setup of a project.
+pub(super) fn request(scene: &Scene<'_>) -> Option<String> {
+    let Some(ToolCall::Delegate {
+        agent,
+        prompt,
+        description,
+    }) = scene.tool().map(|tool| &tool.call)
+    else {
+        return None;
+    };
+    if READERS.contains(&agents::normalize(agent).as_str())
+        || matches!(scene.delegation(), Delegation::Phase(_))
+    {
+        return None;
+    }
+    let (prompt, description) = (delegation::head(prompt), delegation::head(description));
+    let text = format!("{prompt}\n{description}").to_lowercase();
+    (!delegation::leads_with_setup(&text)).then_some(text)
+}
+
+/// Whether a skill is the workflow's own and its verb is about the gate.
+fn skill_asks(name: &str, args: &str, prompt: &str) -> bool {
+    let name = name.trim().trim_start_matches('/').to_lowercase();
+    let name = name.rsplit(':').next().unwrap_or(&name);
+    let asks = |text: &str| {
+        verb(text).is_some_and(|verb| {
+            let whole =
+                |pattern: &&str| text::places(&verb, pattern).any(|(a, b)| a.len() + b.len() == 0);
+            VERBS.iter().any(whole)
+        })
+    };
+    match name {
+        "isdlc" | "sdlc" if args.trim().is_empty() => asks(prompt),
+        "isdlc" | "sdlc" => asks(args),
+        // A call that names no skill is all text.
+        "" => text::says(&delegation::head(prompt).to_lowercase(), VERBS),
+        _ => false,
+    }
+}
+
+/// The first word of a skill's arguments that is no flag, in lower case and without quotes.
+pub(super) fn verb(args: &str) -> Option<String> {
+    let word = args
+        .split_whitespace()
+        .find(|word| !word.starts_with('-'))?;
+    let word = word.trim_matches(|c: char| !text::is_word(c));
+    (!word.is_empty()).then(|| word.to_lowercase())
+}
+
+/// The call in a few words, for the agent to recognise it.
+pub(super) fn describe(scene: &Scene<'_>) -> String {
+    let text = match scene.tool().map(|tool| &tool.call) {
+        Some(ToolCall::Delegate {
+            agent,
+            prompt,
+            description,
+        }) => {
+            let told = if description.trim().is_empty() {
+                prompt
+            } else {
+                description
+            };
+            format!("Task for '{}': {}", agent.trim(), told.trim())
+        }
+        Some(ToolCall::Skill { name, args, .. }) => format!("Skill /{name} {args}"),
+        _ => String::new(),
+    };
+    let line = text.lines().next().unwrap_or_default();
+    line.chars()
+        .take(120)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f7_the_first_word_that_is_no_flag_is_the_verb() {
+        for (args, expected) in [
+            ("advance", Some("advance")),
+            ("advance --status", Some("advance")),
+            ("--verbose -x ADVANCE now", Some("advance")),
+            ("analyze \"the gate\"", Some("analyze")),
+            ("\"advance\"", Some("advance")),
+            ("--only-flags", None),
+            ("", None),
+        ] {
+            assert_eq!(verb(args).as_deref(), expected, "{args}");
+        }
+    }
+
+    #[test]
+    fn a_skill_asks_by_its_verb() {
+        for (name, args, prompt, expected) in [
+            ("isdlc", "advance", "", true),
+            ("/isdlc", "gate-check", "", true),
+            ("iSDLC", "gate-06", "", true),
+            ("sdlc", "phase_transition", "", true),
+            ("isdlc", "", "advance", true),
+            ("isdlc", "analyze gate-blocker", "", false),
+            ("isdlc", "add \"advance gate\"", "", false),
+            ("isdlc", "status", "", false),
+            ("isdlc", "gateway", "", false),
+            ("commit", "advance", "advance", false),
+            ("", "", "run the gate-check", true),
+        ] {
+            assert_eq!(skill_asks(name, args, prompt), expected, "{name} {args}");
+        }
+    }
+}

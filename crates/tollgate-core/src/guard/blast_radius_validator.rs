@@ -1,0 +1,231 @@
+//! blast-radius-validator: what the impact analysis said would change has changed, or was put
+//! off for a reason.
+//!
+//! It looks when the gate is to be passed and at the files as they are, committed or not.
+
+use std::path::PathBuf;
+
+use super::advance;
+use super::{Class, Guard};
+use crate::project::stays_inside;
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::phases;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "blast-radius-validator",
+    about: "blocks the implementation's gate while files of the impact analysis are untouched",
+    on: &[
+        (EventKind::PreTool, Class::Delegate),
+        (EventKind::PreTool, Class::Skill),
+    ],
+    codes: &[
+        ("BRV-001", "affected files are neither changed nor deferred"),
+        (
+            "BRV-002",
+            "the impact analysis lists no files that can be read (warning)",
+        ),
+    ],
+    check: |scene| check(scene).into(),
+};
+
+/// What the analysis says happens to a file.
+const DEEDS: &[&str] = &["CREATE", "MODIFY", "DELETE", "NO CHANGE"];
+
+/// A row of the analysis.
+#[derive(Debug, PartialEq, Eq)]
+struct Affected {
+    path: String,
+    deed: &'static str,
+}
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let (Some(workflow), Some(phase)) = (scene.workflow(), scene.current_phase()) else {
+        return Verdict::Allow;
+    };
+    let is_ours = workflow.str("type").as_deref() == Some("feature")
+        && phases::same(&phase, "06-implementation");
+    if !is_ours || !advance::is_attempt(scene) {
+        return Verdict::Allow;
+    }
+    let Some(folder) = workflow
+        .str("artifact_folder")
+        .filter(|folder| stays_inside(folder))
+    else {
+        return Verdict::Allow;
+    };
+    let home = scene.docs().join("requirements").join(folder.as_ref());
+    let Some(analysis) = scene.file_text(&home.join("impact-analysis.md")) else {
+        return Verdict::Allow;
+    };
+    let listed = affected(&analysis);
+    if listed.is_empty() {
+        return Verdict::Warn(vec![unreadable(&home).phase(&phase)]);
+    }
+    let expected: Vec<&Affected> = listed
+        .iter()
+        .filter(|row| row.deed != "NO CHANGE")
+        .collect();
+    if expected.is_empty() {
+        return Verdict::Allow;
+    }
+    let base = workflow
+        .get("git_branch")
+        .and_then(|branch| branch.get("created_from")?.str());
+    let Some(changed) = scene.changed_files(base.as_deref()) else {
+        return Verdict::Allow;
+    };
+    let coverage = scene
+        .file_text(&home.join("blast-radius-coverage.md"))
+        .unwrap_or_default();
+    let deferred = deferred(&coverage);
+    let open: Vec<&&Affected> = expected
+        .iter()
+        .filter(|row| !covers(&changed, &row.path) && !deferred.contains(&row.path))
+        .collect();
+    if open.is_empty() {
+        return Verdict::Allow;
+    }
+    let (count, total) = (open.len(), expected.len());
+    let files: Vec<String> = open
+        .iter()
+        .map(|row| format!("  - {} (expected: {})", row.path, row.deed))
+        .collect();
+    let files = files.join("\n");
+    let text = format!(
+        "BLAST RADIUS COVERAGE INCOMPLETE: {count} of {total} affected files are unaddressed.\n\n\
+         Unaddressed files:\n{files}\n\n\
+         For each of them either\n\
+         - make the change that impact-analysis.md announces (it need not be committed), or\n\
+         - put it off: a row in blast-radius-coverage.md with the status 'deferred' and the \
+         reason in its notes.\n\n\
+         Then advance again."
+    );
+    let reason = format!("{count} of {total} affected files are unaddressed");
+    Verdict::Block(Finding::new("BRV-001", text, reason).phase(&phase))
+}
+
+fn unreadable(home: &std::path::Path) -> Finding {
+    let path: PathBuf = home.join("impact-analysis.md");
+    let text = format!(
+        "[blast-radius-validator] WARNING: The impact analysis lists no files.\n  \
+         Path: {}\n  \
+         Expected table rows with the file in backticks and one of CREATE, MODIFY, DELETE and \
+         NO CHANGE in a column of its own. Without them the coverage cannot be checked.",
+        path.display()
+    );
+    Finding::new("BRV-002", text, "The impact analysis lists no files")
+}
+
+/// The files of the analysis, each once. The path is the first cell in backticks and what
+/// happens to it has a cell of its own; how many columns there are besides does not matter.
+fn affected(text: &str) -> Vec<Affected> {
+    let mut found: Vec<Affected> = Vec::new();
+    for cells in rows(text) {
+        let path = cells.iter().find_map(|cell| {
+            let path = cell.strip_prefix('`')?.strip_suffix('`')?;
+            (!path.contains('`')).then(|| clean(path))
+        });
+        let deed = cells.iter().find_map(|cell| {
+            let cell = cell.trim_matches(['*', '`', '_']);
+            DEEDS
+                .iter()
+                .find(|deed| deed.eq_ignore_ascii_case(cell))
+                .copied()
+        });
+        if let (Some(path), Some(deed)) = (path, deed)
+            && !path.is_empty()
+            && !found.iter().any(|known| known.path == path)
+        {
+            found.push(Affected { path, deed });
+        }
+    }
+    found
+}
+
+/// The files that were put off with a reason: a cell says so and a later one says why.
+fn deferred(text: &str) -> Vec<String> {
+    let rows = rows(text).filter_map(|cells| {
+        let at = cells.iter().position(|cell| {
+            cell.trim_matches(['*', '`', '_'])
+                .eq_ignore_ascii_case("deferred")
+        })?;
+        let reasoned = cells
+            .iter()
+            .skip(at + 1)
+            .any(|cell| cell.contains(char::is_alphanumeric));
+        let path = clean(cells.first()?.trim_matches('`'));
+        (at > 0 && reasoned).then_some(path)
+    });
+    rows.collect()
+}
+
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter_map(|line| {
+        let line = line.trim().strip_prefix('|')?;
+        let line = line.strip_suffix('|').unwrap_or(line);
+        Some(line.split('|').map(str::trim).collect())
+    })
+}
+
+fn clean(path: &str) -> String {
+    path.trim().trim_start_matches("./").to_owned()
+}
+
+/// Whether the path, or something below it where it is a directory, changed.
+fn covers(changed: &[String], path: &str) -> bool {
+    let directory = path.strip_suffix('/');
+    changed.iter().any(|file| {
+        file == path
+            || directory.is_some_and(|directory| {
+                file.strip_prefix(directory)
+                    .is_some_and(|rest| rest.starts_with('/'))
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gh_127_rows_are_read_whatever_columns_there_are() {
+        let text = "\
+| File | Change |\n|---|---|\n| `a.rs` | MODIFY |\n\
+| `b.rs` | CREATE | new |\n\
+| 3 | `./c.rs` | **DELETE** | gone |\n\
+| core | x | `d.rs` | no change | - |\n\
+| `a.rs` | CREATE | again |\n\
+| e.rs | MODIFY | no backticks |\n| `f.rs` | modified | other word |\n";
+        let rows = affected(text);
+        let found: Vec<_> = rows
+            .iter()
+            .map(|row| (row.path.as_str(), row.deed))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a.rs", "MODIFY"),
+                ("b.rs", "CREATE"),
+                ("c.rs", "DELETE"),
+                ("d.rs", "NO CHANGE")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_deferral_needs_a_reason() {
+        let text = "| `a.rs` | MODIFY | deferred | next release |\n| b.rs | deferred | |\n\
+            | `c.rs` | covered | deferred to nobody |\n| `d.rs` | Deferred | see #7 |";
+        assert_eq!(deferred(text), ["a.rs", "d.rs"]);
+    }
+
+    #[test]
+    fn a_directory_is_covered_by_what_is_in_it() {
+        let changed = ["src/a/b.rs".to_owned(), "src/ab.rs".to_owned()];
+        assert!(covers(&changed, "src/a/"));
+        assert!(!covers(&changed, "src/a"));
+        assert!(!covers(&changed, "src/b/"));
+    }
+}

@@ -1,0 +1,200 @@
+//! branch-guard: while a workflow has a branch of its own, nobody commits to main. Where the
+//! project asks for it, only the last phase commits on the workflow's branch.
+//!
+//! What a command line would commit, and where, comes from reading it as a shell would
+//! ([`crate::shell`], [`crate::git`]); git is not started. What cannot be seen through is
+//! allowed: text may prove that a command commits, never that it does not.
+
+use std::borrow::Cow;
+
+use super::{Class, Guard};
+use crate::git::{self, Commit, Head, Repository};
+use crate::project::ConfigFile;
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::shell;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::phases;
+use crate::workflow::state::{GitBranch, Workflow};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "branch-guard",
+    about: "blocks commits to main while a workflow has its own branch and, if asked to, commits on that branch before the last phase",
+    on: &[(EventKind::PreTool, Class::Shell)],
+    codes: &[
+        ("BG-001", "the command would commit to main or master"),
+        (
+            "BG-002",
+            "the command would commit on the workflow's branch before the last phase; only with `commit_in_last_phase_only` in `workflows.json`",
+        ),
+    ],
+    check: |scene| check(scene).into(),
+};
+
+const PROTECTED: &[&str] = &["main", "master"];
+
+/// The setting in `workflows.json` that keeps commits for the last phase. Without it they are
+/// free on the workflow's branch: that is where BG-001 sends them.
+const LAST_ONLY: &str = "commit_in_last_phase_only";
+
+/// Where work belongs while a workflow has a branch of its own: not on main.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// The branch that it belongs on.
+    pub expected: String,
+    /// What is odd about that branch, a paragraph each.
+    pub notes: Vec<String>,
+}
+
+/// Whether main is closed: a workflow runs whose branch is neither merged nor given up.
+pub fn closed(workflow: &Workflow<'_>, repository: &Repository) -> Option<Closed> {
+    let (branch, doubt) = workflow.git_branch().and_then(guarded)?;
+    let expected = branch.name.as_deref().unwrap_or("feature branch");
+    let missing = branch.name.is_some() && !repository.branch_exists(expected);
+    // Finished and forgotten in the state: main is where the work is now.
+    if missing && repository.was_merged(expected) {
+        return None;
+    }
+    let absent = missing.then(|| {
+        format!(
+            "Note: the branch '{expected}' does not exist in this repository and was not merged \
+             here. If the workflow is over, finish or cancel it; otherwise create the branch first."
+        )
+    });
+    Some(Closed {
+        expected: expected.to_owned(),
+        notes: absent.into_iter().chain(doubt).collect(),
+    })
+}
+
+/// Whether a branch is closed together with main: itself, or the one that the workflow's branch
+/// was made from.
+pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
+    let from = workflow.git_branch().and_then(|branch| branch.from);
+    PROTECTED.contains(&name) || from.as_deref() == Some(name)
+}
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+        return Verdict::Allow;
+    };
+    let (dir, home) = (scene.start_dir(), scene.home());
+    let Some(survey) = scene.survey() else {
+        return Verdict::Allow;
+    };
+    if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
+        return Verdict::Allow;
+    }
+    let commits = git::commits(survey, dir, home).commits;
+    if commits.is_empty() {
+        return Verdict::Allow;
+    }
+    let Some(workflow) = scene.workflow() else {
+        return Verdict::Allow;
+    };
+    let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
+        return Verdict::Allow;
+    };
+    let Some(ours) = Repository::discover(scene.layout().root()) else {
+        return Verdict::Allow;
+    };
+    // The command may start outside the project and come back to it, so the repository counts and
+    // not how far it is from there.
+    for commit in &commits {
+        let repository = commit.repository.as_ref();
+        let Some(repository) = repository.filter(|there| there.same_repository(&ours)) else {
+            continue;
+        };
+        for name in branches(scene, commit, repository) {
+            if PROTECTED.contains(&name.as_ref()) {
+                if let Some(closed) = closed(workflow, repository) {
+                    return Verdict::Block(to_main(&name, closed));
+                }
+            } else if branch.name.as_deref() == Some(name.as_ref())
+                && let Some(finding) = too_early(scene, workflow, &name)
+            {
+                return Verdict::Block(finding);
+            }
+        }
+    }
+    Verdict::Allow
+}
+
+/// The branch, if its status calls for guarding, and why in doubt. A branch that nobody gave a
+/// status is not tracked. An unknown word must not switch the guard off.
+fn guarded(branch: GitBranch<'_>) -> Option<(GitBranch<'_>, Option<String>)> {
+    let status = branch.status.clone()?;
+    match status.trim().to_ascii_lowercase().as_str() {
+        "active" => Some((branch, None)),
+        "merged" | "abandoned" => None,
+        _ => {
+            let doubt = format!(
+                "Note: git_branch.status is '{status}', which is none of 'active', 'merged' and \
+                 'abandoned', so the branch counts as active."
+            );
+            Some((branch, Some(doubt)))
+        }
+    }
+}
+
+/// The branches that a commit could land on.
+fn branches<'c>(
+    scene: &Scene<'_>,
+    commit: &'c Commit,
+    repository: &Repository,
+) -> Vec<Cow<'c, str>> {
+    let named = commit.heads.iter().filter_map(|head| match head {
+        Head::Branch(name) => Some(Cow::Borrowed(name.as_str())),
+        Head::AskGit => scene.ask_branch(&repository.work_tree).map(Cow::Owned),
+        Head::Detached | Head::None => None,
+    });
+    named.collect()
+}
+
+fn to_main(current: &str, closed: Closed) -> Finding {
+    let Closed { expected, notes } = closed;
+    // The name comes from a file that a repository may bring along, and the agent may run this.
+    let plain = |c: char| c.is_alphanumeric() || " -_./+@%=:,".contains(c);
+    let target = if expected.chars().all(plain) {
+        expected.clone()
+    } else {
+        format!("'{}'", expected.replace('\'', r"'\''"))
+    };
+    let mut text = format!(
+        "COMMIT TO MAIN BLOCKED: You are attempting to commit to '{current}' while an active \
+         workflow has a feature branch '{expected}'.\n\n\
+         During an active workflow, all commits should go to the feature branch to keep \
+         main/master clean until the work is reviewed and merged.\n\n\
+         To fix this:\n\
+         1. Switch to the feature branch: git checkout {target}\n\
+         2. Then commit your changes there\n\n\
+         Current branch:  {current}\nExpected branch: {expected}"
+    );
+    for note in notes {
+        text.push_str("\n\n");
+        text.push_str(&note);
+    }
+    let reason = format!("Commit to '{current}' blocked, expected branch '{expected}'");
+    Finding::new("BG-001", text, reason)
+}
+
+fn too_early(scene: &Scene<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {
+    let config = scene.config(ConfigFile::Workflows)?;
+    config.get(LAST_ONLY).filter(|set| set.truthy())?;
+    let phase = scene.current_phase()?;
+    let listed = workflow.phases();
+    let last = listed.last()?;
+    if phases::same(&phase, last) {
+        return None;
+    }
+    let text = format!(
+        "COMMIT BLOCKED (Phase: {phase}): Commits are not allowed on the workflow branch during \
+         intermediate phases.\n\n\
+         The orchestrator commits when the workflow is finalized, after the last phase has \
+         passed its gate. Until then keep your changes in the working tree; to set them aside \
+         use git stash.\n\n\
+         Current phase:  {phase}\nCurrent branch: {branch}\nFinal phase:    {last}"
+    );
+    let reason = format!("Commit on '{branch}' blocked in phase '{phase}', before '{last}'");
+    Some(Finding::new("BG-002", text, reason).phase(&phase))
+}

@@ -1,0 +1,177 @@
+//! constitution-validator: a phase is not called complete before its artifacts were held
+//! against the constitution.
+
+use serde_json::json;
+
+use super::advance;
+use super::{Class, Guard, self_heal};
+use crate::guard::escalation::Escalation;
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::evidence;
+use crate::workflow::requirements::Requirements;
+use tollgate_store::edit::Edit;
+use tollgate_store::json::Object;
+use tollgate_store::timestamp;
+
+pub(super) const GUARD: Guard = Guard {
+    name: NAME,
+    about: "blocks calling a phase complete before its constitutional validation",
+    on: &[(EventKind::PreTool, Class::Delegate)],
+    codes: &[
+        (
+            "CV-001",
+            "the constitutional validation of the phase is not done",
+        ),
+        ("CV-100", "the guard helped itself over something (note)"),
+    ],
+    check,
+};
+
+const NAME: &str = "constitution-validator";
+
+/// Prose that calls a phase complete.
+const COMPLETION: &[&str] = &[
+    "phase complete",
+    "phase completed",
+    "phase done",
+    "phase finished",
+    "phase is complete",
+    "phase is done",
+    "phase # complete",
+    "phase # completed",
+    "phase # is complete",
+    "ready for gate",
+    "ready for gate-#",
+    "gate validation",
+    "submit for review",
+    "finalize artifacts",
+    "declare complete",
+    "mark as complete",
+    "mark as completed",
+    "implementation complete",
+    "implementation completed",
+    "implementation is complete",
+    "testing complete",
+    "testing completed",
+    "testing is complete",
+    "requirements complete",
+    "requirements completed",
+    "requirements are complete",
+];
+
+fn check(scene: &Scene<'_>) -> Opinion {
+    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+        return Opinion::allow();
+    };
+    let completes = || advance::request(scene).is_some_and(|text| text::says(&text, COMPLETION));
+    if !state.enforces_iterations() || !completes() {
+        return Opinion::allow();
+    }
+    let Some(requirements) = scene.requirements() else {
+        let what = format!("No requirements for phase '{phase}'. Allowing completion.");
+        return self_heal::no_requirements(scene, NAME, "CV-100", &phase, &what);
+    };
+    let Some(required) = requirements.enabled("constitutional_validation") else {
+        return Opinion::allow();
+    };
+    let opinion = self_heal::renamed(NAME, "CV-100", &phase);
+    let checked = state
+        .phase(&phase)
+        .and_then(|phase| phase.object("constitutional_validation"));
+    let Some(status) = open_status(checked.as_ref()) else {
+        return opinion;
+    };
+    let text = message(&phase, status, &required, checked.as_ref());
+    let escalation = Escalation {
+        kind: "constitution_blocked",
+        hook: NAME,
+        phase: &phase,
+        detail: &text,
+    };
+    let mut edits: Vec<Edit> = escalation.raise(scene).into_iter().collect();
+    // A phase that has no entry gets none here: its status is for the workflow to say.
+    if checked.is_none() && state.phase(&phase).is_some() {
+        let path = [
+            "phases",
+            state.phase_key(&phase),
+            "constitutional_validation",
+        ];
+        edits.push(Edit::set(&path, begun(scene, &required)));
+    }
+    let reason = format!("Constitutional validation is {status}");
+    Opinion {
+        edits,
+        verdict: Verdict::Block(Finding::new("CV-001", text, reason).phase(&phase)),
+        ..opinion
+    }
+}
+
+/// How far the validation is; nothing once it is done.
+fn open_status(checked: Option<&Object<'_>>) -> Option<&'static str> {
+    let Some(checked) = checked else {
+        return Some("not_started");
+    };
+    match checked.str("status").as_deref() {
+        Some("escalated") if evidence::is_approved(checked) => None,
+        Some("escalated") => Some("escalated_pending"),
+        Some("iterating" | "pending") => Some("in_progress"),
+        _ if !evidence::is_completed(checked) => Some("in_progress"),
+        Some("compliant") => None,
+        _ => Some("unknown"),
+    }
+}
+
+fn message(
+    phase: &str,
+    status: &str,
+    required: &Requirements<'_>,
+    checked: Option<&Object<'_>>,
+) -> String {
+    let used = checked
+        .and_then(|checked| checked.get("iterations_used")?.u64())
+        .unwrap_or(0);
+    let most = checked.and_then(|checked| checked.get("max_iterations")?.u64());
+    let most = most.unwrap_or_else(|| most_iterations(required));
+    let left = most.saturating_sub(used);
+    let articles: Vec<String> = required
+        .texts("articles")
+        .iter()
+        .map(|article| format!("  - Article {article}"))
+        .collect();
+    let articles = articles.join("\n");
+    format!(
+        "PHASE COMPLETION BLOCKED: Constitutional validation required.\n\n\
+         Phase:  {phase}\nStatus: {status}\n\n\
+         Before the phase can be called complete:\n\
+         1. Read the project's constitution\n\
+         2. Hold every artifact of this phase against the articles below\n\
+         3. Fix what violates them\n\
+         4. Record the iteration in phases['{phase}'].constitutional_validation\n\
+         5. Repeat until the status is 'compliant', or escalate to the person\n\n\
+         Articles to validate:\n{articles}\n\n\
+         Iteration {used}/{most} — you have {left} attempts remaining."
+    )
+}
+
+/// The entry of a validation that has just been asked for.
+fn begun(scene: &Scene<'_>, required: &Requirements<'_>) -> serde_json::Value {
+    json!({
+        "required": true,
+        "completed": false,
+        "status": "pending",
+        "iterations_used": 0,
+        "max_iterations": most_iterations(required),
+        "articles_required": required.texts("articles"),
+        "articles_checked": [],
+        "violations_found": [],
+        "history": [],
+        "started_at": timestamp::iso(scene.now()),
+    })
+}
+
+fn most_iterations(required: &Requirements<'_>) -> u64 {
+    required.u64("max_iterations").unwrap_or(5)
+}

@@ -1,0 +1,70 @@
+//! constitutional-iteration-validator: a validation that says it is complete has been done.
+
+use super::advance;
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use tollgate_store::json::{Node, Object};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "constitutional-iteration-validator",
+    about: "blocks a gate check whose constitutional validation is open or made up",
+    on: &[(EventKind::PreTool, Class::Skill)],
+    codes: &[(
+        "CIV-001",
+        "the record of the constitutional validation is incomplete",
+    )],
+    check: |scene| check(scene).into(),
+};
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+        return Verdict::Allow;
+    };
+    if !state.enforces_iterations() || !advance::is_attempt(scene) {
+        return Verdict::Allow;
+    }
+    let checked = state
+        .phase(&phase)
+        .and_then(|phase| phase.object("constitutional_validation"));
+    // A validation that was never begun is the gate's concern, which knows whether it must be.
+    let issues = checked.map(|checked| issues(&checked)).unwrap_or_default();
+    if issues.is_empty() {
+        return Verdict::Allow;
+    }
+    let listed = issues.join("\n- ");
+    let text = format!(
+        "CONSTITUTIONAL VALIDATION INCOMPLETE: Phase '{phase}' cannot pass its gate yet.\n\n\
+         - {listed}\n\n\
+         Validate the phase's artifacts against the constitution, record the iteration in \
+         phases['{phase}'].constitutional_validation, then advance again."
+    );
+    let reason = issues.join("; ");
+    Verdict::Block(Finding::new("CIV-001", text, reason).phase(&phase))
+}
+
+fn issues(checked: &Object<'_>) -> Vec<String> {
+    let mut issues = Vec::new();
+    if !checked.get("completed").is_some_and(Node::is_true) {
+        issues.push("completed is not true".to_owned());
+    }
+    if checked
+        .get("iterations_used")
+        .and_then(Node::u64)
+        .is_none_or(|used| used < 1)
+    {
+        issues.push("iterations_used must be at least 1".to_owned());
+    }
+    let status = checked.str("status").unwrap_or_default();
+    if !matches!(status.as_ref(), "compliant" | "escalated") {
+        issues.push(format!(
+            "status is '{status}', expected 'compliant' or 'escalated'"
+        ));
+    }
+    let articles = checked.get("articles_checked").and_then(Node::array);
+    if articles.is_none_or(|articles| articles.is_empty()) {
+        issues.push("articles_checked is empty".to_owned());
+    }
+    issues
+}

@@ -1,0 +1,118 @@
+//! delegation-gate: who loads a workflow command hands it to its orchestrator before stopping.
+//!
+//! It asks once per turn and gives way when in doubt: a marker that is old, unreadable or of
+//! another session must not hold an agent for ever.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::advance;
+use super::{Class, Guard, self_heal};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::agents;
+use crate::workflow::state::State;
+use tollgate_store::edit::Edit;
+use tollgate_store::json::{Node, Object};
+use tollgate_store::timestamp;
+
+pub(super) const GUARD: Guard = Guard {
+    name: NAME,
+    about: "blocks a stop after a workflow command that was not handed to its orchestrator",
+    on: &[(EventKind::Stop, Class::Other)],
+    codes: &[
+        ("DG-001", "the command's orchestrator was not asked"),
+        ("DG-100", "a marker was cleared (note)"),
+    ],
+    check,
+};
+
+const NAME: &str = "delegation-gate";
+
+/// After this time a marker is left over from another session.
+const FRESH: SignedDuration = SignedDuration::from_mins(30);
+
+/// Verbs that the agent does itself.
+const INLINE: &[&str] = &["add", "analyze"];
+
+fn check(scene: &Scene<'_>) -> Opinion {
+    let event = scene.event;
+    let is_plan = event.permission_mode.as_deref() == Some("plan");
+    if event.stop_hook_active || event.working_subagents > 0 || is_plan {
+        return Opinion::allow();
+    }
+    let Some(state) = scene.state() else {
+        return Opinion::allow();
+    };
+    let Some(marker) = state.get("pending_delegation").and_then(Node::object) else {
+        return Opinion::allow();
+    };
+    let invoked = marker
+        .str("invoked_at")
+        .and_then(|at| timestamp::parse(&at));
+    let fresh = |at: &Timestamp| scene.now().duration_since(*at).abs() <= FRESH;
+    let Some(invoked) = invoked.filter(fresh) else {
+        let what = "Stale pending delegation cleared (older than 30 minutes or without a time).";
+        return clear(state, &marker).noting(self_heal::note(NAME, "DG-100", "", what));
+    };
+    let verb = marker.str("args").and_then(|args| advance::verb(&args));
+    if verb.is_some_and(|verb| INLINE.contains(&verb.as_str())) {
+        return clear(state, &marker);
+    }
+    let agent = marker.str("required_agent").unwrap_or_default();
+    let workflow = scene.workflow();
+    let advanced = workflow.and_then(super::super::state::view::Workflow::phase_index);
+    if was_asked(state, &agent, invoked) || advanced.is_some_and(|index| index > 0) {
+        return clear(state, &marker);
+    }
+    // One marker serves a whole project: beside a running workflow it may be another session's.
+    if workflow.is_some() || agent.is_empty() {
+        return Opinion::allow();
+    }
+    if let Some(phase) = state.current_phase()
+        && state.phase_status(&phase).as_deref() == Some("in_progress")
+    {
+        let what = format!("Phase '{phase}' is in progress. Pending delegation cleared.");
+        return clear(state, &marker).noting(self_heal::note(NAME, "DG-100", &phase, &what));
+    }
+    let skill = marker.str("skill").unwrap_or("isdlc".into());
+    let skill = skill.trim_start_matches('/');
+    let text = format!(
+        "You loaded /{skill} but did not delegate to \"{agent}\" for initialization. Call the \
+         Task tool with subagent_type \"{agent}\" now and give it the command's arguments. If \
+         the command needs no orchestrator, tell the person why and stop again."
+    );
+    let reason = format!("/{skill} was not delegated to '{agent}'");
+    Verdict::Block(Finding::new("DG-001", text, reason).agent(&agent)).into()
+}
+
+/// Whether the log has the agent since the command was loaded.
+fn was_asked(state: &State<'_>, agent: &str, since: Timestamp) -> bool {
+    let agent = agents::normalize(agent);
+    let log = state
+        .get("skill_usage_log")
+        .and_then(Node::array)
+        .unwrap_or_default();
+    !agent.is_empty()
+        && log.iter().filter_map(|entry| entry.object()).any(|entry| {
+            let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
+            let named = entry.str("agent").unwrap_or_default().replace(' ', "-");
+            at.is_some_and(|at| at >= since) && agents::normalize(&named).contains(&agent)
+        })
+}
+
+/// Takes this marker away, and no newer one.
+fn clear(state: &State<'_>, marker: &Object<'_>) -> Opinion {
+    let mut edits = Vec::new();
+    if let Some(at) = marker.str("invoked_at") {
+        edits.push(Edit::require(
+            &["pending_delegation", "invoked_at"],
+            at.into_owned(),
+        ));
+    }
+    edits.push(Edit::set(&["pending_delegation"], serde_json::Value::Null));
+    if state.get("_delegation_gate_error_count").is_some() {
+        edits.push(Edit::remove(&["_delegation_gate_error_count"]));
+    }
+    Opinion::allow().editing(edits)
+}

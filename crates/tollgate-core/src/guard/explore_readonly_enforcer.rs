@@ -1,0 +1,63 @@
+//! explore-readonly-enforcer: while the person only talks about the project, nothing in it
+//! changes.
+
+use std::path::{Component, Path};
+
+use super::{Class, Guard};
+use crate::project::real;
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use tollgate_store::json::Node;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "explore-readonly-enforcer",
+    about: "blocks changes of files in Chat/Explore mode",
+    on: &[(EventKind::PreTool, Class::File)],
+    codes: &[(
+        "ERE-001",
+        "the call would change a file in Chat/Explore mode",
+    )],
+    check: |scene| check(scene).into(),
+};
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let exploring = scene
+        .state()
+        .and_then(|state| state.get("chat_explore_active"))
+        .is_some_and(Node::truthy);
+    if !exploring {
+        return Verdict::Allow;
+    }
+    let files = scene.event.files();
+    let Some(path) = files.iter().find(|path| !is_free(scene, path)) else {
+        return Verdict::Allow;
+    };
+    let text = format!(
+        "CHAT/EXPLORE READ-ONLY: File writes are not permitted during Chat/Explore mode. Leave \
+         Chat/Explore mode first, or put notes into a temporary directory.\n\n\
+         Blocked file: {path}"
+    );
+    Verdict::Block(Finding::new(
+        "ERE-001",
+        text,
+        format!("Write to '{path}' in Chat/Explore mode"),
+    ))
+}
+
+/// Whether the file may change all the same: the state, which other guards watch, and what is
+/// temporary.
+fn is_free(scene: &Scene<'_>, path: &str) -> bool {
+    let path = scene.absolute(path);
+    if scene.layout().is_state_file(&path) {
+        return true;
+    }
+    let path = real(&path);
+    let root = real(scene.layout().root());
+    // A project may itself lie in a temporary directory. What counts is the way from its root.
+    let way = path.strip_prefix(&root).unwrap_or(&path);
+    let outside = way == path;
+    let folders = way.parent().into_iter().flat_map(Path::components);
+    let temporary = |part: Component<'_>| matches!(part, Component::Normal(name) if name == "tmp" || name == "temp");
+    (outside && path.starts_with("/var/folders")) || folders.into_iter().any(temporary)
+}

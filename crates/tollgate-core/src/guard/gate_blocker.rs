@@ -1,0 +1,257 @@
+//! gate-blocker: a phase is left when it has done what was required of it.
+//!
+//! What is missing is not satisfied: the original took a phase without an entry for a fault of
+//! the infrastructure and opened the gate, so deleting the entry was the way through.
+
+use serde_json::json;
+
+use super::advance;
+use super::{Class, Guard, self_heal};
+use crate::guard::escalation::Escalation;
+use crate::project::ConfigFile;
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
+use crate::workflow::requirements::Requirements;
+use crate::workflow::state::{State, Workflow};
+use crate::workflow::{definitions, phases};
+use tollgate_store::edit::Edit;
+use tollgate_store::json::{Node, Object};
+use tollgate_store::timestamp;
+
+pub(super) const GUARD: Guard = Guard {
+    name: NAME,
+    about: "blocks passing a gate before the phase has done what is required of it",
+    on: &[
+        (EventKind::PreTool, Class::Delegate),
+        (EventKind::PreTool, Class::Skill),
+    ],
+    codes: &[
+        ("GB-001", "requirements of the phase are not satisfied"),
+        (
+            "GB-002",
+            "the workflow's index and its phase contradict each other",
+        ),
+        (
+            "GB-003",
+            "the supervised review of the phase is not over, or it was rejected",
+        ),
+        ("GB-004", "the workflow is over and only its entry is left"),
+        ("GB-100", "the guard helped itself over something (note)"),
+    ],
+    check,
+};
+
+const NAME: &str = "gate-blocker";
+
+fn check(scene: &Scene<'_>) -> Opinion {
+    let (Some(state), Some(workflow)) = (scene.state(), scene.workflow()) else {
+        return Opinion::allow();
+    };
+    if !state.enforces_iterations() || !advance::is_attempt(scene) {
+        return Opinion::allow();
+    }
+    let Some(phase) = scene.current_phase() else {
+        return Opinion::allow();
+    };
+    if scene.config(ConfigFile::Requirements).is_none() {
+        return Opinion::allow();
+    }
+    let early = out_of_step(scene, workflow, &phase)
+        .or_else(|| under_review(workflow, &phase))
+        .or_else(|| over(workflow, &phase));
+    if let Some(finding) = early {
+        return Verdict::Block(finding.phase(&phase)).into();
+    }
+    let Some(requirements) = scene.requirements() else {
+        let what =
+            format!("No requirements defined for phase '{phase}'. Allowing gate advancement.");
+        return self_heal::no_requirements(scene, NAME, "GB-100", &phase, &what);
+    };
+    let opinion = self_heal::renamed(NAME, "GB-100", &phase);
+    // The list of artifacts is read only where it matters.
+    let paths = requirements
+        .enabled("artifact_validation")
+        .and_then(|_| scene.config(ConfigFile::ArtifactPaths));
+    let evidence = Evidence {
+        state,
+        manifest: scene.manifest(),
+        exists: &|path| scene.has_artifact(path),
+        since: &|tree| scene.changed_since(tree),
+    };
+    let unmet =
+        PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
+    if unmet.is_empty() {
+        return opinion.editing(trigger(scene, state, requirements, &phase));
+    }
+    let text = evidence::closed(&phase, &unmet);
+    let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
+    let details: Vec<_> = unmet
+        .iter()
+        .map(|one| json!({ "requirement": one.requirement, "reason": one.what }))
+        .collect();
+    let validation = json!({
+        "status": "blocked",
+        "blocked_at": timestamp::iso(scene.now()),
+        "blocking_requirements": names,
+        "details": details,
+    });
+    let escalation = Escalation {
+        kind: "gate_blocked",
+        hook: NAME,
+        phase: &phase,
+        detail: &text,
+    };
+    let edits = is_writable(state, &phase).then(|| {
+        Edit::set(
+            &["phases", state.phase_key(&phase), "gate_validation"],
+            validation,
+        )
+    });
+    let reason = format!(
+        "Iteration requirements not satisfied: {}",
+        evidence::names(&unmet)
+    );
+    Opinion {
+        edits: edits.into_iter().chain(escalation.raise(scene)).collect(),
+        verdict: Verdict::Block(Finding::new("GB-001", text, reason).phase(&phase)),
+        ..opinion
+    }
+}
+
+/// Whether there is room for the phase's data. One field of a wrong kind must not void the
+/// whole change.
+fn is_writable(state: &State<'_>, phase: &str) -> bool {
+    let room =
+        |node: Option<Node<'_>>| node.is_none_or(|node| node.is_null() || node.object().is_some());
+    let filed = state.get("phases");
+    room(filed) && room(filed.and_then(|filed| filed.get(state.phase_key(phase))))
+}
+
+/// The index points at another phase than the current one.
+fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+    let index = workflow.phase_index()?;
+    let mut listed = workflow.phases();
+    let kind = workflow.str("type")?;
+    if listed.is_empty() {
+        listed = defined_phases(scene, &kind);
+    }
+    let expected = listed.get(index)?;
+    // Between the end of a phase and the beginning of the next the index is one ahead.
+    let behind = index.checked_sub(1).and_then(|before| listed.get(before));
+    let in_step = |other: &String| phases::same(other, phase);
+    if in_step(expected) || behind.is_some_and(in_step) {
+        return None;
+    }
+    // Of a type that nobody defined it is not known what its index counts.
+    if !definitions::is_built_in(&kind) && definition(scene, &kind).is_none() {
+        return None;
+    }
+    let text = format!(
+        "GATE BLOCKED: Workflow state mismatch. Expected phase '{expected}' at index {index} but \
+         current is '{phase}'.\n\n\
+         active_workflow.current_phase_index and active_workflow.current_phase contradict each \
+         other. `tollgate workflow audit` tells which one is right and `tollgate workflow audit \
+         --repair` corrects the other; then advance again."
+    );
+    let reason = format!("Expected phase '{expected}' at index {index}, current is '{phase}'");
+    Some(Finding::new("GB-002", text, reason))
+}
+
+/// The definition of a workflow of this type in the project's own file.
+fn definition<'a>(scene: &Scene<'a>, kind: &str) -> Option<Object<'a>> {
+    let config: &Object<'_> = scene.config(ConfigFile::Workflows)?;
+    config.object("workflows")?.object(kind)
+}
+
+/// The phases of a workflow of this type, from its definition.
+fn defined_phases(scene: &Scene<'_>, kind: &str) -> Vec<String> {
+    let listed = definition(scene, kind).and_then(|one| one.get("phases")?.array());
+    listed
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|node| node.str())
+        .map(Into::into)
+        .collect()
+}
+
+/// A person is looking at the phase, or has said no.
+fn under_review(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+    let review = workflow.get("supervised_review")?.object()?;
+    let (text, reason) = match review.str("status").as_deref() {
+        Some("reviewing") => (
+            format!(
+                "GATE BLOCKED: Supervised review in progress for phase '{phase}'. Wait until \
+                 the person has finished the review and chosen how to go on."
+            ),
+            "Supervised review in progress".to_owned(),
+        ),
+        Some("rejected") => {
+            let why = ["rejection_reason", "reason"]
+                .iter()
+                .find_map(|key| review.str(key).filter(|why| !why.trim().is_empty()));
+            let why = why.as_deref().unwrap_or("not given").trim();
+            let why = why.trim_end_matches('.');
+            (
+                format!(
+                    "GATE BLOCKED: Supervised review rejected for phase '{phase}'. Reason: \
+                     {why}. Redo the phase with this in mind and have it reviewed again."
+                ),
+                format!("Supervised review rejected: {why}"),
+            )
+        }
+        _ => return None,
+    };
+    Some(Finding::new("GB-003", text, reason))
+}
+
+/// A workflow that ended and was not put away has no gates to pass.
+fn over(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+    let status = workflow.str("status")?;
+    if !matches!(status.as_ref(), "completed" | "cancelled") {
+        return None;
+    }
+    let text = format!(
+        "GATE BLOCKED: The workflow is already {status}, but phase '{phase}' is still its \
+         current phase.\n\n\
+         Finalize or cancel the workflow so that it moves to workflow_history, then start a new \
+         one. There is no gate left to pass in this one."
+    );
+    Some(Finding::new(
+        "GB-004",
+        text,
+        format!("The workflow is {status}"),
+    ))
+}
+
+/// A gate that was passed may call for the configuration of the cloud, once.
+fn trigger(
+    scene: &Scene<'_>,
+    state: &State<'_>,
+    requirements: &Requirements<'_>,
+    phase: &str,
+) -> Option<Edit> {
+    const LIST: &str = "pending_triggers";
+    requirements
+        .section("on_gate_pass")
+        .enabled("trigger_cloud_config")?;
+    let provider = state
+        .get("cloud_configuration")
+        .and_then(|cloud| cloud.get("provider")?.str());
+    if provider.is_some_and(|provider| !matches!(provider.as_ref(), "" | "undecided")) {
+        return None;
+    }
+    let listed = state.get(LIST);
+    let pending = listed.and_then(Node::array).unwrap_or_default();
+    let is_known = pending.iter().any(|entry| {
+        entry.get("trigger").and_then(Node::str).as_deref() == Some("cloud_configuration")
+    });
+    let is_list = listed.is_none_or(|node| node.is_null() || node.array().is_some());
+    let entry = json!({
+        "trigger": "cloud_configuration",
+        "triggered_at": timestamp::iso(scene.now()),
+        "phase": phase,
+    });
+    (!is_known && is_list).then(|| Edit::push(&[LIST], entry))
+}

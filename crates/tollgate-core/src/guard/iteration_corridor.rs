@@ -1,0 +1,128 @@
+//! iteration-corridor: while tests fail or the constitution is being checked, nobody moves on.
+//!
+//! A corridor leaves all work open, running tests and mending code above all; it closes only
+//! the doors at its end.
+
+use super::advance;
+use super::{Class, Guard, self_heal};
+use crate::guard::escalation::Escalation;
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::evidence::{self, Corridor};
+use crate::workflow::requirements::Requirements;
+use tollgate_store::json::{Node, Object};
+
+pub(super) const GUARD: Guard = Guard {
+    name: NAME,
+    about: "blocks moving on while tests fail or the constitution is being checked",
+    on: &[
+        (EventKind::PreTool, Class::Delegate),
+        (EventKind::PreTool, Class::Skill),
+    ],
+    codes: &[
+        ("IC-001", "the phase's tests fail"),
+        ("IC-002", "the constitutional validation is not finished"),
+        ("IC-100", "the guard helped itself over something (note)"),
+    ],
+    check,
+};
+
+const NAME: &str = "iteration-corridor";
+
+/// What moves on besides [`advance::ADVANCE`].
+const LEAVE: &[&str] = &[
+    "delegate",
+    "delegating",
+    "handoff",
+    "hand-off",
+    "hand off",
+    "phase complete",
+    "phase completed",
+    "declare complete",
+];
+
+fn check(scene: &Scene<'_>) -> Opinion {
+    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+        return Opinion::allow();
+    };
+    if !state.enforces_iterations() || !leaves(scene) {
+        return Opinion::allow();
+    }
+    let Some(requirements) = scene.requirements() else {
+        let what = format!("No requirements for phase '{phase}'. Allowing action.");
+        return self_heal::no_requirements(scene, NAME, "IC-100", &phase, &what);
+    };
+    let data = state.phase(&phase).unwrap_or_default();
+    let opinion = self_heal::renamed(NAME, "IC-100", &phase);
+    let (code, mut text, reason) = match evidence::corridor(requirements, &data) {
+        None => return opinion,
+        Some(Corridor::Tests) => (
+            "IC-001",
+            failing_tests(requirements, &data),
+            "Tests are failing",
+        ),
+        Some(Corridor::Constitution) => (
+            "IC-002",
+            open_constitution(requirements, &data),
+            "Constitutional validation in progress",
+        ),
+    };
+    text.push_str("\nBlocked action: ");
+    text.push_str(&advance::describe(scene));
+    let escalation = Escalation {
+        kind: "corridor_blocked",
+        hook: NAME,
+        phase: &phase,
+        detail: &text,
+    };
+    Opinion {
+        edits: escalation.raise(scene).into_iter().collect(),
+        verdict: Verdict::Block(Finding::new(code, text, reason).phase(&phase)),
+        ..opinion
+    }
+}
+
+/// Whether the call would leave the corridor.
+fn leaves(scene: &Scene<'_>) -> bool {
+    match scene.tool().map(|tool| &tool.call) {
+        Some(ToolCall::Delegate { .. }) => advance::request(scene)
+            .is_some_and(|text| text::says(&text, advance::ADVANCE) || text::says(&text, LEAVE)),
+        _ => advance::is_attempt(scene),
+    }
+}
+
+/// What is said in the corridor of failing tests.
+fn failing_tests(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
+    let tests = evidence::test_iteration(phase).unwrap_or_default();
+    let (used, most) = evidence::test_runs(requirements, &tests);
+    let runs = tests
+        .get("history")
+        .and_then(Node::array)
+        .unwrap_or_default();
+    let error = runs.last().and_then(|run| run.get("error")?.str());
+    let command = tests.str("last_test_command");
+    format!(
+        "ITERATION CORRIDOR: Tests are failing (iteration {used}/{most}). Fix the code and \
+         re-run tests before doing anything else.\n\n\
+         Last error: {}\nLast test command: {}",
+        error.as_deref().unwrap_or("not recorded"),
+        command.as_deref().unwrap_or("not recorded"),
+    )
+}
+
+/// What is said in the corridor of an unfinished constitutional validation.
+fn open_constitution(requirements: &Requirements<'_>, phase: &Object<'_>) -> String {
+    let status = match phase.object("constitutional_validation") {
+        Some(checked) => checked.str("status").unwrap_or("in_progress".into()),
+        None => "not_started".into(),
+    };
+    let required = requirements.section("constitutional_validation");
+    let articles = required.texts("articles").join(", ");
+    format!(
+        "ITERATION CORRIDOR: Constitutional validation in progress for Articles [{articles}]. \
+         Validate and fix artifacts before proceeding.\n\n\
+         Status: {status}"
+    )
+}

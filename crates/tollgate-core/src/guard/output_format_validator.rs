@@ -1,0 +1,162 @@
+//! output-format-validator: artifacts that later phases read have the parts those phases need.
+
+use std::borrow::Cow;
+
+use super::{Class, Guard};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use tollgate_store::json::{Node, Object};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "output-format-validator",
+    about: "warns about artifacts that lack the parts other phases read",
+    on: &[(EventKind::PostTool, Class::File)],
+    codes: &[("OFV-001", "a written artifact lacks required parts")],
+    check: |scene| check(scene).into(),
+};
+
+/// A kind of artifact: whether a file name means it, and what its text lacks.
+type Format = (fn(&str) -> bool, fn(&str) -> Vec<String>);
+
+const FORMATS: &[Format] = &[
+    (|name| name.ends_with("user-stories.json"), user_stories),
+    (
+        |name| name.ends_with("traceability-matrix.csv"),
+        |text| {
+            let header = text.lines().next().unwrap_or_default().to_lowercase();
+            lacks(
+                &header,
+                "column",
+                &[
+                    ("id", &["id"]),
+                    ("requirement", &["requirement", "req", "story", "criteri"]),
+                    ("test", &["test", "tc"]),
+                    ("status", &["status", "result", "state", "coverage"]),
+                ],
+            )
+        },
+    ),
+    (
+        |name| name.ends_with("test-strategy.md"),
+        |text| {
+            lacks(
+                &text.to_lowercase(),
+                "section",
+                &[
+                    ("scope", &["scope"]),
+                    ("approach", &["approach", "strategy"]),
+                    ("entry/exit criteria", &["entry", "exit", "criteria"]),
+                ],
+            )
+        },
+    ),
+    (is_decision_record, |text| {
+        lacks(
+            &text.to_lowercase(),
+            "section",
+            &[
+                ("status", &["status"]),
+                ("context", &["context"]),
+                ("decision", &["decision"]),
+                ("consequences", &["consequences", "rationale"]),
+            ],
+        )
+    }),
+];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(tool) = scene.tool() else {
+        return Verdict::Allow;
+    };
+    let content = match &tool.call {
+        ToolCall::Write { content, .. } => *content,
+        // Codex writes files by patches only.
+        ToolCall::Patch { .. } => None,
+        ToolCall::Edit { .. }
+        | ToolCall::Delete { .. }
+        | ToolCall::Notebook { .. }
+        | ToolCall::Shell { .. }
+        | ToolCall::Delegate { .. }
+        | ToolCall::Skill { .. }
+        | ToolCall::Other => return Verdict::Allow,
+    };
+    let mut findings = Vec::new();
+    for path in tool.files() {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+        let name = name.to_lowercase();
+        let Some((_, lacking)) = FORMATS.iter().find(|(is_meant, _)| is_meant(&name)) else {
+            continue;
+        };
+        if scene.workflow().is_none() {
+            return Verdict::Allow;
+        }
+        // What is on disk now counts; a hook may have formatted it.
+        let disk = scene.file_text(&scene.absolute(&path)).map(Cow::Owned);
+        let Some(text) = disk.or_else(|| content?.str()) else {
+            continue;
+        };
+        let missing = lacking(&text);
+        if !missing.is_empty() {
+            findings.push(finding(scene, &path, &missing));
+        }
+    }
+    if findings.is_empty() {
+        Verdict::Allow
+    } else {
+        Verdict::Warn(findings)
+    }
+}
+
+fn finding(scene: &Scene<'_>, path: &str, missing: &[String]) -> Finding {
+    let lines: Vec<_> = missing.iter().map(|one| format!("\n  - {one}")).collect();
+    let text = format!(
+        "ARTIFACT FORMAT WARNING: {path}{}\n  Later phases read these parts. Add them and write \
+         the file again.",
+        lines.concat()
+    );
+    let reason = format!("{path}: {}", missing.join("; "));
+    let finding = Finding::new("OFV-001", text, reason);
+    match scene.current_phase() {
+        Some(phase) => finding.phase(&phase),
+        None => finding,
+    }
+}
+
+fn user_stories(text: &str) -> Vec<String> {
+    let root = match Object::parse(text) {
+        Ok(root) => root,
+        Err(error) => return vec![format!("not a JSON object: {error}")],
+    };
+    let stories = root.get("stories").and_then(Node::array);
+    let Some(stories) = stories else {
+        return vec!["missing list: stories".to_owned()];
+    };
+    let Some(first) = stories.first() else {
+        return vec!["stories is empty".to_owned()];
+    };
+    let fields = ["id", "title", "acceptance_criteria"];
+    let missing = fields.iter().filter(|key| first.get(key).is_none());
+    missing
+        .map(|key| format!("missing field in stories[0]: {key}"))
+        .collect()
+}
+
+/// A part and the words that show it.
+type Part = (&'static str, &'static [&'static str]);
+
+fn lacks(text: &str, kind: &str, parts: &[Part]) -> Vec<String> {
+    let missing = parts
+        .iter()
+        .filter(|(_, words)| !words.iter().any(|word| text.contains(word)));
+    missing
+        .map(|(part, _)| format!("missing {kind}: {part}"))
+        .collect()
+}
+
+/// `adr-007-cache.md`
+fn is_decision_record(name: &str) -> bool {
+    let before = name.split_once("adr-").map(|(before, _)| before);
+    before.is_some_and(|before| !before.ends_with(char::is_alphanumeric))
+        && name.rsplit('.').next() == Some("md")
+}

@@ -1,0 +1,79 @@
+//! phase-timeout: a phase that takes longer than its limit is worth a word.
+//!
+//! It never blocks: only a person can say whether the work is stuck or merely large.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::requirements::Requirements;
+use tollgate_store::json::Object;
+use tollgate_store::timestamp;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "phase-timeout",
+    about: "warns when the phase has been active for longer than its limit",
+    on: &[(EventKind::PreTool, Class::Delegate)],
+    codes: &[("PT-001", "the phase takes longer than it should (warning)")],
+    check: |scene| check(scene).into(),
+};
+
+/// Where the beginning of a phase may stand, best first. The first is what the original looked
+/// for, the next two are what its workflow really writes.
+const BEGINNINGS: &[&[&str]] = &[
+    &["started_at"],
+    &["timing", "started_at"],
+    &["started"],
+    &["iteration_requirements", "test_iteration", "started_at"],
+    &[
+        "iteration_requirements",
+        "interactive_elicitation",
+        "started_at",
+    ],
+];
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some((phase, begun)) = scene.current_phase().and_then(|phase| {
+        let begun = beginning(&scene.state()?.phase(&phase)?)?;
+        Some((phase, begun))
+    }) else {
+        return Verdict::Allow;
+    };
+    let Some(limit) = scene.requirements().and_then(Requirements::timeout_minutes) else {
+        return Verdict::Allow;
+    };
+    let elapsed = minutes(scene.now().duration_since(begun));
+    if i128::from(elapsed) <= i128::from(limit) {
+        return Verdict::Allow;
+    }
+    let hint = serde_json::json!({
+        "type": "timeout_degradation",
+        "phase": phase,
+        "elapsed": elapsed,
+        "limit": limit,
+        "actions": ["reduce_debate_rounds", "reduce_parallelism", "skip_optional_steps"],
+    });
+    let text = format!(
+        "TIMEOUT WARNING: Phase '{phase}' has been active for {elapsed} minutes (limit: \
+         {limit}). Consider escalating to human review.\nDEGRADATION_HINT: {hint}"
+    );
+    let reason = format!("Phase active for {elapsed} minutes, limit {limit}");
+    Verdict::Warn(vec![Finding::new("PT-001", text, reason).phase(&phase)])
+}
+
+fn beginning(phase: &Object<'_>) -> Option<Timestamp> {
+    BEGINNINGS.iter().find_map(|path| {
+        let (first, rest) = path.split_first()?;
+        let node = rest
+            .iter()
+            .try_fold(phase.get(first)?, |node, key| node.get(key))?;
+        timestamp::parse(&node.str()?)
+    })
+}
+
+/// Whole minutes, rounded.
+fn minutes(duration: SignedDuration) -> i64 {
+    duration.as_secs().saturating_add(30).div_euclid(60)
+}

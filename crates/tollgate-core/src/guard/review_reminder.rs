@@ -1,0 +1,53 @@
+//! review-reminder: a team that has switched its code review off is told so at every commit.
+
+use super::{Class, Guard};
+use crate::git::{self, Relation};
+use crate::protocol::{EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::shell;
+use crate::verdict::{Finding, Verdict};
+use tollgate_store::json::Node;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "review-reminder",
+    about: "reminds a team at a commit that its manual code review is off",
+    on: &[
+        (EventKind::PostTool, Class::Shell),
+        (EventKind::PostToolFailure, Class::Shell),
+    ],
+    codes: &[(
+        "RR-001",
+        "a commit was made while code review is off and the team has several members",
+    )],
+    check: |scene| check(scene).into(),
+};
+
+const TEXT: &str = "Manual code review is currently bypassed. The team has more than one member, \
+                    so consider code_review.enabled: true in the project's state, or ask a \
+                    colleague to read this commit.";
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+        return Verdict::Allow;
+    };
+    if !shell::may_mention(command, "git") || scene.workflow().is_none() {
+        return Verdict::Allow;
+    }
+    let review = scene.state().and_then(|state| state.get("code_review"));
+    let review = review.and_then(Node::object).unwrap_or_default();
+    let is_on = review.get("enabled").is_some_and(Node::is_true);
+    let team = review.get("team_size").and_then(Node::f64).unwrap_or(1.0);
+    if is_on || team <= 1.0 {
+        return Verdict::Allow;
+    }
+    let Some(survey) = scene.survey() else {
+        return Verdict::Allow;
+    };
+    let landings = git::commits(survey, scene.start_dir(), scene.home());
+    let ours = |commit: &git::Commit| commit.relation != Relation::Elsewhere;
+    if !landings.commits.iter().any(ours) {
+        return Verdict::Allow;
+    }
+    let reason = "Commit while manual code review is bypassed";
+    Verdict::Warn(vec![Finding::new("RR-001", TEXT, reason)])
+}

@@ -1,0 +1,237 @@
+//! state-file-guard: no shell command changes the state, the registry of projects, or what
+//! Tollgate keeps for itself, in the project and about the person. For the last two that goes for
+//! the tools that write files, too, and for taking Tollgate out of an agent's settings
+//! ([`settings`]).
+//!
+//! What a command would write comes from reading it as a shell would ([`crate::shell`]); a
+//! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
+//! tells early: what gets past it is found by its effect.
+
+mod settings;
+
+use std::path::{Path, PathBuf};
+
+use super::{Class, Guard};
+use crate::project::{Layout, ProjectId, real};
+use crate::protocol::{After, EventKind, Tool, ToolCall};
+use crate::scene::Scene;
+use crate::shell::Survey;
+use crate::shell::writes::{Touch, changes_files, removed_around, touches};
+use crate::verdict::{Finding, Verdict};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "state-file-guard",
+    about: "blocks shell commands that would change the state, all changes of Tollgate's own files, and taking Tollgate out of an agent's settings",
+    on: &[
+        (EventKind::PreTool, Class::Shell),
+        (EventKind::PreTool, Class::File),
+    ],
+    codes: &[
+        (
+            "SFG-001",
+            "the command would change a state file, or the call remove it",
+        ),
+        ("SFG-002", "the command would change monorepo.json"),
+        (
+            "SFG-003",
+            "the call would change what Tollgate keeps for itself",
+        ),
+        (
+            "SFG-004",
+            "the call would take Tollgate out of the agent's settings",
+        ),
+    ],
+    check: |scene| check(scene).map_or(Verdict::Allow, Verdict::Block).into(),
+};
+
+/// Names without which a doubtful command is none of ours: `git reset --hard` may change
+/// anything.
+const NAMES: &[&str] = &[
+    ".isdlc",
+    "state.json",
+    "monorepo.json",
+    ".tollgate",
+    "state/tollgate",
+];
+
+fn check(scene: &Scene<'_>) -> Option<Finding> {
+    let tool = scene.tool()?;
+    let ToolCall::Shell { command } = &tool.call else {
+        return check_files(scene, tool);
+    };
+    let survey = scene.survey().filter(|survey| changes_files(survey))?;
+    check_records(scene, survey, command)
+        .or_else(|| settings::check_command(scene, survey, command))
+}
+
+/// No command writes the records.
+fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
+    let layout = scene.layout();
+    let mut states = states(layout);
+    states.extend(named_projects(command).map(|id| layout.state_file(Some(&id))));
+    // The slash makes it the whole tree.
+    let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
+    let person: Vec<PathBuf> = scene.person().map(tree).into_iter().collect();
+    let groups: [(&str, &[PathBuf], &str); 4] = [
+        ("SFG-001", &states, "state.json"),
+        ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
+        ("SFG-003", &[tree(layout.local())], ".tollgate/local"),
+        ("SFG-003", &person, OWN),
+    ];
+    let root = layout.root();
+    let touched = |files: &[PathBuf]| {
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        touches(survey, &files, root)
+    };
+    let all: Vec<PathBuf> = groups
+        .iter()
+        .flat_map(|(_, files, _)| files.iter().cloned())
+        .collect();
+    let worst = touched(&all);
+    let named = || NAMES.iter().any(|name| command.contains(name));
+    if worst == Touch::None || (worst == Touch::Unknown && !named()) {
+        return None;
+    }
+    let mut hits = groups.iter();
+    let (code, _, name) = hits.find(|(_, files, _)| touched(files) == worst)?;
+    if let Some(finding) = whole_tree(scene, survey, command, code) {
+        return Some(finding);
+    }
+    let doubt = if worst == Touch::Unknown {
+        "\nNote: what the command would write cannot be told in full. It names the file, so it \
+         counts as a write; spell the paths out if it is none."
+    } else {
+        ""
+    };
+    let text = format!(
+        "BASH STATE GUARD: Direct writes to {name} via Bash are not permitted.\n\n\
+         The workflow's records change through the workflow: use its commands, or the Write and \
+         Edit tools, which are checked before they write. Reading the file is always fine.\n\n\
+         Command: {}{doubt}",
+        head(command, 200)
+    );
+    let reason = format!("Direct write to {name}: {}", head(command, 100));
+    Some(Finding::new(code, text, reason))
+}
+
+/// The block of a command that removes the records because it removes everything around them. It
+/// names what is removed: advice about the state file would lead the agent to another way to do the
+/// same.
+fn whole_tree(
+    scene: &Scene<'_>,
+    survey: &Survey,
+    command: &str,
+    code: &'static str,
+) -> Option<Finding> {
+    let root = scene.layout().root();
+    let project = removed_around(survey, root);
+    let holds_project = project.is_some();
+    let removed = project.or_else(|| removed_around(survey, scene.home()?))?;
+    let is = |path: &Path| {
+        let removed = Path::new(&removed);
+        removed == path || tollgate_store::fs::canonical(path).is_ok_and(|real| real == removed)
+    };
+    let what = if removed == "/" {
+        "the root of the file system".to_owned()
+    } else if is(root) {
+        format!("the whole project ({removed})")
+    } else if scene.home().is_some_and(is) {
+        format!("the home directory ({removed})")
+    } else {
+        format!("the directory {removed}")
+    };
+    let with = match (holds_project, is(root)) {
+        (true, true) => "with the state of its workflow",
+        (true, false) => "with this project and the state of its workflow",
+        (false, _) => "with what Tollgate keeps there about the person",
+    };
+    let text = format!(
+        "DELETION BLOCKED: This command deletes {what}, {with}.\n\n\
+         Delete only the files that you mean, by their paths below the project's root. If all of \
+         it has to go, the person deletes it in a terminal of their own.\n\n\
+         Command: {}",
+        head(command, 200)
+    );
+    let reason = format!("Deletion of {what}: {}", head(command, 100));
+    Some(Finding::new(code, text, reason))
+}
+
+/// The projects whose states a command names. A project is known by its state, and one that has
+/// none yet gets it from the workflow as well.
+fn named_projects(command: &str) -> impl Iterator<Item = ProjectId> {
+    let named = command.split("projects/").skip(1);
+    named.filter_map(|rest| {
+        let (id, file) = rest.split_once('/')?;
+        ProjectId::new(id).filter(|_| file.starts_with("state.json"))
+    })
+}
+
+/// The state files of the project.
+fn states(layout: &Layout) -> Vec<PathBuf> {
+    let mut states = layout.project_state_files();
+    states.push(layout.state_file(None));
+    states
+}
+
+/// What messages call it.
+const OWN: &str = "Tollgate's own files";
+
+/// Where Tollgate keeps what is its own: in the project and in the person's home.
+fn own(scene: &Scene<'_>) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(scene.layout().local()).chain(scene.person())
+}
+
+/// The tools that write files may write the state, which others check, but not remove it, and
+/// nothing of these.
+fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
+    let can_remove = matches!(tool.call, ToolCall::Delete { .. } | ToolCall::Patch { .. });
+    for path in tool.files() {
+        let absolute = scene.absolute(&path);
+        if can_remove && removes_state(scene, tool, &path, &absolute) {
+            let text = format!(
+                "STATE GUARD: The workflow's state is not to be removed by an agent.\n\n\
+                 A workflow ends through its commands: `tollgate workflow finalize`, or \
+                 `tollgate workflow cancel`.\n\nBlocked file: {path}"
+            );
+            let reason = format!("Removal of the state: {path}");
+            return Some(Finding::new("SFG-001", text, reason));
+        }
+        let real = real(&absolute);
+        // Both places have it in their names, so that most files cost no further look.
+        let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
+        if (is_named(&absolute) || is_named(&real))
+            && own(scene)
+                .any(|own| absolute.starts_with(&own) || real.starts_with(self::real(&own)))
+        {
+            let text = format!(
+                "STATE GUARD: {OWN} are not to be written by an agent.\n\n\
+                 Its journal, its ledger, and what the person trusts or allows change through its \
+                 commands only.\n\nBlocked file: {path}"
+            );
+            let reason = format!("Write to {OWN}: {path}");
+            return Some(Finding::new("SFG-003", text, reason));
+        }
+        let loss = settings::check_file(scene, tool, &path, [&absolute, &real]);
+        if loss.is_some() {
+            return loss;
+        }
+    }
+    None
+}
+
+/// Whether nothing would be left of a state file of this project. Others of its name, such as
+/// those of tests, are nobody's.
+fn removes_state(scene: &Scene<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
+    let layout = scene.layout();
+    layout.is_state_file(absolute)
+        && states(layout)
+            .iter()
+            .any(|state| real(state) == real(absolute))
+        && scene
+            .file_text(absolute)
+            .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)
+}
+
+fn head(text: &str, length: usize) -> String {
+    text.chars().take(length).collect()
+}

@@ -1,0 +1,62 @@
+//! V9: the same fact stands in several fields of a state file; they should agree.
+
+use super::warning;
+use crate::verdict::Finding;
+use tollgate_store::json::{Node, Object};
+
+/// The contradictions in a state.
+pub(super) fn find(state: &Object<'_>) -> Vec<Finding> {
+    let Some(workflow) = state.object("active_workflow") else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let mut warn = |rule: &str, text: String, phase: Option<&str>| {
+        let text = format!("[state-write-validator] V9-{rule} WARNING: {text}");
+        findings.push(warning("SWV-009", text, phase));
+    };
+
+    let filed = state.object("phases").unwrap_or_default();
+    let short = workflow.object("phase_status").unwrap_or_default();
+    for (phase, data) in filed.iter() {
+        let long = data.get("status").and_then(Node::str);
+        if let (Some(long), Some(short)) = (long, short.str(phase))
+            && long != short
+        {
+            let text = format!(
+                "phases['{phase}'].status is '{long}' but \
+                     active_workflow.phase_status['{phase}'] is '{short}'."
+            );
+            warn("A", text, Some(phase));
+        }
+    }
+
+    let current = workflow.str("current_phase");
+    if let (Some(top), Some(current)) = (state.str("current_phase"), current.as_deref())
+        && top != current
+    {
+        let text =
+            format!("current_phase is '{top}' but active_workflow.current_phase is '{current}'.");
+        warn("B", text, Some(current));
+    }
+
+    let index = workflow.get("current_phase_index").and_then(Node::u64);
+    let listed = workflow
+        .get("phases")
+        .and_then(Node::array)
+        .unwrap_or_default();
+    if let (Some(index), Some(current)) = (index, current.as_deref()) {
+        let at = |index: Option<u64>| {
+            let index = usize::try_from(index?).ok()?;
+            listed.get(index)?.str()
+        };
+        // Between the end of a phase and the start of the next one the index is one ahead.
+        let between = at(index.checked_sub(1)).as_deref() == Some(current);
+        if let Some(expected) = at(Some(index)).filter(|phase| phase != current && !between) {
+            let text = format!(
+                "active_workflow.phases[{index}] is '{expected}' but current_phase is '{current}'."
+            );
+            warn("C", text, Some(current));
+        }
+    }
+    findings
+}

@@ -1,0 +1,126 @@
+//! state-write-validator: an agent's own write of a state file neither turns back time nor
+//! claims what did not happen.
+//!
+//! Before the write, a stale version (V7) and a phase that goes backwards (V8) are blocked:
+//! afterwards the file holds the new content and nothing is left to compare it with. After the
+//! write, fabricated completions (V1–V3) and fields that contradict each other (V9) are warned
+//! about. A bare event of the specification does not say which of the two it is; it gets both.
+
+mod consistency;
+mod fabrication;
+
+use super::{Class, Guard};
+use crate::protocol::{After, EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::regression;
+use tollgate_store::json::{Kind, Node, Object};
+
+pub(super) const GUARD: Guard = Guard {
+    name: "state-write-validator",
+    about: "blocks stale or regressing writes of a state file, warns about fabricated ones",
+    on: &[
+        (EventKind::PreTool, Class::File),
+        (EventKind::PostTool, Class::File),
+    ],
+    codes: &[
+        (
+            "SWV-001",
+            "a constitutional validation is completed without an iteration (warning)",
+        ),
+        (
+            "SWV-002",
+            "an elicitation is completed without a menu interaction (warning)",
+        ),
+        (
+            "SWV-003",
+            "a test iteration is completed without a test run (warning)",
+        ),
+        ("SWV-007", "the write has no version or an old one"),
+        ("SWV-008", "the write takes a phase or the workflow back"),
+        (
+            "SWV-009",
+            "fields of the state contradict each other (warning)",
+        ),
+    ],
+    check: |scene| check(scene).into(),
+};
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some(tool) = scene.tool() else {
+        return Verdict::Allow;
+    };
+    let Some(path) = tool
+        .files()
+        .into_iter()
+        .find(|path| scene.layout().is_state_file(&scene.absolute(path)))
+    else {
+        return Verdict::Allow;
+    };
+    let absolute = scene.absolute(&path);
+    let disk = scene.file_text(&absolute);
+    let incoming = match &tool.call {
+        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
+            match tool.after(&path, disk.as_deref()) {
+                After::Text(text) => Some(text),
+                After::Gone | After::Unknown => None,
+            }
+        }
+        ToolCall::Shell { .. }
+        | ToolCall::Delete { .. }
+        | ToolCall::Notebook { .. }
+        | ToolCall::Delegate { .. }
+        | ToolCall::Skill { .. }
+        | ToolCall::Other => None,
+    };
+    if scene.event.kind == EventKind::PreTool {
+        if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
+            && let Some(finding) =
+                regression::find(&disk, &incoming, scene.layout().shown(&absolute))
+        {
+            return Verdict::Block(finding);
+        }
+        if scene.event.is_named {
+            return Verdict::Allow;
+        }
+    }
+    // After the write the file is the truth, except that a bare Write is judged by what it
+    // carries, as the specification has it.
+    let is_write = matches!(tool.call, ToolCall::Write { .. });
+    let carried = incoming.filter(|text| is_write && !text.is_empty());
+    let left = carried.or(disk);
+    let Some(state) = parse(left.as_ref()) else {
+        return Verdict::Allow;
+    };
+    let mut findings = consistency::find(&state);
+    findings.extend(fabrication::find(&state, &path));
+    if findings.is_empty() {
+        Verdict::Allow
+    } else {
+        Verdict::Warn(findings)
+    }
+}
+
+fn parse(text: Option<&String>) -> Option<Object<'_>> {
+    Object::parse(text?).ok()
+}
+
+/// What a write would leave. A list has none of the members of a state, as in the original, where
+/// it is an object, too.
+fn written(text: Option<&String>) -> Option<Object<'_>> {
+    let is_list = |text: &&String| Node::parse(text).is_ok_and(|node| node.kind() == Kind::Array);
+    parse(text).or_else(|| text.filter(is_list).map(|_| Object::default()))
+}
+
+fn warning(code: &'static str, text: String, phase: Option<&str>) -> Finding {
+    let first = text.lines().next().unwrap_or_default();
+    let reason = first
+        .split_once("WARNING: ")
+        .map_or(first, |(_, rest)| rest)
+        .to_owned();
+    let finding = Finding::new(code, text, reason);
+    match phase {
+        Some(phase) => finding.phase(phase),
+        None => finding,
+    }
+}

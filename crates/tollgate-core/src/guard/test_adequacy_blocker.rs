@@ -1,0 +1,77 @@
+//! test-adequacy-blocker: nothing is upgraded under tests that would not notice.
+
+use super::advance;
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::text;
+use crate::verdict::{Finding, Verdict};
+use crate::workflow::delegation::Delegation;
+use crate::workflow::phases;
+use tollgate_store::json::Node;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "test-adequacy-blocker",
+    about: "blocks upgrade work while the project has too few unit tests to notice a break",
+    on: &[(EventKind::PreTool, Class::Delegate)],
+    codes: &[("TAB-001", "the project's tests are too few for an upgrade")],
+    check: |scene| check(scene).into(),
+};
+
+/// The phases it watches. The quality loop has the number that they once had.
+const FAMILY: &str = "15-upgrade";
+
+/// How much of the tests must be unit tests, in percent.
+const LEAST_UNIT_TESTS: f64 = 50.0;
+
+fn check(scene: &Scene<'_>) -> Verdict {
+    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+        return Verdict::Allow;
+    };
+    if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(scene) {
+        return Verdict::Allow;
+    }
+    let summary = state
+        .get("discovery_context")
+        .and_then(|context| context.get("coverage_summary"))
+        .filter(|summary| summary.truthy());
+    let Some(summary) = summary else {
+        return Verdict::Allow;
+    };
+    let number = |key: &str| summary.get(key).and_then(Node::f64);
+    let total = number("total_tests").unwrap_or(0.0);
+    let unit = number("unit_test_pct");
+    let why = if total <= 0.0 {
+        "The project has no tests.".to_owned()
+    } else if let Some(unit) = unit.filter(|unit| *unit < LEAST_UNIT_TESTS) {
+        format!(
+            "Only {unit}% of the project's tests are unit tests, {LEAST_UNIT_TESTS}% are required."
+        )
+    } else {
+        return Verdict::Allow;
+    };
+    let text = format!(
+        "TEST ADEQUACY REQUIRED: An upgrade needs tests that would notice a break. {why}\n\n\
+         To fix this:\n\
+         1. Generate the missing tests first: /isdlc test generate\n\
+         2. Run /discover again, so that the coverage in discovery_context is up to date\n\
+         3. Then go on with the upgrade\n\n\
+         Current phase: {phase}"
+    );
+    Verdict::Block(Finding::new("TAB-001", text, why).phase(&phase))
+}
+
+/// Whether the call hands upgrade work to somebody.
+fn is_upgrade(scene: &Scene<'_>) -> bool {
+    if let Delegation::Phase(target) = scene.delegation() {
+        let by_agent = target
+            .agent
+            .as_deref()
+            .is_some_and(|agent| agent.contains("upgrade"));
+        return by_agent || phases::canonical(&target.phase).starts_with(FAMILY);
+    }
+    advance::request(scene).is_some_and(|text| {
+        text::says(&text, &["upgrade-engineer", "upgrade engineer"])
+            || (text::says(&text, &["upgrade"]) && text::says(&text, &["phase 14"]))
+    })
+}

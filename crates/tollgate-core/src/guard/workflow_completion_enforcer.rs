@@ -1,0 +1,137 @@
+//! workflow-completion-enforcer: a workflow that an agent ended by hand still leaves its
+//! snapshots and figures behind.
+//!
+//! `tollgate workflow finalize` writes all of it in one step. An agent that edits the state
+//! itself forgets the snapshots; shortly after, the phases they are made from are still there.
+
+use serde_json::Value;
+
+use super::{Class, Guard};
+use crate::protocol::EventKind;
+use crate::scene::Scene;
+use crate::verdict::{Finding, Opinion, Verdict};
+use crate::workflow::transition::snapshot;
+use crate::workflow::{pace, prune};
+use tollgate_store::document::{Document, whole};
+use tollgate_store::edit::Edit;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "workflow-completion-enforcer",
+    about: "adds what is missing when an agent ends a workflow by hand",
+    on: &[(EventKind::PostTool, Class::File)],
+    codes: &[
+        (
+            "WCE-001",
+            "snapshots and metrics were added to the ended workflow (noted)",
+        ),
+        (
+            "WCE-002",
+            "the workflow took markedly longer than those before it",
+        ),
+    ],
+    check: |scene| check(scene).unwrap_or_else(Opinion::allow),
+};
+
+/// Later than this the phases may belong to something else.
+const WINDOW_SECONDS: i64 = 120;
+
+const HISTORY: &str = "workflow_history";
+
+fn check(scene: &Scene<'_>) -> Option<Opinion> {
+    let file = scene.state_file();
+    let files = scene.tool()?.files();
+    let is_state = |path: &str| {
+        let path = scene.absolute(path);
+        path == file || (scene.layout().is_state_file(&path) && same_file(&path, &file))
+    };
+    if !files.iter().any(|path| is_state(path)) || scene.state()?.workflow().is_some() {
+        return None;
+    }
+    let mut document = Document::parse(scene.state_text()?.as_bytes()).ok()?;
+    let history = document.array(&[HISTORY])?.to_vec();
+    let (entry, before) = history.split_last()?;
+    let at = (history.len() - 1).to_string();
+    let ended = moment(entry, scene)?;
+    let is_complete = entry.get("phase_snapshots").is_some_and(Value::is_array)
+        && entry
+            .get("metrics")
+            .and_then(Value::as_object)
+            .is_some_and(|metrics| !metrics.is_empty());
+    if is_complete {
+        return None;
+    }
+
+    // The entry stands in for the workflow that it was.
+    let gone = document.get(&["active_workflow"]).cloned();
+    let phases = entry.get("phases").filter(|phases| phases.is_array());
+    let phases = phases.cloned().or_else(|| {
+        let filed = document.object(&["phases"])?;
+        Some(filed.keys().map(|key| Value::from(key.as_str())).collect())
+    })?;
+    let mut workflow = entry.as_object().cloned().unwrap_or_default();
+    workflow.insert("phases".to_owned(), phases);
+    document
+        .set(&["active_workflow"], Value::Object(workflow))
+        .ok()?;
+    let (snapshots, metrics) = snapshot::collect(&document, ended);
+    document
+        .set(&["active_workflow"], gone.clone().unwrap_or(Value::Null))
+        .ok()?;
+
+    let count = snapshots.len();
+    let mut whole_entry = entry.clone();
+    let mut edits = vec![
+        Edit::require(&["active_workflow"], gone.unwrap_or(Value::Null)),
+        Edit::require(&[HISTORY, &at], entry.clone()),
+    ];
+    let mut put = |key: &str, value: Value| {
+        if let Some(fields) = whole_entry.as_object_mut() {
+            fields.insert(key.to_owned(), value.clone());
+        }
+        edits.push(Edit::set(&[HISTORY, &at, key], value));
+    };
+    let minutes = metrics.get("total_duration_minutes").and_then(whole);
+    put("phase_snapshots", snapshots.into());
+    put("metrics", metrics);
+    let size = entry
+        .get("sizing")
+        .and_then(|sizing| sizing.get("effective_intensity")?.as_str());
+    let slower = minutes.and_then(|minutes| pace::check(minutes, size, before));
+    let verdict = match slower {
+        None => Verdict::Allow,
+        Some(slower) => {
+            put("regression_check", slower.record);
+            let text = format!("PERFORMANCE_REGRESSION: {}", slower.told);
+            Verdict::Warn(vec![Finding::new("WCE-002", text, slower.told)])
+        }
+    };
+    edits.extend(prune::edits(&document));
+    let what = format!("Added {count} phase snapshots and metrics to workflow_history entry");
+    let text = format!("[SELF-HEAL] workflow-completion-enforcer: {what}");
+    Some(
+        Opinion::from(verdict)
+            .editing(edits)
+            .noting(Finding::new("WCE-001", text, what))
+            .remembering(whole_entry),
+    )
+}
+
+/// When the workflow ended, if that was just now; an entry that does not say it ended now.
+fn moment(entry: &Value, scene: &Scene<'_>) -> Option<jiff::Timestamp> {
+    let said = ["completed_at", "cancelled_at"]
+        .iter()
+        .find_map(|key| entry.get(key).filter(|value| !value.is_null()));
+    let Some(said) = said else {
+        return Some(scene.now());
+    };
+    let ended: jiff::Timestamp = said.as_str()?.parse().ok()?;
+    let age = scene.now().duration_since(ended).as_secs();
+    (age <= WINDOW_SECONDS).then_some(ended)
+}
+
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

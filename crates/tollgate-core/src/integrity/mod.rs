@@ -1,0 +1,416 @@
+//! State is guarded by effect: a change of the state file that Tollgate did not make is found at
+//! the next event, whatever route it took, and treated as a request.
+//!
+//! A legal step is adopted and journalled as the agent's. An illegal one is set aside, the last
+//! good version is put back, and the agent is told what was wrong and how to do it properly. A
+//! change between sessions is a person's: it is adopted, with a notice.
+
+mod manual_completion;
+
+use std::fmt::Display;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::project::Layout;
+use crate::protocol::EventKind;
+use crate::scene::Sources;
+use crate::verdict::{Fault, Finding, Report, StateChange};
+use crate::workflow::state::State;
+use crate::workflow::{claims, course, regression};
+use tollgate_store::document::Document;
+use tollgate_store::edit::{self, Edit};
+use tollgate_store::history::compared;
+use tollgate_store::json::{Kind, Node, Object};
+use tollgate_store::kept::Kept;
+use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use tollgate_store::store::Store;
+use tollgate_store::timestamp::iso;
+use tollgate_store::version::version_in;
+use tollgate_store::watch::{Changed, Look, Now, REJECTED, Watch};
+
+/// The name that findings are reported under.
+pub const NAME: &str = "state-watch";
+
+/// What it does, in one line.
+pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
+
+/// The codes of its findings, with what each means.
+pub const CODES: &[(&str, &str)] = &[
+    ("SW-001", "an illegal change of the state was undone"),
+    (
+        "SW-002",
+        "a legal change by the agent was adopted (journal only)",
+    ),
+    ("SW-003", "a change between sessions was adopted"),
+    (
+        "SW-004",
+        "a claim of evidence that Tollgate did not see was taken back",
+    ),
+];
+
+/// What came of a look at the state file.
+#[derive(Debug, Default)]
+pub struct Reconciled {
+    /// What the agent and the person are told.
+    pub told: Option<Report>,
+    /// A step of the agent's that was adopted, for the journal.
+    pub adopted: Option<Finding>,
+    /// What could not be done.
+    pub fault: Option<Fault>,
+    /// Whether files were put back, so that the project must be looked at again.
+    pub restored: bool,
+}
+
+impl Reconciled {
+    fn fault(path: &Path, why: &dyn Display) -> Self {
+        let text = format!("{} cannot be guarded: {why}", path.display());
+        Self {
+            fault: Some(Fault::new("state-watch", text)),
+            ..Self::default()
+        }
+    }
+}
+
+/// Looks at the state file of an event's sources and deals with a foreign change.
+pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
+    let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
+    let watch = Watch::new(layout.root(), store.home().to_owned());
+    // The usual case costs a line and a `stat`, and no lock.
+    if !matches!(watch.look(), Look::Changed(_)) {
+        return Reconciled::default();
+    }
+    let held = lock::acquire(&store.home().join("lock"), HOOK_PATIENCE);
+    // Somebody else may have dealt with it meanwhile.
+    let Look::Changed(changed) = watch.look() else {
+        return Reconciled::default();
+    };
+    let guard = match held {
+        Ok(Acquired::Held(guard)) => guard,
+        // A writer is done in a moment; this one was stopped, or another program has the lock. The
+        // next event looks again.
+        Ok(Acquired::Busy) => {
+            let why = "it was changed, and another process holds its lock; whether the change is \
+                       legal is found out when that lets go";
+            return Reconciled::fault(&changed.path, &why);
+        }
+        Err(error) => {
+            let lock = store.home().join("lock");
+            return Reconciled::fault(&changed.path, &format!("{}: {error}", lock.display()));
+        }
+    };
+    let values = Kept::values(&layout.local());
+    let gate = |state: &State<'_>, phase: &str| manual_completion::closed(sources, state, phase);
+    let case = Case {
+        watch: &watch,
+        guard: &guard,
+        changed: &changed,
+        values: &values,
+        gate: &gate,
+        now,
+    };
+    case.deal(kind)
+        .unwrap_or_else(|error| Reconciled::fault(&changed.path, &error))
+}
+
+/// Remembers a state file that nothing is remembered about yet, from now on.
+pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
+    let watch = Watch::new(layout.root(), store.home().to_owned());
+    if watch.has_baseline() || !store.path().is_file() {
+        return None;
+    }
+    let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
+        // Of what is remembered, nothing is forgotten: only the file that was looked at is taken.
+        Ok(Acquired::Held(_)) if matches!(watch.look(), Look::Changed(_)) => Ok(()),
+        Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
+        // Whoever holds the lock is writing; the next event begins the watch.
+        Ok(Acquired::Busy) => Ok(()),
+        Err(error) => Err(error),
+    };
+    let text = format!(
+        "{} cannot be guarded by its effect: {}",
+        store.path().display(),
+        remembered.err()?
+    );
+    Some(Fault::new("state-watch", text))
+}
+
+/// A change that must be dealt with, and what that takes.
+struct Case<'a> {
+    watch: &'a Watch,
+    guard: &'a Guard,
+    changed: &'a Changed,
+    values: &'a Kept,
+    gate: Gate<'a>,
+    now: Timestamp,
+}
+
+impl Case<'_> {
+    fn deal(&self, kind: EventKind) -> std::io::Result<Reconciled> {
+        let changed = self.changed;
+        let text = match &changed.now {
+            Now::Same => {
+                self.watch.restore_mode(changed)?;
+                self.watch.adopt(self.guard, changed)?;
+                return Ok(Reconciled::default());
+            }
+            Now::Text(text) => Ok(text),
+            Now::Gone => Err("the file was removed".to_owned()),
+            Now::Unreadable(why) => Err(why.clone()),
+        };
+        let Some(good) = &changed.good else {
+            return self.unjudged(text.err().as_deref());
+        };
+        let good = String::from_utf8_lossy(good);
+        let flaw = match text {
+            Ok(text) => illegal(&good, text, self.watch.shown(&changed.path)),
+            Err(ref why) => Some(why.clone()),
+        };
+        match flaw {
+            None => {
+                if kind != EventKind::SessionStart
+                    && let Ok(text) = text
+                {
+                    let claims = Claims::in_change(&good, text);
+                    // Claims open no gate.
+                    let left = claims.as_ref().map_or(text, |claims| &claims.held);
+                    if let Some(why) = through_a_closed_gate(&good, left, self.gate) {
+                        return self.restored(&good, &why);
+                    }
+                    if let Some(claims) = claims {
+                        return self.taken_back(&claims, &good);
+                    }
+                }
+                self.watch.adopt(self.guard, changed)?;
+                Ok(self.adopted(&good, kind))
+            }
+            // A person who edits the file between sessions knows what they do, as long as what
+            // they leave behind can be read.
+            Some(_) if kind == EventKind::SessionStart && readable(changed) => {
+                self.watch.adopt(self.guard, changed)?;
+                Ok(self.adopted(&good, kind))
+            }
+            Some(why) => self.restored(&good, &why),
+        }
+    }
+
+    /// A change that nobody can judge, because the copy of the last good version is gone.
+    fn unjudged(&self, unreadable: Option<&str>) -> std::io::Result<Reconciled> {
+        let changed = self.changed;
+        let why = match unreadable {
+            None => {
+                self.watch.adopt(self.guard, changed)?;
+                "it was changed, and the copy of its last good version is gone or damaged, so \
+                 nobody can tell whether the change is legal; it is taken as it is. `tollgate \
+                 state` and `git diff` show what it says now"
+                    .to_owned()
+            }
+            Some(why) => format!(
+                "{why}, and the copy of its last good version is gone or damaged: restore it from \
+                 version control, or start the workflow anew"
+            ),
+        };
+        Ok(Reconciled::fault(&changed.path, &why))
+    }
+
+    fn adopted(&self, good: &str, kind: EventKind) -> Reconciled {
+        let path = self.changed.path.display();
+        let state = match &self.changed.now {
+            Now::Text(text) => self.told(good, text),
+            Now::Gone | Now::Unreadable(_) | Now::Same => self.told(good, ""),
+        };
+        if kind == EventKind::SessionStart {
+            let text = format!(
+                "[{NAME}] NOTICE: {path} was changed since the last session; the change was adopted."
+            );
+            let reason = "State changed between sessions, adopted";
+            let finding = Finding::new("SW-003", text, reason).with_state(state);
+            return Reconciled {
+                told: Some(Report {
+                    guard: NAME,
+                    finding,
+                }),
+                ..Reconciled::default()
+            };
+        }
+        let reason = "State changed by the agent, adopted";
+        let finding = Finding::new("SW-002", format!("{path}: {reason}"), reason);
+        Reconciled {
+            adopted: Some(finding.with_state(state)),
+            ..Reconciled::default()
+        }
+    }
+
+    fn restored(&self, good: &str, why: &str) -> std::io::Result<Reconciled> {
+        let content = self.changed.good.as_deref().unwrap_or(good.as_bytes());
+        let aside = self.put_back(content)?;
+        let path = self.changed.path.display();
+        let text = format!(
+            "STATE RESTORED: {path} was changed in a way that the workflow does not allow, and the \
+             last good version was put back.\n\n\
+             What was wrong: {why}\n{aside}\n\
+             To move the workflow use its commands: `tollgate phase begin`, `tollgate phase \
+             complete`, `tollgate workflow status`. To change other fields, re-read the file and \
+             write it as a whole with its state_version."
+        );
+        let reason = format!(
+            "Illegal change of the state undone: {}",
+            first_sentence(why)
+        );
+        let finding = Finding::new("SW-001", text, reason).with_state(self.told(good, good));
+        Ok(Self::undone(finding))
+    }
+
+    /// Keeps the change but for its claims.
+    fn taken_back(&self, claims: &Claims, good: &str) -> std::io::Result<Reconciled> {
+        let aside = self.put_back(claims.held.as_bytes())?;
+        let fields: Vec<String> = claims
+            .edits
+            .iter()
+            .map(|edit| edit.path.join("."))
+            .collect();
+        let text = format!(
+            "STATE RESTORED: {} was changed to claim what Tollgate did not see. That part was put \
+             back; the rest of the change was kept.\n\n\
+             Put back: {}\n{aside}\n\
+             Evidence is only what was observed: run the tests (their result is recorded), present \
+             the menu to the person, delegate to the agent. An escalation is approved, and \
+             enforcement switched off, by a person between sessions.",
+            self.changed.path.display(),
+            fields.join(", "),
+        );
+        let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
+        let state = self.told(good, &claims.held);
+        Ok(Self::undone(
+            Finding::new("SW-004", text, reason).with_state(state),
+        ))
+    }
+
+    fn undone(finding: Finding) -> Reconciled {
+        Reconciled {
+            told: Some(Report {
+                guard: NAME,
+                finding,
+            }),
+            restored: true,
+            ..Reconciled::default()
+        }
+    }
+
+    /// Puts a content in the place of what was found, and says where that is now.
+    fn put_back(&self, content: &[u8]) -> std::io::Result<String> {
+        let name = format!("{REJECTED}{}.json", iso(self.now).replace([':', '.'], "-"));
+        let kept = (self.watch).restore(self.guard, self.changed, content, &name)?;
+        Ok(kept.map_or_else(String::new, |kept| {
+            format!("The rejected version is kept at {}.\n", kept.display())
+        }))
+    }
+
+    /// What a change did to the state: what stays of it, and what was undone. `left` is the text
+    /// that is there now.
+    fn told(&self, good: &str, left: &str) -> StateChange {
+        let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
+        let compared =
+            |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), self.values);
+        let undone = match &self.changed.now {
+            Now::Text(text) if text == left => None,
+            Now::Text(text) if Object::parse(text).is_ok() => Some(compared(left, text)),
+            // Nothing that has fields: the finding says what it was, and it is kept aside.
+            Now::Text(_) | Now::Gone | Now::Unreadable(_) | Now::Same => {
+                Some(serde_json::json!([]))
+            }
+        };
+        StateChange {
+            version: version_in(left),
+            patch: Some(compared(good, left)).filter(something),
+            undone,
+        }
+    }
+}
+
+fn readable(changed: &Changed) -> bool {
+    matches!(&changed.now, Now::Text(text) if Object::parse(text).is_ok())
+}
+
+/// Why a change is no legal step, if it is none.
+fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
+    let incoming = match Object::parse(text) {
+        Ok(object) => object,
+        Err(error) => return Some(format!("the new content is no JSON object ({error})")),
+    };
+    // What was there before the watch began may have been broken too; then nothing is lost.
+    let disk = Object::parse(good).ok()?;
+    // A workflow of another type than the guards can read would switch them off.
+    for key in ["active_workflow", "phases"] {
+        let kind = |state: &Object<'_>| state.get(key).map_or(Kind::Null, Node::kind);
+        if kind(&incoming) != kind(&disk) && !matches!(kind(&incoming), Kind::Null | Kind::Object) {
+            return Some(format!("{key} is {}, not an object", kind(&incoming)));
+        }
+    }
+    if let Some(finding) = regression::find(&disk, &incoming, file) {
+        return Some(finding.text);
+    }
+    course::left(&disk, &incoming)
+}
+
+/// Tells why a phase's gate is closed, if it is.
+type Gate<'g> = &'g dyn Fn(&State<'_>, &str) -> Option<String>;
+
+/// Why a change may not end the phases that it ends.
+fn through_a_closed_gate(good: &str, text: &str, gate: Gate<'_>) -> Option<String> {
+    let (before, now) = (State::parse(good).ok()?, State::parse(text).ok()?);
+    let ended = manual_completion::ended(&before, &now);
+    ended.iter().find_map(|phase| gate(&now, phase))
+}
+
+/// The edits that take back what a change claims.
+struct Claims {
+    edits: Vec<Edit>,
+    held: String,
+}
+
+impl Claims {
+    /// What a change claims to have been seen, if it claims anything.
+    fn in_change(good: &str, text: &str) -> Option<Self> {
+        let good = Document::parse(good.as_bytes()).ok()?;
+        let mut held = Document::parse(text.as_bytes()).ok()?;
+        let edits = claims::put_back(&good, &held);
+        if edits.is_empty() {
+            return None;
+        }
+        edit::apply(&edits, &mut held).ok()?;
+        let held = held.to_text();
+        Some(Self { edits, held })
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::illegal;
+
+    #[test]
+    fn a_step_forward_is_legal_and_nothing_else() {
+        let at = |version: u64, index: u64| {
+            format!(
+                r#"{{"state_version":{version},"active_workflow":{{"current_phase_index":{index}}}}}"#
+            )
+        };
+        let file = std::path::Path::new(".isdlc/state.json");
+        assert_eq!(illegal(&at(1, 5), &at(1, 5), file), None);
+        assert_eq!(illegal(&at(1, 5), &at(2, 6), file), None);
+        for bad in [
+            at(1, 4),
+            at(0, 5),
+            at(1, 7),
+            "{}".to_owned(),
+            String::new(),
+            "[]".to_owned(),
+        ] {
+            assert!(illegal(&at(1, 5), &bad, file).is_some(), "{bad}");
+        }
+    }
+}

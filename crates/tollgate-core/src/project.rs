@@ -1,0 +1,600 @@
+//! Where the project is, and where its things live.
+//!
+//! One walk up finds the root; one [`Layout`], made from it, answers every "where is". Nothing
+//! else knows a directory name.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::env::Env;
+use crate::git::Repository;
+use crate::verdict::Fault;
+use tollgate_store::fs::canonical;
+use tollgate_store::json::Object;
+
+/// A project's root and the homes found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+    /// The workflow's home is `.isdlc`.
+    isdlc: bool,
+}
+
+/// The directories that make a project, that of the workflow's original first.
+const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
+
+/// The id of one project of a monorepo. It becomes part of a path, so it cannot leave its
+/// directory: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectId(String);
+
+/// A file of the workflow's configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigFile {
+    /// `skills-manifest.json`
+    Manifest,
+    /// `iteration-requirements.json`
+    Requirements,
+    /// `workflows.json`
+    Workflows,
+    /// `artifact-paths.json`
+    ArtifactPaths,
+}
+
+impl Layout {
+    /// Finds the project that an event in `event_cwd` belongs to.
+    ///
+    /// `CLAUDE_PROJECT_DIR` is where the session started. It does not follow the agent into
+    /// another worktree of the same repository, so a worktree that has a home of its own goes
+    /// before it. A session started in a subdirectory still belongs to the project above; one
+    /// started above or beside every project belongs to the project that it works in.
+    pub fn find(env: &Env, event_cwd: Option<&Path>) -> Option<Self> {
+        let here = event_cwd.filter(|cwd| cwd.is_absolute());
+        let around_here = || Self::above(here.or(env.cwd.as_deref())?);
+        let Some(started) = &env.project_dir else {
+            return around_here();
+        };
+        let elsewhere = here.filter(|here| *here != started);
+        let worktree = elsewhere.and_then(|here| other_worktree(started, here));
+        worktree
+            .and_then(|root| Self::at(&root))
+            .or_else(|| Self::above(started))
+            .or_else(around_here)
+    }
+
+    /// The nearest directory at or above `start` that has a home.
+    pub fn above(start: &Path) -> Option<Self> {
+        start.ancestors().find_map(Self::at)
+    }
+
+    /// The layout of exactly this directory, if it has a home.
+    pub fn at(root: &Path) -> Option<Self> {
+        let [isdlc, others @ ..] = HOMES;
+        let has = |name: &str| root.join(name).is_dir();
+        let isdlc = has(isdlc);
+        (isdlc || others.into_iter().any(has)).then(|| Self {
+            root: root.to_owned(),
+            isdlc,
+        })
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path as messages say it: relative to the root if it lies below.
+    pub fn shown<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
+    /// The workflow's home: `.isdlc` where it exists, else `.tollgate/workflow`.
+    pub fn workflow_home(&self) -> PathBuf {
+        self.root.join(if self.isdlc {
+            ".isdlc"
+        } else {
+            ".tollgate/workflow"
+        })
+    }
+
+    /// Whether the workflow's home is that of a project that used the original.
+    pub fn is_isdlc(&self) -> bool {
+        self.isdlc
+    }
+
+    /// The workflow's state file; of one project, in a monorepo.
+    pub fn state_file(&self, project: Option<&ProjectId>) -> PathBuf {
+        let home = self.workflow_home();
+        match project {
+            Some(ProjectId(id)) => home.join("projects").join(id).join("state.json"),
+            None => home.join("state.json"),
+        }
+    }
+
+    /// Where the store keeps the lock and the spool of a state file.
+    pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
+        match project {
+            Some(ProjectId(id)) => self.local().join("projects").join(id).join("state"),
+            None => self.local().join("state"),
+        }
+    }
+
+    /// What is kept of workflows that ended, beside the state.
+    pub fn archive_file(&self, project: Option<&ProjectId>) -> PathBuf {
+        self.state_file(project)
+            .with_file_name("state-archive.json")
+    }
+
+    /// Where the artifacts of phases are, relative to the root: `docs`, or in a monorepo
+    /// `docs/<id>`, or the project's own `docs` where `monorepo` says so.
+    pub fn docs_base(project: Option<&ProjectId>, monorepo: Option<&str>) -> String {
+        let Some(ProjectId(id)) = project else {
+            return "docs".to_owned();
+        };
+        let config = monorepo
+            .and_then(|text| Object::parse(text).ok())
+            .unwrap_or_default();
+        let own = config.str("docs_location").as_deref() == Some("project");
+        let path = config.object("projects").and_then(|projects| {
+            projects
+                .object(id)?
+                .str("path")
+                .map(|path| lexical(Path::new(path.as_ref())))
+        });
+        // A path that climbs out of the root is no place for documents.
+        let inside = path.filter(|path| {
+            path.components()
+                .all(|part| matches!(part, Component::Normal(_)))
+        });
+        match inside.filter(|_| own) {
+            // A project that is the root itself.
+            Some(path) if path.as_os_str().is_empty() => "docs".to_owned(),
+            Some(path) => format!("{}/docs", path.display()),
+            None => format!("docs/{id}"),
+        }
+    }
+
+    /// The file whose presence makes the project a monorepo.
+    pub fn monorepo_file(&self) -> PathBuf {
+        self.workflow_home().join("monorepo.json")
+    }
+
+    /// The places to look for a configuration file, best first.
+    pub fn config_files(&self, file: ConfigFile) -> Vec<PathBuf> {
+        let own = self.workflow_home().join("config").join(file.name());
+        if !self.isdlc {
+            return vec![own];
+        }
+        let hooks = self.root.join(".claude/hooks/config").join(file.name());
+        match file {
+            // The original's order, which its users rely on.
+            ConfigFile::Workflows => vec![own, hooks],
+            ConfigFile::Manifest | ConfigFile::Requirements | ConfigFile::ArtifactPaths => {
+                vec![hooks, own]
+            }
+        }
+    }
+
+    /// Where a document of the workflow (`tasks.md`, `constitution.md`) is, or belongs: the
+    /// first place that has it, else the first place.
+    pub fn document(&self, project: Option<&ProjectId>, name: &str) -> PathBuf {
+        let places: Vec<PathBuf> = match (self.isdlc, project) {
+            (true, None) => {
+                vec![
+                    self.root.join("docs/isdlc").join(name),
+                    self.workflow_home().join(name),
+                ]
+            }
+            (true, Some(ProjectId(id))) => vec![
+                self.root.join("docs/isdlc/projects").join(id).join(name),
+                self.workflow_home().join("projects").join(id).join(name),
+            ],
+            (false, None) => vec![self.workflow_home().join(name)],
+            (false, Some(ProjectId(id))) => {
+                vec![self.workflow_home().join("projects").join(id).join(name)]
+            }
+        };
+        let found = places
+            .iter()
+            .find(|place| place.exists())
+            .or(places.first());
+        found
+            .cloned()
+            .unwrap_or_else(|| self.workflow_home().join(name))
+    }
+
+    /// The state files of all projects of a monorepo.
+    pub fn project_state_files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.workflow_home().join("projects"));
+        let found = entries.into_iter().flatten().flatten();
+        found.map(|entry| entry.path().join("state.json")).collect()
+    }
+
+    /// The specification's `hook-activity.log`, in projects that have it.
+    pub fn activity_log(&self) -> Option<PathBuf> {
+        self.isdlc
+            .then(|| self.workflow_home().join("hook-activity.log"))
+    }
+
+    /// The name of the plans' home, as messages and reviewers read it: relative to the root.
+    pub fn plans_home_name(&self) -> &'static str {
+        if self.root.join(".taskie").is_dir() {
+            ".taskie/plans"
+        } else {
+            ".tollgate/plans"
+        }
+    }
+
+    /// The plans' home: `.taskie/plans` where `.taskie` exists, else `.tollgate/plans`.
+    pub fn plans_home(&self) -> PathBuf {
+        self.root.join(self.plans_home_name())
+    }
+
+    /// How plans are reviewed in this project.
+    pub fn plans_config(&self) -> PathBuf {
+        self.root.join(".tollgate/plans.json")
+    }
+
+    /// What Tollgate keeps about all plans: which one is pinned, and a directory for each.
+    pub fn plans_local(&self) -> PathBuf {
+        self.local().join("plans")
+    }
+
+    /// The gates' home: `.gauntlet` where it exists, else `.tollgate`.
+    pub fn gates_home(&self) -> PathBuf {
+        self.root.join(self.gates_home_name())
+    }
+
+    /// The name of the gates' home, as messages say it.
+    pub fn gates_home_name(&self) -> &'static str {
+        if self.is_gauntlet() {
+            ".gauntlet"
+        } else {
+            ".tollgate"
+        }
+    }
+
+    /// Asked only where gates are concerned: most events are not about them.
+    fn is_gauntlet(&self) -> bool {
+        self.root.join(".gauntlet").is_dir()
+    }
+
+    /// The gates' configuration. A project has gates if this file exists.
+    pub fn gates_config(&self) -> PathBuf {
+        self.gates_home().join("config.yml")
+    }
+
+    /// Where the gates' logs go unless the configuration says otherwise.
+    pub fn default_log_dir(&self) -> &'static str {
+        if self.is_gauntlet() {
+            "gauntlet_logs"
+        } else {
+            ".tollgate/logs"
+        }
+    }
+
+    /// A person's own configuration of the gates: that of the original where it exists.
+    pub fn global_gates_config(home: &Path) -> PathBuf {
+        let original = home.join(".config/agent-gauntlet/config.yml");
+        if original.exists() {
+            original
+        } else {
+            home.join(".config/tollgate/config.yml")
+        }
+    }
+
+    /// What Tollgate keeps for itself, ignored by git: journal, ledger, locks.
+    pub fn local(&self) -> PathBuf {
+        self.root.join(".tollgate/local")
+    }
+
+    /// What Tollgate keeps about a person, outside of every project: whom they trust and what
+    /// they allowed. None without a home directory.
+    pub fn person(env: &Env) -> Option<PathBuf> {
+        let own = || Some(env.home.as_ref()?.join(".local/state"));
+        let state = env.state_home.clone().or_else(own)?;
+        state.is_absolute().then(|| state.join("tollgate"))
+    }
+
+    /// Whether `path` is a state file of this project, however it is written.
+    ///
+    /// By its text first, as the specification has it, then by what it leads to: a symlinked
+    /// directory, another spelling of the root, a second name of the same file or, where case does
+    /// not count, capitals must not hide it.
+    pub fn is_state_file(&self, path: &Path) -> bool {
+        let path = lexical(path);
+        if names_state_file(&path) {
+            return true;
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return false;
+        };
+        if let Ok(meta) = std::fs::symlink_metadata(&path) {
+            if meta.is_symlink() {
+                return path
+                    .canonicalize()
+                    .is_ok_and(|real| names_state_file(&real));
+            }
+            let may_be_the_same = meta.nlink() > 1 || name.eq_ignore_ascii_case("state.json");
+            let is_the_same = |state: PathBuf| {
+                std::fs::symlink_metadata(state)
+                    .is_ok_and(|state| (state.dev(), state.ino()) == (meta.dev(), meta.ino()))
+            };
+            if meta.is_file()
+                && may_be_the_same
+                && std::iter::once(self.state_file(None))
+                    .chain(self.project_state_files())
+                    .any(is_the_same)
+            {
+                return true;
+            }
+        }
+        name == "state.json"
+            && canonical(parent).is_ok_and(|real| names_state_file(&real.join(name)))
+    }
+}
+
+impl ConfigFile {
+    /// The file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manifest => "skills-manifest.json",
+            Self::Requirements => "iteration-requirements.json",
+            Self::Workflows => "workflows.json",
+            Self::ArtifactPaths => "artifact-paths.json",
+        }
+    }
+
+    /// The kind of fault when it cannot be read.
+    pub fn unreadable(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest-unreadable",
+            Self::Requirements => "requirements-unreadable",
+            Self::Workflows => "workflows-unreadable",
+            Self::ArtifactPaths => "artifact-paths-unreadable",
+        }
+    }
+}
+
+impl ProjectId {
+    /// An id that is safe to put in a path.
+    pub fn new(id: &str) -> Option<Self> {
+        let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
+        let ok = id.len() <= 64
+            && id.bytes().all(safe)
+            && id.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+        ok.then(|| Self(id.to_owned()))
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Which project of the monorepo an event belongs to: `ISDLC_PROJECT`, else the registered
+    /// path that holds `cwd`, else the default.
+    pub fn resolve(
+        monorepo: &str,
+        root: &Path,
+        cwd: Option<&Path>,
+        wanted: Option<&str>,
+    ) -> Result<Option<Self>, Fault> {
+        let checked = |id: &str, from: &str| {
+            Self::new(id).map(Some).ok_or_else(|| {
+                Fault::new(
+                    "monorepo-project",
+                    format!("{from} names the project {id:?}, which is no id: use letters, digits, '.', '_' and '-'"),
+                )
+            })
+        };
+        if let Some(id) = wanted {
+            return checked(id, "ISDLC_PROJECT");
+        }
+        let config = Object::parse(monorepo).map_err(|error| {
+            Fault::new(
+                "monorepo-corrupt",
+                format!("monorepo.json cannot be read: {error}"),
+            )
+        })?;
+        let inside = cwd.and_then(|cwd| within(root, cwd));
+        let projects = config.object("projects").unwrap_or_default();
+        let mut best: Option<(usize, String)> = None;
+        for (id, entry) in projects.iter() {
+            let Some(path) = entry.get("path").and_then(super::json::Node::str) else {
+                continue;
+            };
+            let path = lexical(Path::new(path.trim_end_matches('/')));
+            let length = path.components().count();
+            let holds = inside
+                .as_deref()
+                .is_some_and(|inside| inside.starts_with(&path));
+            if length > 0 && holds && best.as_ref().is_none_or(|(longest, _)| length > *longest) {
+                best = Some((length, id.to_owned()));
+            }
+        }
+        match best {
+            Some((_, id)) => checked(&id, "monorepo.json"),
+            None => match config.get("default_project").filter(|id| id.truthy()) {
+                // A number taken for "none" would switch every guard off.
+                Some(id) => checked(&id.str().unwrap_or(id.text().into()), "monorepo.json"),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+/// Where in `root` the directory `cwd` is, by its text, else by what it leads to: the agent may
+/// have gone there by another name of the root.
+fn within(root: &Path, cwd: &Path) -> Option<PathBuf> {
+    if let Ok(inside) = lexical(cwd).strip_prefix(root) {
+        return Some(inside.to_owned());
+    }
+    let (root, cwd) = (canonical(root).ok()?, canonical(cwd).ok()?);
+    cwd.strip_prefix(root).ok().map(Path::to_owned)
+}
+
+/// A configured path of an artifact, relative to the root: `docs/` stands for `base`, wherever
+/// the project keeps its documents.
+pub fn under_docs(base: &str, path: &str) -> String {
+    let path = path.trim_start_matches("./");
+    match path.strip_prefix("docs/") {
+        Some(rest) => format!("{base}/{rest}"),
+        None => path.to_owned(),
+    }
+}
+
+/// Whether a relative path from a file or a name stays below the directory it is joined to.
+pub fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components().peekable();
+    parts.peek().is_some()
+        && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// The path with the links of its directories followed, as far as they exist.
+pub fn real(path: &Path) -> PathBuf {
+    let path = lexical(path);
+    let existing = path
+        .ancestors()
+        .find_map(|above| Some((above, canonical(above).ok()?)));
+    match existing {
+        Some((above, real)) => match path.strip_prefix(above) {
+            Ok(below) if !below.as_os_str().is_empty() => real.join(below),
+            // Joined with nothing, a file's path would end like that of a directory.
+            Ok(_) | Err(_) => real,
+        },
+        None => path,
+    }
+}
+
+/// Resolves `.`, `..` and doubled slashes without asking the file system.
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => match out.components().next_back() {
+                Some(Component::Normal(_)) => drop(out.pop()),
+                Some(Component::RootDir | Component::Prefix(_)) => {}
+                Some(Component::CurDir | Component::ParentDir) | None => out.push(part),
+            },
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => out.push(part),
+        }
+    }
+    out
+}
+
+/// `…/.isdlc/state.json`, `…/.isdlc/projects/<id>/state.json`, and the same under
+/// `.tollgate/workflow`. Backslashes count, as in paths that a Windows agent writes.
+fn names_state_file(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let mut parts = text
+        .rsplit(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".");
+    if parts.next() != Some("state.json") {
+        return false;
+    }
+    let (first, second, third) = (parts.next(), parts.next(), parts.next());
+    let is_home = |name: Option<&str>, above: Option<&str>| {
+        name == Some(".isdlc") || (name == Some("workflow") && above == Some(".tollgate"))
+    };
+    is_home(first, second) || (second == Some("projects") && is_home(third, parts.next()))
+}
+
+/// The root of the worktree that `here` lies in, if it is another one of the repository that
+/// `started` belongs to.
+fn other_worktree(started: &Path, here: &Path) -> Option<PathBuf> {
+    let there = Repository::discover(here)?;
+    let home = Repository::discover(started)?;
+    let other = there.work_tree != home.work_tree && there.same_repository(&home);
+    other.then_some(there.work_tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_files_are_known_by_every_spelling() {
+        for yes in [
+            ".isdlc/state.json",
+            "/p/.isdlc/state.json",
+            "/p/.isdlc//state.json",
+            "/p/.isdlc/./state.json",
+            "/p/.isdlc/projects/api/state.json",
+            "/p/.isdlc/projects/a/../../state.json",
+            r"C:\p\.isdlc\state.json",
+            r"C:\p\.isdlc\projects\api\state.json",
+            "/p/.tollgate/workflow/state.json",
+        ] {
+            assert!(names_state_file(&lexical(Path::new(yes))), "{yes}");
+        }
+        for no in [
+            "state.json",
+            "/p/isdlc/state.json",
+            "/p/.isdlc/x/state.json",
+            "/p/.isdlc/state.json.bak",
+        ] {
+            assert!(!names_state_file(&lexical(Path::new(no))), "{no}");
+        }
+    }
+
+    #[test]
+    fn paths_are_resolved_by_their_text() {
+        for (path, expected) in [
+            ("/a/./b//c/../d", "/a/b/d"),
+            ("../../etc", "../../etc"),
+            ("a/../../b", "../b"),
+            ("/../x", "/x"),
+        ] {
+            assert_eq!(lexical(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn e8_project_ids_cannot_leave_their_directory() {
+        for bad in [
+            "../../../escape",
+            "..",
+            "",
+            "a/b",
+            ".hidden",
+            &"x".repeat(65),
+            "a\0b",
+        ] {
+            assert_eq!(ProjectId::new(bad), None, "{bad:?}");
+        }
+        assert!(ProjectId::new("api-service_2.0").is_some());
+        let fault = ProjectId::resolve("{}", Path::new("/p"), None, Some("../..")).unwrap_err();
+        assert_eq!(fault.kind, "monorepo-project");
+    }
+
+    #[test]
+    fn ac_007e_documents_of_a_monorepos_project_have_their_own_place() {
+        let api = ProjectId::new("api").unwrap();
+        let at = |location: &str, path: &str| {
+            let config = format!(
+                r#"{{"docs_location":"{location}","projects":{{"api":{{"path":"{path}"}}}}}}"#
+            );
+            Layout::docs_base(Some(&api), Some(&config))
+        };
+        assert_eq!(at("root", "apps/api"), "docs/api");
+        assert_eq!(at("project", "apps/api/"), "apps/api/docs");
+        assert_eq!(at("project", "../../etc"), "docs/api");
+        assert_eq!(Layout::docs_base(None, None), "docs");
+    }
+
+    #[test]
+    fn a_monorepo_project_is_the_longest_registered_path() {
+        let config = r#"{"default_project":"web","projects":{
+            "apps":{"path":"apps/"},"api":{"path":"apps/api"},"web":{"path":"apps/web"}}}"#;
+        let at = |cwd: &str| {
+            let id = ProjectId::resolve(config, Path::new("/p"), Some(Path::new(cwd)), None);
+            id.unwrap().unwrap().0
+        };
+        assert_eq!(at("/p/apps/api/src"), "api");
+        assert_eq!(at("/p/apps/api"), "api");
+        assert_eq!(at("/p/apps/api-x"), "apps");
+        assert_eq!(at("/p/docs"), "web");
+        assert_eq!(at("/elsewhere"), "web");
+    }
+}

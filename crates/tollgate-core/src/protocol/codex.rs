@@ -1,0 +1,63 @@
+//! Codex CLI.
+//!
+//! One key it does not know voids the whole answer and the tool runs, so only what its schema
+//! names for the event is said: no `additionalContext` beside a decision, nothing nested at a
+//! stop. A deny needs a reason that is not empty. What begins and ends a session names neither
+//! turn nor, at the end, model; there its transcript's name tells (measured with 0.166.0).
+
+use serde_json::{Map, Value};
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, say};
+use crate::verdict::Outcome;
+use tollgate_store::json::Node;
+
+/// Events at which a block is heard.
+pub(super) const BLOCKABLE: &[EventKind] = &[
+    EventKind::PreTool,
+    EventKind::PostTool,
+    EventKind::Prompt,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+];
+
+/// Events whose answer may carry `additionalContext`, which the model reads.
+const TAKE_CONTEXT: &[EventKind] = &[
+    EventKind::PreTool,
+    EventKind::PostTool,
+    EventKind::Prompt,
+    EventKind::SessionStart,
+];
+
+pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+    let path = asker.object.get("transcript_path").and_then(Node::str);
+    let is_rollout = path.is_some_and(|path| {
+        let name = path.rsplit(['/', '\\']).next();
+        name.is_some_and(|name| name.starts_with("rollout-"))
+    });
+    // Claude Code names no permission mode when a session begins.
+    let is_start = asker.name == "SessionStart" && asker.has("permission_mode");
+    is_rollout || ((asker.has("turn_id") || is_start) && asker.has("model"))
+}
+
+pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    if let Some(report) = &outcome.block {
+        if event.kind == EventKind::PreTool {
+            let mut deny = Map::new();
+            say::put(&mut deny, "hookEventName", Some(event.kind.as_str()));
+            say::put(&mut deny, "permissionDecision", Some("deny"));
+            let reason = say::reason(report);
+            say::put(&mut deny, "permissionDecisionReason", Some(reason));
+            object.insert("hookSpecificOutput".to_owned(), Value::Object(deny));
+        } else {
+            say::block(&mut object, "block", say::reason(report));
+        }
+    }
+    if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
+        say::tell(&mut object, event.kind.as_str(), outcome);
+    } else {
+        say::put(&mut object, "systemMessage", say::only_channel(outcome));
+    }
+    say::print(&object)
+}

@@ -1,0 +1,118 @@
+//! Cursor.
+//!
+//! Text on stdout that is not JSON blocks the action "for safety", the exit code means nothing at
+//! a stop, and an `allow` or `ask` would override what the person set. So before a tool it is
+//! told "deny" or nothing.
+
+use std::borrow::Cow;
+
+use serde_json::Map;
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, Tool, say, tool};
+use crate::verdict::Outcome;
+use tollgate_store::json::{Node, Object};
+
+/// Events at which a block is heard.
+pub(super) const BLOCKABLE: &[EventKind] = &[
+    EventKind::PreTool,
+    EventKind::Prompt,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+];
+
+pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+    asker.has("cursor_version") || asker.has("conversation_id")
+}
+
+/// The events that are a tool call themselves, and the tool they are.
+const FLAT: &[(&str, &str)] = &[
+    ("beforeShellExecution", "Shell"),
+    ("afterShellExecution", "Shell"),
+    ("beforeReadFile", "Read"),
+    ("afterFileEdit", "Edit"),
+];
+
+/// The tool call of an event without a `tool_name`.
+pub(super) fn tool<'a>(
+    problems: &mut Vec<String>,
+    object: &Object<'a>,
+    event: &str,
+) -> Option<Tool<'a>> {
+    let kind = EventKind::from_name(event);
+    let Some((_, name)) = FLAT.iter().find(|(known, _)| *known == event) else {
+        return tool::read(problems, object, kind, Vec::new());
+    };
+    let mut tool = tool::read_flat(problems, object, kind, name);
+    tool.result = object.get("output");
+    Some(tool)
+}
+
+/// What Cursor says in its own way.
+pub(super) fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
+    if let Some(id) = object.str("conversation_id").filter(|id| !id.is_empty()) {
+        event.session = Some(id);
+    }
+    if event.cwd.is_none() {
+        event.cwd = object
+            .get("workspace_roots")
+            .and_then(Node::array)
+            .and_then(|roots| roots.first()?.str())
+            .filter(|root| !root.is_empty());
+    }
+    if let Some(count) = object.get("loop_count").and_then(Node::f64) {
+        event.stop_hook_active |= count > 0.0;
+    }
+    if let Some(result) = object.get("result_json")
+        && let Some(tool) = &mut event.tool
+    {
+        tool.result = tool.result.or(Some(result));
+    }
+    // A stop that the person or an error made is no claim that the work is done. Claude Code
+    // does not report it as a stop at all.
+    let status = object.str("status").unwrap_or(Cow::Borrowed("completed"));
+    let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
+    if is_stop && status != "completed" {
+        event.kind = EventKind::Other;
+    }
+}
+
+pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let mut object = Map::new();
+    let mut stderr = say::log(outcome);
+    if let Some(report) = &outcome.block {
+        let reason = say::reason(report);
+        match event.kind {
+            EventKind::PreTool => {
+                say::put(&mut object, "permission", Some("deny"));
+                say::put(&mut object, "user_message", Some(reason.clone()));
+                say::put(&mut object, "agent_message", Some(reason));
+            }
+            EventKind::Prompt => {
+                say::put(&mut object, "continue", Some(false));
+                say::put(&mut object, "user_message", Some(reason));
+            }
+            EventKind::Stop
+            | EventKind::SubagentStop
+            | EventKind::PostTool
+            | EventKind::PostToolFailure
+            | EventKind::SessionStart
+            | EventKind::SessionEnd
+            | EventKind::Other => say::put(&mut object, "followup_message", Some(reason)),
+        }
+    }
+    let takes_context = matches!(
+        event.kind,
+        EventKind::PostTool
+            | EventKind::PostToolFailure
+            | EventKind::Prompt
+            | EventKind::SessionStart
+    );
+    if takes_context {
+        say::put(&mut object, "additional_context", say::context(outcome));
+        stderr = say::fault_lines(&outcome.faults);
+    }
+    let mut answer = say::print(&object);
+    answer.stderr = stderr;
+    answer
+}

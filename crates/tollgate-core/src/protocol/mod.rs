@@ -1,0 +1,318 @@
+//! Bytes to events, outcomes to bytes: the only code that knows an agent's field names, exit
+//! codes and quirks.
+//!
+//! [`parse()`] turns what an agent sends into one neutral [`Event`], [`answer`] turns an
+//! [`Outcome`] into what that agent understands. One file per agent: how it is recognised, what
+//! is peculiar about its events, and what it must be answered.
+//!
+//! What this deliberately does not do: decide anything. It also never answers "allow" in words:
+//! every agent takes silence for that, and the word would override the person's own settings.
+
+mod after;
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+pub mod gauntlet;
+mod gemini;
+mod isdlc;
+mod name;
+mod parse;
+mod patch;
+mod result;
+mod say;
+mod taskie;
+mod tool;
+
+use std::borrow::Cow;
+
+use crate::verdict::{Fault, Outcome};
+use tollgate_store::json::Node;
+
+pub use after::After;
+pub use parse::{NotAnEvent, parse};
+pub use result::{Exit, Output};
+pub use say::REASON_LIMIT;
+
+/// What goes back to the agent about an event.
+///
+/// Stdout is empty or exactly one JSON object and a newline, whatever the outcome.
+pub fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+    let outcome = &sayable(event, outcome);
+    match event.wire {
+        Wire::Claude => claude::answer(event, outcome),
+        Wire::Codex => codex::answer(event, outcome),
+        Wire::Gemini => gemini::answer(event, outcome),
+        Wire::Copilot => copilot::answer(event, outcome),
+        Wire::Cursor => cursor::answer(event, outcome),
+        Wire::Isdlc => isdlc::answer(event, outcome),
+        Wire::Taskie => taskie::answer(outcome),
+        Wire::Gauntlet => gauntlet::answer(outcome),
+    }
+}
+
+/// A block that the agent does not take at this event becomes its first warning, so that what it
+/// says is not lost.
+fn sayable<'o>(event: &Event<'_>, outcome: &'o Outcome) -> Cow<'o, Outcome> {
+    let blockable = match event.wire {
+        Wire::Claude => claude::BLOCKABLE,
+        Wire::Codex => codex::BLOCKABLE,
+        Wire::Gemini => gemini::BLOCKABLE,
+        Wire::Copilot => copilot::BLOCKABLE,
+        Wire::Cursor => cursor::BLOCKABLE,
+        Wire::Isdlc | Wire::Taskie | Wire::Gauntlet => return Cow::Borrowed(outcome),
+    };
+    if outcome.block.is_none() || blockable.contains(&event.kind) {
+        return Cow::Borrowed(outcome);
+    }
+    let mut outcome = outcome.clone();
+    let block = outcome.block.take();
+    outcome.warnings.splice(0..0, block);
+    Cow::Owned(outcome)
+}
+
+/// What goes back when the event could not be read: the agent goes on, the person is told.
+///
+/// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
+/// Codex throws away what has a key it does not know.
+pub fn answer_unparsed(wire: Option<Wire>, faults: &[Fault]) -> Answer {
+    match wire {
+        Some(Wire::Claude | Wire::Codex | Wire::Gemini) => say::to_person(faults),
+        Some(Wire::Taskie) => taskie::unread(faults),
+        Some(Wire::Gauntlet) => gauntlet::unread(faults),
+        Some(Wire::Copilot | Wire::Cursor | Wire::Isdlc) | None => Answer {
+            stderr: say::fault_lines(faults),
+            ..Answer::default()
+        },
+    }
+}
+
+/// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
+/// specifications themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// Claude Code
+    Claude,
+    /// Codex CLI
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// GitHub Copilot CLI
+    Copilot,
+    /// Cursor
+    Cursor,
+    /// a bare event of specifications 000 and 004
+    Isdlc,
+    /// a bare stop of specification 002
+    Taskie,
+    /// a bare stop of specification 003
+    Gauntlet,
+}
+
+/// What an event is, whatever the agent calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// a tool is about to run
+    PreTool,
+    /// a tool ran
+    PostTool,
+    /// a tool ran and failed
+    PostToolFailure,
+    /// the person (or a machine) prompts the agent
+    Prompt,
+    /// the agent wants to end its turn
+    Stop,
+    /// a sub-agent wants to end
+    SubagentStop,
+    /// a session begins
+    SessionStart,
+    /// a session ends
+    SessionEnd,
+    /// an event that no guard looks at
+    Other,
+}
+
+/// What an agent is about to do, has done, or asks.
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    /// Whose dialect it came in, and the answer goes out in.
+    pub wire: Wire,
+    /// What it is.
+    pub kind: EventKind,
+    /// The agent's own name of the event; answers repeat it.
+    pub name: Cow<'a, str>,
+    /// Whether anybody said what event it is. A bare event of the specifications does not.
+    pub is_named: bool,
+    /// The session, where the agent tells it.
+    pub session: Option<Cow<'a, str>>,
+    /// The prompt or turn within the session.
+    pub prompt_id: Option<Cow<'a, str>>,
+    /// The directory the agent works in.
+    pub cwd: Option<Cow<'a, str>>,
+    /// Set inside a sub-agent only.
+    pub agent_id: Option<Cow<'a, str>>,
+    /// The permission mode, for example `plan`.
+    pub permission_mode: Option<Cow<'a, str>>,
+    /// The kind of the sub-agent that acts, or of the whole session.
+    pub agent_type: Option<Cow<'a, str>>,
+    /// Whether this stop follows a stop that a hook blocked.
+    pub stop_hook_active: bool,
+    /// How many sub-agents still work in the background at a stop. A shell in the background, such
+    /// as a development server, may run for ever and is none of them.
+    pub working_subagents: usize,
+    /// The agent's last words at a stop, decoded on demand.
+    pub last_message: Option<Node<'a>>,
+    /// What the person asks, for prompt events.
+    pub prompt: Option<Cow<'a, str>>,
+    /// The tool call, for tool events.
+    pub tool: Option<Tool<'a>>,
+    /// Fields that have a wrong type, in words: "`tool_input.command` is an array".
+    pub problems: Vec<String>,
+}
+
+impl<'a> Event<'a> {
+    /// An event of which nothing but its kind is known.
+    pub fn new(wire: Wire, kind: EventKind) -> Self {
+        Self {
+            wire,
+            kind,
+            name: Cow::Borrowed(kind.as_str()),
+            is_named: false,
+            session: None,
+            prompt_id: None,
+            cwd: None,
+            agent_id: None,
+            permission_mode: None,
+            agent_type: None,
+            stop_hook_active: false,
+            working_subagents: 0,
+            last_message: None,
+            prompt: None,
+            tool: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// What is wrong with the event, for the person: a guard that looks at such a field could not
+    /// decide.
+    pub fn faults(&self) -> impl Iterator<Item = Fault> {
+        self.problems
+            .iter()
+            .map(|problem| Fault::new("event-field", format!("in the agent's event, {problem}")))
+    }
+
+    /// The files a tool event writes, as the agent wrote their names (they may be relative).
+    pub fn files(&self) -> Vec<Cow<'a, str>> {
+        self.tool.as_ref().map(Tool::files).unwrap_or_default()
+    }
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug)]
+pub struct Tool<'a> {
+    /// The agent's own name of the tool.
+    pub name: Cow<'a, str>,
+    /// The call's id, where the agent tells it.
+    pub id: Option<Cow<'a, str>>,
+    /// What it does.
+    pub call: ToolCall<'a>,
+    /// What came of it, after the fact. See [`Tool::result_text`].
+    pub result: Option<Node<'a>>,
+    /// Whether the input asks for it to go on in the background.
+    pub background: bool,
+    /// Files the input names besides that of [`Tool::call`]: a duplicate key, an edit with a
+    /// path of its own. See [`Tool::files`].
+    pub more_files: Vec<Cow<'a, str>>,
+}
+
+/// What a tool call does.
+#[derive(Clone, Debug)]
+pub enum ToolCall<'a> {
+    /// runs a shell command
+    Shell {
+        /// the command line
+        command: Cow<'a, str>,
+    },
+    /// writes a whole file
+    Write {
+        /// the file
+        path: Cow<'a, str>,
+        /// its new content, if the call carries it; decoded on demand (it can be megabytes)
+        content: Option<Node<'a>>,
+    },
+    /// replaces text in a file
+    Edit {
+        /// the file
+        path: Cow<'a, str>,
+        /// the replacements, in order
+        edits: Vec<Replacement<'a>>,
+    },
+    /// applies a patch in Codex's `*** Begin Patch` format
+    Patch {
+        /// the patch
+        text: Cow<'a, str>,
+    },
+    /// removes a file
+    Delete {
+        /// the file
+        path: Cow<'a, str>,
+    },
+    /// changes a cell of a notebook
+    Notebook {
+        /// the notebook
+        path: Cow<'a, str>,
+    },
+    /// hands work to a sub-agent (`Task`, `Agent`, `spawn_agent`)
+    Delegate {
+        /// which sub-agent
+        agent: Cow<'a, str>,
+        /// what it is told
+        prompt: Cow<'a, str>,
+        /// the short description
+        description: Cow<'a, str>,
+    },
+    /// loads a skill or slash command
+    Skill {
+        /// its name
+        name: Cow<'a, str>,
+        /// its arguments
+        args: Cow<'a, str>,
+        /// prompt text, where a caller gives it
+        prompt: Cow<'a, str>,
+    },
+    /// anything else
+    Other,
+}
+
+/// One replacement of an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement<'a> {
+    /// the text to find
+    pub old: Cow<'a, str>,
+    /// the text to put there
+    pub new: Cow<'a, str>,
+    /// every occurrence, or the first
+    pub all: bool,
+}
+
+/// What the caller knows besides the bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints<'a> {
+    /// `--wire`
+    pub wire: Option<Wire>,
+    /// `--event`: the name of the event where the bytes do not tell it
+    pub event: Option<&'a str>,
+    /// Gemini's variables are set
+    pub gemini_env: bool,
+}
+
+/// What goes back to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The decision and nothing else.
+    pub stdout: String,
+    /// What a person or a debug log reads.
+    pub stderr: String,
+    /// 0, or 2 where only that blocks.
+    pub exit: u8,
+}

@@ -1,0 +1,250 @@
+//! Writing down what was decided about an event, for those who ask later.
+//!
+//! Blocks, warnings and faults go to the journal; blocks and warnings also to the
+//! specification's `hook-activity.log` where a project has one. An allowed event leaves no
+//! trace and costs nothing.
+
+pub mod activity;
+pub mod excerpt;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::project::Layout;
+use crate::protocol::{Event, Wire};
+use crate::verdict::{Fault, Finding, Outcome, Report};
+use activity::{Activity, ActivityLog};
+use tollgate_store::journal::{Decision, Draft, Entry, Journal};
+use tollgate_store::kept::Kept;
+
+/// The event that a record is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    session: Option<&'a str>,
+    prompt: Option<&'a str>,
+    call: Option<&'a str>,
+    trace: Option<&'a str>,
+    took: Option<Duration>,
+    event: Option<&'a str>,
+    tool: Option<&'a str>,
+    wire: Option<Wire>,
+    input: Option<&'a str>,
+    state: Option<&'a str>,
+    project: Option<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    /// A record about an event.
+    pub fn of(event: &'a Event<'a>) -> Self {
+        Self {
+            session: event.session.as_deref(),
+            prompt: event.prompt_id.as_deref(),
+            call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
+            trace: None,
+            took: None,
+            event: Some(&event.name),
+            tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
+            wire: Some(event.wire),
+            input: None,
+            state: None,
+            project: None,
+        }
+    }
+
+    /// A record about an event that could not be read.
+    pub fn unread(wire: Option<Wire>) -> Self {
+        Self {
+            session: None,
+            prompt: None,
+            call: None,
+            trace: None,
+            took: None,
+            event: None,
+            tool: None,
+            wire,
+            input: None,
+            state: None,
+            project: None,
+        }
+    }
+
+    /// With the texts of the event and of the state it met. Of those that are blocked or warned
+    /// about, enough is kept to explain it.
+    #[must_use]
+    pub fn about(self, input: &'a str, state: Option<&'a str>) -> Self {
+        let input = Some(input);
+        Self {
+            input,
+            state,
+            ..self
+        }
+    }
+
+    /// With the project of a monorepo whose state it is about.
+    #[must_use]
+    pub fn in_project(self, project: Option<&'a str>) -> Self {
+        Self { project, ..self }
+    }
+
+    /// With the agent's own trace, where it tells it.
+    #[must_use]
+    pub fn within(self, trace: Option<&'a str>) -> Self {
+        Self { trace, ..self }
+    }
+
+    /// With how long the decision took.
+    #[must_use]
+    pub fn after(self, took: Duration) -> Self {
+        Self {
+            took: Some(took),
+            ..self
+        }
+    }
+
+    /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
+    /// that this session was told about before are taken out of it, so that a broken file is
+    /// one message and not one per event.
+    pub fn write(self, layout: &Layout, outcome: &mut Outcome, now: Timestamp) {
+        let journal = Journal::new(layout.local());
+        let log = layout.activity_log().map(ActivityLog::new);
+        let mut failed = None;
+        let mut keep = |result: std::io::Result<()>| {
+            if let Err(error) = result {
+                failed = Some(error);
+            }
+        };
+        let mut lines = Vec::new();
+        let reports = outcome
+            .warnings
+            .iter()
+            .map(|report| (Decision::Warn, report));
+        let block = outcome.block.iter().map(|report| (Decision::Block, report));
+        for report in &outcome.notes {
+            if let Some(log) = &log {
+                keep(log.append(now, &activity(noted(report), report)));
+            }
+        }
+        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+        let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
+        // What cannot be kept cannot be explained later; that is no fault of the decision.
+        let state = self
+            .state
+            .filter(|_| is_finding)
+            .and_then(|text| Kept::states(&layout.local()).keep(text).ok());
+        for (decision, report) in reports.chain(block) {
+            let line = Entry {
+                input: input.as_ref(),
+                state: state.as_deref(),
+                ..self.entry(now, decision, report)
+            };
+            lines.push(line.draft());
+            if let Some(log) = &log {
+                let event = match decision {
+                    Decision::Block => "block",
+                    Decision::Warn => "warn",
+                    Decision::Fault => "error",
+                    Decision::Change | Decision::Record => "change",
+                    Decision::Gate => "gate",
+                    Decision::Review => "review",
+                };
+                keep(log.append(now, &activity(event, report)));
+            }
+        }
+        for change in &outcome.changes {
+            let line = Entry {
+                code: Some(change.code),
+                reason: Some(&change.text),
+                ..self.history(change, &self.blank(now, Decision::Change))
+            };
+            lines.push(line.draft());
+        }
+        // The journal remembers what this session was told.
+        let told: Vec<bool> = outcome
+            .faults
+            .iter()
+            .map(|fault| {
+                self.session
+                    .is_some_and(|session| journal.has_fault(session, fault.kind, &fault.text))
+            })
+            .collect();
+        for fault in &outcome.faults {
+            let line = Entry {
+                code: Some(fault.kind),
+                reason: Some(&fault.text),
+                ..self.blank(now, Decision::Fault)
+            };
+            lines.push(line.draft());
+        }
+        // All at one turn: were the journal's lock busy, each line alone would be waited for.
+        let lines: std::io::Result<Vec<Draft>> = lines.into_iter().collect();
+        keep(lines.and_then(|lines| journal.append_all(&lines)));
+        let mut told = told.into_iter();
+        outcome.faults.retain(|_| !told.next().unwrap_or(false));
+        if let Some(error) = failed {
+            let text = format!(
+                "the journal in {} cannot be written: {error}",
+                layout.local().display()
+            );
+            outcome.faults.push(Fault::new("journal-unwritable", text));
+        }
+    }
+
+    fn entry<'e>(&'e self, now: Timestamp, decision: Decision, report: &'e Report) -> Entry<'e> {
+        let finding = &report.finding;
+        Entry {
+            guard: Some(report.guard),
+            code: Some(finding.code),
+            phase: finding.phase.as_deref(),
+            agent: finding.agent.as_deref(),
+            reason: Some(&finding.reason),
+            ..self.history(finding, &self.blank(now, decision))
+        }
+    }
+
+    /// The entry with what became of the state, if the finding is about that.
+    fn history<'e>(&'e self, finding: &'e Finding, entry: &Entry<'e>) -> Entry<'e> {
+        let Some(state) = &finding.state else {
+            return *entry;
+        };
+        Entry {
+            project: self.project,
+            version: Some(state.version),
+            patch: state.patch.as_ref(),
+            undone: state.undone.as_ref(),
+            ..*entry
+        }
+    }
+
+    fn blank(&self, now: Timestamp, decision: Decision) -> Entry<'_> {
+        Entry {
+            session: self.session,
+            prompt: self.prompt,
+            call: self.call,
+            trace: self.trace,
+            took: self.took,
+            event: self.event,
+            tool: self.tool,
+            wire: self.wire.map(Wire::as_str),
+            ..Entry::new(now, decision)
+        }
+    }
+}
+
+/// What the specification's log calls a note.
+fn noted(report: &Report) -> &'static str {
+    match report.finding.code {
+        "PLC-100" => "same-phase-bypass",
+        _ => "self-heal",
+    }
+}
+
+fn activity<'a>(event: &'a str, report: &'a Report) -> Activity<'a> {
+    Activity {
+        hook: Some(report.guard),
+        event: Some(event),
+        phase: report.finding.phase.as_deref(),
+        agent: report.finding.agent.as_deref(),
+        reason: Some(&report.finding.reason),
+    }
+}

@@ -1,0 +1,565 @@
+//! All that a guard may look at.
+//!
+//! Each fact is read when the first guard asks for it, and at most once per event. [`Sources`]
+//! owns the texts, [`Scene`] the views that borrow from them. A fact that cannot be read is a
+//! [`Fault`]: the guard sees nothing and allows, and the fault is told.
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::configs::Configs;
+use crate::env::Env;
+use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
+use crate::protocol::{Event, Tool, ToolCall};
+use crate::shell::{self, Survey};
+pub use crate::text_file::MAX_FILE;
+use crate::text_file::read;
+use crate::verdict::Fault;
+use crate::workflow::delegation::{self, Delegation};
+use crate::workflow::manifest::Manifest;
+use crate::workflow::requirements::Requirements;
+use crate::workflow::state::{State, Workflow};
+use tollgate_store::json::{Node, Object};
+use tollgate_store::store::Store;
+
+/// The texts behind a scene, each read at most once.
+#[derive(Debug)]
+pub struct Sources {
+    layout: Layout,
+    env: Env,
+    cwd: Option<PathBuf>,
+    monorepo: OnceCell<Result<Option<String>, Fault>>,
+    project: OnceCell<Result<Option<ProjectId>, Fault>>,
+    state: OnceCell<Result<Option<String>, Fault>>,
+    configs: Configs,
+    now: Timestamp,
+    ask_git: Option<AskGit>,
+    ask_changes: Option<AskChanges>,
+    ask_work: Option<AskWork>,
+    ask_settings: Option<AskSettings>,
+}
+
+/// The branch checked out in a directory, from git itself. Deciding starts no process, so
+/// whoever can hands this in; it is asked only for repositories that files do not tell
+/// (reftable).
+pub type AskGit = fn(&Path) -> Option<String>;
+
+/// The files that differ from where the branch left another (its name, if the workflow knows
+/// it), relative to the directory: committed, staged, changed or new. Only git can tell.
+pub type AskChanges = fn(&Path, Option<&str>) -> Result<Vec<String>, String>;
+
+/// The work as it is, from git: only where tests passed, and at the gate behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct AskWork {
+    /// The name of the tree that all files in a project together are.
+    pub tree: fn(&Layout) -> Result<String, String>,
+    /// The files that differ from such a tree, relative to the project.
+    pub since: fn(&Layout, &str) -> Result<Vec<String>, String>,
+}
+
+/// What the agents' settings say about Tollgate. That takes parsers which deciding an event
+/// otherwise does without, so whoever has them hands this in; it is asked only about a file that
+/// is named like one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct AskSettings {
+    /// Every file that an agent takes hooks from, in the project and in the person's home.
+    pub files: fn(&Layout, &Env) -> Vec<PathBuf>,
+    /// How a change would take Tollgate out of such a file, in words; nothing if it would not.
+    pub loss: fn(&Layout, &Env, &SettingsChange<'_>) -> Option<String>,
+}
+
+/// What would become of a settings file.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsChange<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// What is in it; nothing if there is no file.
+    pub before: Option<&'a str>,
+    /// What will be in it; nothing if none of it stays.
+    pub after: Option<&'a str>,
+}
+
+/// One event and the facts around it.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The event.
+    pub event: &'a Event<'a>,
+    sources: &'a Sources,
+    state: OnceCell<Option<State<'a>>>,
+    manifest: OnceCell<Manifest<'a>>,
+    configs: [OnceCell<Option<Object<'a>>>; 3],
+    delegation: OnceCell<Delegation>,
+    requirements: OnceCell<Option<Requirements<'a>>>,
+    survey: OnceCell<Option<Survey>>,
+    faults: RefCell<Vec<Fault>>,
+}
+
+impl Sources {
+    /// The sources of an event that happens now in `cwd`.
+    pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>, now: Timestamp) -> Self {
+        Self {
+            layout,
+            env,
+            cwd,
+            monorepo: OnceCell::new(),
+            project: OnceCell::new(),
+            state: OnceCell::new(),
+            configs: Configs::default(),
+            now,
+            ask_git: None,
+            ask_changes: None,
+            ask_work: None,
+            ask_settings: None,
+        }
+    }
+
+    /// The same, with a way to ask git.
+    #[must_use]
+    pub fn asking_git(self, ask_git: AskGit) -> Self {
+        Self {
+            ask_git: Some(ask_git),
+            ..self
+        }
+    }
+
+    /// The same, with a way to find what changed.
+    #[must_use]
+    pub fn asking_changes(self, ask_changes: AskChanges) -> Self {
+        Self {
+            ask_changes: Some(ask_changes),
+            ..self
+        }
+    }
+
+    /// The same, with a way to name the work as it is.
+    #[must_use]
+    pub fn asking_work(self, ask_work: AskWork) -> Self {
+        Self {
+            ask_work: Some(ask_work),
+            ..self
+        }
+    }
+
+    /// The same, with a way to read the agents' settings.
+    #[must_use]
+    pub fn asking_settings(self, ask_settings: AskSettings) -> Self {
+        Self {
+            ask_settings: Some(ask_settings),
+            ..self
+        }
+    }
+
+    /// Where things are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The registry of a monorepo's projects.
+    fn monorepo(&self) -> Result<Option<&str>, &Fault> {
+        let text = self
+            .monorepo
+            .get_or_init(|| read(&self.layout.monorepo_file(), "monorepo-unreadable"));
+        text.as_ref().map(Option::as_deref)
+    }
+
+    /// The project of a monorepo that the event belongs to.
+    pub fn project(&self) -> Result<Option<&ProjectId>, &Fault> {
+        let resolved = self.project.get_or_init(|| {
+            let Some(text) = self.monorepo().map_err(Clone::clone)? else {
+                return Ok(None);
+            };
+            let cwd = self.cwd.as_deref().or(self.env.cwd.as_deref());
+            let wanted = self.env.monorepo_project.as_deref();
+            ProjectId::resolve(text, self.layout.root(), cwd, wanted)
+        });
+        resolved.as_ref().map(Option::as_ref)
+    }
+
+    /// The state file the event is about.
+    pub fn state_file(&self) -> PathBuf {
+        self.layout.state_file(self.project().ok().flatten())
+    }
+
+    /// Whether a shell command, started where the event happens, may change one of these files.
+    pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
+        let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
+        let start = shell::Start {
+            dir,
+            home: self.env.home.as_deref(),
+        };
+        let survey = shell::survey(command, start);
+        shell::writes::touches(&survey, files, self.layout.root()) != shell::writes::Touch::None
+    }
+
+    /// What writes the state file the event is about.
+    pub fn store(&self) -> Store {
+        let project = self.project().ok().flatten();
+        Store::new(
+            self.layout.state_file(project),
+            self.layout.store_home(project),
+        )
+    }
+
+    /// Adds entries of the history to the archive beside the state, unless it has them.
+    pub fn remember(&self, entries: &[serde_json::Value]) -> Result<(), String> {
+        let project = self.project().ok().flatten();
+        crate::workflow::archive::remember(&self.layout.archive_file(project), entries)
+    }
+
+    /// The state's text, as the guards saw it.
+    pub fn state_text(&self) -> Option<&str> {
+        self.state().ok().flatten()
+    }
+
+    /// The files that differ from the work as it was.
+    pub fn changed_since(&self, tree: &str) -> Result<Vec<String>, String> {
+        match self.ask_work {
+            Some(ask) => (ask.since)(&self.layout, tree),
+            None => Err("nobody asks git here".to_owned()),
+        }
+    }
+
+    fn state(&self) -> Result<Option<&str>, &Fault> {
+        let text = self.state.get_or_init(|| {
+            let project = self.project().map_err(Clone::clone)?;
+            let file = self.layout.state_file(project);
+            match (read(&file, "state-unreadable")?, project) {
+                // Without this, one line in monorepo.json would switch every guard off.
+                (None, Some(id)) => Err(Fault::new(
+                    "state-missing",
+                    format!(
+                        "the monorepo's project '{}' has no state file at {}: guards that need it are off. Register the right project in monorepo.json, or start a workflow in it",
+                        id.as_str(),
+                        file.display()
+                    ),
+                )),
+                (found, _) => Ok(found),
+            }
+        });
+        text.as_ref().map(Option::as_deref)
+    }
+
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub(crate) fn has_artifact(&self, path: &str) -> bool {
+        let project = self.project().ok().flatten();
+        let monorepo = self.monorepo().ok().flatten();
+        let path = under_docs(&Layout::docs_base(project, monorepo), path);
+        self.layout.root().join(path).is_file()
+    }
+
+    /// A configuration file as a text and as an object, and what is wrong with its places.
+    pub(crate) fn config(&self, file: ConfigFile) -> (Option<(&str, Object<'_>)>, Vec<Fault>) {
+        self.configs.object(&self.layout, file)
+    }
+
+    /// The text of the manifest.
+    pub(crate) fn manifest(&self) -> Result<Option<&str>, Fault> {
+        self.configs.manifest(&self.layout)
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of one event.
+    pub fn new(event: &'a Event<'a>, sources: &'a Sources) -> Self {
+        Self {
+            event,
+            sources,
+            state: OnceCell::new(),
+            manifest: OnceCell::new(),
+            configs: Default::default(),
+            delegation: OnceCell::new(),
+            requirements: OnceCell::new(),
+            survey: OnceCell::new(),
+            faults: RefCell::default(),
+        }
+    }
+
+    /// Where things are.
+    pub fn layout(&self) -> &'a Layout {
+        &self.sources.layout
+    }
+
+    /// The tool call of the event.
+    pub fn tool(&self) -> Option<&'a Tool<'a>> {
+        self.event.tool.as_ref()
+    }
+
+    /// The project's state; nothing if it has none or it cannot be read.
+    pub fn state(&self) -> Option<&State<'a>> {
+        let state = self.state.get_or_init(|| {
+            let text = match self.sources.state() {
+                Ok(text) => text?,
+                Err(fault) => return self.note(fault.clone()),
+            };
+            match State::parse(text) {
+                Ok(state) => Some(state),
+                Err(error) => self.note(Fault::new(
+                    "state-corrupt",
+                    format!(
+                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or mend it by hand",
+                        self.sources.state_file().display()
+                    ),
+                )),
+            }
+        });
+        state.as_ref()
+    }
+
+    /// The workflow that runs, if one does.
+    pub fn workflow(&self) -> Option<&Workflow<'a>> {
+        self.state()?.workflow()
+    }
+
+    /// The phase of the workflow that runs. Without a running workflow there is none.
+    pub fn current_phase(&self) -> Option<Cow<'a, str>> {
+        self.workflow()?;
+        self.state()?.current_phase()
+    }
+
+    /// Who owns which phase. A project without a manifest knows no agents; a new project has
+    /// the built-in ones.
+    pub fn manifest(&self) -> &Manifest<'a> {
+        self.manifest.get_or_init(|| match self.sources.manifest() {
+            Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
+                self.note::<()>(Fault::new(
+                    "manifest-corrupt",
+                    format!("skills-manifest.json cannot be read ({error}): delegations to its agents are not recognised"),
+                ));
+                Manifest::default()
+            }),
+            Ok(None) if !self.layout().is_isdlc() => Manifest::built_in(),
+            Ok(None) => Manifest::default(),
+            Err(fault) => {
+                self.note::<()>(fault);
+                Manifest::default()
+            }
+        })
+    }
+
+    /// A configuration file as an object; nothing if there is none or it cannot be read.
+    pub fn config(&self, file: ConfigFile) -> Option<&Object<'a>> {
+        let [requirements, workflows, artifact_paths] = &self.configs;
+        let cell = match file {
+            ConfigFile::Manifest => return None,
+            ConfigFile::Requirements => requirements,
+            ConfigFile::Workflows => workflows,
+            ConfigFile::ArtifactPaths => artifact_paths,
+        };
+        let config = cell.get_or_init(|| {
+            let (found, faults) = self.sources.config(file);
+            self.faults.borrow_mut().extend(faults);
+            found.map(|(_, object)| object)
+        });
+        config.as_ref()
+    }
+
+    /// What the current phase must have done, with the running workflow's overrides.
+    pub fn requirements(&self) -> Option<&Requirements<'a>> {
+        let requirements = self.requirements.get_or_init(|| {
+            let phase = self.current_phase()?;
+            let kind = self.workflow()?.str("type");
+            let config = self.config(ConfigFile::Requirements)?;
+            Requirements::of(config, kind.as_deref(), &phase)
+        });
+        requirements.as_ref()
+    }
+
+    /// The text of the state file, for guards that compute a new one from it.
+    pub fn state_text(&self) -> Option<&'a str> {
+        self.state()?;
+        self.sources.state().ok().flatten()
+    }
+
+    /// The state file the event is about.
+    pub fn state_file(&self) -> PathBuf {
+        self.sources.state_file()
+    }
+
+    /// What the event's shell command would do.
+    pub fn survey(&self) -> Option<&Survey> {
+        let survey = self.survey.get_or_init(|| {
+            let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
+                return None;
+            };
+            let start = shell::Start {
+                dir: Some(self.start_dir()),
+                home: self.home(),
+            };
+            Some(shell::survey(command, start))
+        });
+        survey.as_ref()
+    }
+
+    /// When the event happens.
+    pub fn now(&self) -> Timestamp {
+        self.sources.now
+    }
+
+    /// What the event's delegation means for the workflow.
+    pub fn delegation(&self) -> &Delegation {
+        self.delegation
+            .get_or_init(|| match self.tool().map(|tool| &tool.call) {
+                Some(ToolCall::Delegate {
+                    agent,
+                    prompt,
+                    description,
+                }) => {
+                    let detect = |known: &[String]| {
+                        delegation::detect(agent, prompt, description, self.manifest(), known)
+                    };
+                    let mut known = self.workflow().map(Workflow::phases).unwrap_or_default();
+                    match detect(&known) {
+                        // Only a key that nobody knows is worth reading the configuration for.
+                        Delegation::UnknownPhase(_) => {
+                            known.extend(self.configured_phases());
+                            detect(&known)
+                        }
+                        found @ (Delegation::None | Delegation::Phase(_)) => found,
+                    }
+                }
+                _ => Delegation::None,
+            })
+    }
+
+    /// The phases that the project's own workflows and requirements name.
+    fn configured_phases(&self) -> Vec<String> {
+        let required = self.config(ConfigFile::Requirements);
+        let required = required.and_then(|config| config.object("phase_requirements"));
+        let required = required.unwrap_or_default();
+        let keys = required.iter().map(|(phase, _)| phase.to_owned());
+        let defined = self.config(ConfigFile::Workflows);
+        let defined = defined.and_then(|config| config.object("workflows"));
+        let defined = defined.unwrap_or_default();
+        let lists = defined
+            .iter()
+            .filter_map(|(_, one)| one.get("phases")?.array());
+        let listed = lists.flatten().filter_map(Node::str).map(Cow::into_owned);
+        keys.chain(listed).collect()
+    }
+
+    /// Where `name`, a document of the workflow, is or belongs.
+    pub fn document(&self, name: &str) -> PathBuf {
+        self.layout()
+            .document(self.sources.project().ok().flatten(), name)
+    }
+
+    /// Where the documents of the work itself are.
+    pub fn docs(&self) -> PathBuf {
+        self.layout().root().join(self.docs_base())
+    }
+
+    /// Whether an artifact of a configured path is there.
+    pub fn has_artifact(&self, path: &str) -> bool {
+        self.sources.has_artifact(path)
+    }
+
+    fn docs_base(&self) -> String {
+        let project = self.sources.project().ok().flatten();
+        let monorepo = self.sources.monorepo().ok().flatten();
+        Layout::docs_base(project, monorepo)
+    }
+
+    /// The files that differ from where the branch left `base`; nothing if nobody can tell.
+    pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
+        match self.sources.ask_changes?(self.layout().root(), base) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!("git cannot tell what changed ({error}): guards that need it are off"),
+            )),
+        }
+    }
+
+    /// The name of the work as it is; nothing if nobody can tell, as without git.
+    pub fn work_tree(&self) -> Option<String> {
+        let ask = self.sources.ask_work?;
+        (ask.tree)(self.layout()).ok()
+    }
+
+    /// The files that differ from the work as it was; nothing if nobody can tell.
+    pub fn changed_since(&self, tree: &str) -> Option<Vec<String>> {
+        match self.sources.changed_since(tree) {
+            Ok(files) => Some(files),
+            Err(error) => self.note(Fault::new(
+                "git-unavailable",
+                format!(
+                    "git cannot tell what changed since the tests passed ({error}): the pass is \
+                     taken as it stands"
+                ),
+            )),
+        }
+    }
+
+    /// Every file that an agent takes hooks from.
+    pub fn settings_files(&self) -> Vec<PathBuf> {
+        let Sources { layout, env, .. } = self.sources;
+        let ask = self.sources.ask_settings;
+        ask.map(|ask| (ask.files)(layout, env)).unwrap_or_default()
+    }
+
+    /// How a change would take Tollgate out of a settings file; nothing if it would not.
+    pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
+        let Sources { layout, env, .. } = self.sources;
+        (self.sources.ask_settings?.loss)(layout, env, change)
+    }
+
+    /// The directory that relative paths and shell commands of the event start from.
+    pub fn start_dir(&self) -> &Path {
+        let cwd = self.sources.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        cwd.unwrap_or_else(|| self.layout().root())
+    }
+
+    /// The person's home directory.
+    pub fn home(&self) -> Option<&Path> {
+        self.sources.env.home.as_deref()
+    }
+
+    /// What Tollgate keeps about the person.
+    pub fn person(&self) -> Option<PathBuf> {
+        Layout::person(&self.sources.env)
+    }
+
+    /// The branch of a repository that only git can read.
+    pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
+        self.sources.ask_git.and_then(|ask| ask(work_tree))
+    }
+
+    /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.
+    pub fn absolute(&self, path: &str) -> PathBuf {
+        let at_home = path.strip_prefix("~/").zip(self.home());
+        lexical(&match at_home {
+            Some((rest, home)) => home.join(rest),
+            None => self.start_dir().join(path),
+        })
+    }
+
+    /// The text of a file that the event touches; nothing if it is absent or unreadable.
+    pub fn file_text(&self, path: &Path) -> Option<String> {
+        match read(path, "state-unreadable") {
+            Ok(text) => text,
+            Err(fault) => self.note(fault),
+        }
+    }
+
+    /// What could not be read so far.
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults.into_inner()
+    }
+
+    fn note<T>(&self, fault: Fault) -> Option<T> {
+        let mut faults = self.faults.borrow_mut();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+        None
+    }
+}

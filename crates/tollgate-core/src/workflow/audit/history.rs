@@ -1,0 +1,146 @@
+//! Workflows that ended: what they leave in the history, and what they must not leave behind.
+
+use serde_json::{Value, json};
+
+use super::{Finding, Scan, found, show};
+use crate::workflow::prune::TRANSIENT;
+use crate::workflow::standing;
+use tollgate_store::edit::Edit;
+
+/// A workflow that is over is not running.
+pub(super) fn ended(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+    let path = ["active_workflow"];
+    let Some(fields) = standing::running(scan.document()) else {
+        return;
+    };
+    let status = fields.get("status").and_then(Value::as_str);
+    let over = matches!(status, Some("completed" | "cancelled" | "finished"));
+    let same = |entry: &Value| {
+        let folder = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let (own, theirs) = (
+            folder(fields.get("artifact_folder")),
+            folder(entry.get("artifact_folder")),
+        );
+        let (began, then) = (
+            folder(fields.get("started_at")),
+            folder(entry.get("started_at")),
+        );
+        own.is_some() && own == theirs && began.is_some() && began == then
+    };
+    let filed = scan
+        .document()
+        .array(&["workflow_history"])
+        .unwrap_or_default()
+        .iter()
+        .any(same);
+    if over || filed {
+        let why = if filed {
+            "it is in the history already".to_owned()
+        } else {
+            format!("its status is {}", show(fields.get("status")))
+        };
+        let what = format!("active_workflow is still there, but {why}");
+        findings.push(found(
+            "AC-010d",
+            &path,
+            what,
+            "set it aside: no workflow is running",
+            scan.put_instead(&path, Value::Null),
+        ));
+    }
+}
+
+/// Without a workflow nothing of one is left.
+pub(super) fn transient(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+    // A project that never ran one has the installer's fields, which mean nothing.
+    let history = scan
+        .document()
+        .array(&["workflow_history"])
+        .unwrap_or_default();
+    if scan.running || (history.is_empty() && scan.get(&[super::SET_ASIDE]).is_none()) {
+        return;
+    }
+    for (key, empty) in TRANSIENT {
+        let Some(value) = scan.get(&[key]) else {
+            continue;
+        };
+        if *value != empty() && !value.is_null() {
+            let what = format!("no workflow is running, but {key} is {}", show(Some(value)));
+            findings.push(found(
+                "AC-010d",
+                &[key],
+                what,
+                "clear it, and keep it aside",
+                scan.put_instead(&[key], empty()),
+            ));
+        }
+    }
+}
+
+/// An entry of the history tells the whole story.
+pub(super) fn entries(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+    let history = scan
+        .document()
+        .array(&["workflow_history"])
+        .unwrap_or_default();
+    for (n, entry) in history.iter().enumerate() {
+        let at = n.to_string();
+        let Some(fields) = entry.as_object() else {
+            let path = ["workflow_history", at.as_str()];
+            let what = format!("the entry is {}, not an object", show(Some(entry)));
+            findings.push(found(
+                "AC-010c",
+                &path,
+                what,
+                "set it aside",
+                scan.move_away(&path),
+            ));
+            // Taking it away moves the ones behind it.
+            return;
+        };
+        let mut missing = |id: &'static str, key: &str, value: Value| {
+            if fields.get(key).is_none_or(Value::is_null) {
+                let path = ["workflow_history", at.as_str(), key];
+                let told = format!("put {} there", show(Some(&value)));
+                findings.push(found(
+                    id,
+                    &path,
+                    format!("the entry has no {key}"),
+                    told,
+                    vec![Edit::set(&path, value)],
+                ));
+            }
+        };
+        let ended = if fields.get("status").and_then(Value::as_str) == Some("cancelled") {
+            "cancelled_at"
+        } else {
+            "completed_at"
+        };
+        let other = |key: &str| fields.get(key).filter(|value| value.is_string()).cloned();
+        missing(
+            "AC-010c",
+            ended,
+            other("started_at").unwrap_or_else(|| scan.now()),
+        );
+        missing(
+            "AC-010c",
+            "started_at",
+            other(ended).unwrap_or_else(|| scan.now()),
+        );
+        missing("AC-010c", "phases", json!([]));
+        let phases = fields
+            .get("phases")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let unknown = |key: &Value| json!({ "key": key, "status": "unknown", "started": null, "completed": null, "gate_passed": null, "duration_minutes": null, "summary": null });
+        let snapshots: Vec<Value> = phases.iter().map(unknown).collect();
+        missing("AC-010e", "phase_snapshots", snapshots.into());
+        missing(
+            "AC-010e",
+            "metrics",
+            json!({ "total_phases": phases.len(), "phases_completed": 0, "total_duration_minutes": null, "test_iterations_total": 0,
+                "gates_passed_first_try": 0, "gates_required_iteration": 0, "reconstructed": true }),
+        );
+    }
+}

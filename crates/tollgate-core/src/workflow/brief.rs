@@ -1,0 +1,280 @@
+//! What the agent of a phase is told: the text of its delegation.
+//!
+//! It carries the `Phase key:` line that delegations are recognised by, the artifact folder,
+//! what earlier phases left behind (and what they did not), the discovery where it matters, the
+//! agent's skills, and what the gate will ask for.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::evidence::{PhaseRequirements, any_of, in_folder};
+use super::phases;
+use super::standing::{Doing, Standing};
+use super::transition::{Refusal, Rules};
+use crate::project::under_docs;
+use tollgate_store::document::{Document, whole};
+
+/// A discovery older than this may no longer be true.
+const FRESH_HOURS: i64 = 24;
+
+/// The brief of a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// The phase.
+    pub phase: String,
+    /// Who it is for.
+    pub agent: Option<String>,
+    /// The text.
+    pub text: String,
+    /// What the person should know: each is in the text as well.
+    pub warnings: Vec<String>,
+}
+
+/// Where artifacts are: their paths begin with `docs/`, which stands for `base`.
+pub struct Artifacts<'a> {
+    /// The directory of documents, relative to the root: `docs`, `docs/api`, `apps/api/docs`.
+    pub base: &'a str,
+    /// Whether a path relative to the root exists.
+    pub exists: &'a dyn Fn(&str) -> bool,
+}
+
+impl Artifacts<'_> {
+    /// A configured path, put under the project's documents.
+    pub fn scoped(&self, path: &str) -> String {
+        under_docs(self.base, path)
+    }
+}
+
+/// The brief of the phase that is in progress, or of the next one.
+pub fn write(
+    document: &Document,
+    rules: &Rules<'_>,
+    artifacts: &Artifacts<'_>,
+    now: Timestamp,
+) -> Result<Brief, Refusal> {
+    let standing = Standing::of(document)?;
+    let place = match standing.doing()? {
+        Doing::Waiting(place)
+        | Doing::Running(place)
+        | Doing::Redoing(place)
+        | Doing::Between { next: place, .. } => place,
+        Doing::Finished(_) => {
+            return Err(Refusal::misplaced(
+                "every phase is completed",
+                "`tollgate workflow finalize` archives the workflow",
+            ));
+        }
+    };
+    let requirements = rules.requirements.of(standing.workflow, place.key);
+    let folder = document.str(&["active_workflow", "artifact_folder"]);
+    let number = phases::gate_number(place.key);
+    let mut warnings = Vec::new();
+    let mut text = format!(
+        "Execute Phase {number} - {} for {} workflow.\n",
+        phases::title(place.key),
+        standing.workflow
+    );
+    line(&mut text, "Phase key", place.key);
+    line(&mut text, "Artifact folder", folder.unwrap_or("none"));
+    if folder.is_none() {
+        warnings.push("the workflow has no artifact folder".to_owned());
+    }
+    if let Some(description) = document.str(&["active_workflow", "description"]) {
+        line(&mut text, "Description", description);
+    }
+    let own = paths(&requirements, folder, artifacts);
+    if !own.is_empty() {
+        line(&mut text, "Write", &own.join(", "));
+    }
+    predecessors(
+        &mut text,
+        &mut warnings,
+        (&standing, place.at),
+        rules,
+        (folder, artifacts),
+    );
+    discovery(&mut text, &mut warnings, document, place.key, now);
+    if let Some(modifiers) = rules
+        .definitions
+        .get(standing.workflow)
+        .and_then(|d| d.modifiers(place.key))
+    {
+        line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
+    }
+    let agent = rules.agent(place.key);
+    let skills = agent.as_deref().map(|agent| rules.manifest.skills(agent));
+    if let Some(skills) = skills.filter(|skills| !skills.is_empty()) {
+        let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
+    }
+    let lines = requirements.lines();
+    text.push_str("\nGATE REQUIREMENTS:\n");
+    if lines.is_empty() {
+        text.push_str("- none beyond a summary of what was done\n");
+    }
+    for requirement in lines {
+        let requirement = scope(&requirement, folder, artifacts);
+        let _infallible = writeln!(text, "- {requirement}");
+    }
+    if standing.is_under_review(place.key) {
+        for guidance in document
+            .array(&[
+                "active_workflow",
+                "supervised_review",
+                "redo_guidance_history",
+            ])
+            .unwrap_or_default()
+        {
+            line(
+                &mut text,
+                "\nREDO GUIDANCE",
+                guidance.as_str().unwrap_or_default(),
+            );
+        }
+    }
+    if let Some(status @ ("approaching" | "exceeded")) =
+        document.str(&["active_workflow", "budget_status"])
+    {
+        line(
+            &mut text,
+            "\nBUDGET",
+            &format!("{status}: prefer the shorter way"),
+        );
+    }
+    let _infallible = writeln!(text, "\nValidate GATE-{number} on completion.");
+    Ok(Brief {
+        phase: place.key.to_owned(),
+        agent,
+        text,
+        warnings,
+    })
+}
+
+fn line(text: &mut String, name: &str, value: &str) {
+    let _infallible = writeln!(text, "{name}: {value}");
+}
+
+fn paths(
+    requirements: &PhaseRequirements<'_>,
+    folder: Option<&str>,
+    artifacts: &Artifacts<'_>,
+) -> Vec<String> {
+    let paths = requirements
+        .artifacts
+        .iter()
+        .filter_map(|path| in_folder(path, folder));
+    paths.map(|path| artifacts.scoped(&path)).collect()
+}
+
+fn scope(line: &str, folder: Option<&str>, artifacts: &Artifacts<'_>) -> String {
+    let Some((name, list)) = line
+        .split_once(": ")
+        .filter(|(name, _)| *name == "artifact_validation")
+    else {
+        return line.to_owned();
+    };
+    let paths = list.split(", ").filter_map(|path| in_folder(path, folder));
+    let paths: Vec<String> = paths.map(|path| artifacts.scoped(&path)).collect();
+    format!("{name}: {}", paths.join(", "))
+}
+
+/// What earlier phases of this workflow were to leave behind. Nothing is taken for granted:
+/// what is missing is said, and the phase goes on without it.
+fn predecessors(
+    text: &mut String,
+    warnings: &mut Vec<String>,
+    (standing, at): (&Standing<'_>, usize),
+    rules: &Rules<'_>,
+    (folder, artifacts): (Option<&str>, &Artifacts<'_>),
+) {
+    let mut lines = Vec::new();
+    for key in standing.phases.iter().take(at) {
+        let asked = rules.requirements.of(standing.workflow, key);
+        for names in asked.documents(folder) {
+            let names: Vec<String> = names.iter().map(|path| artifacts.scoped(path)).collect();
+            let there = names.iter().filter(|path| (artifacts.exists)(path));
+            let there: Vec<String> = there.map(|path| format!("- {key}: {path}")).collect();
+            if let (true, Some(name)) = (there.is_empty(), any_of(&names)) {
+                let warning = format!("{name} of phase {key} is missing");
+                lines.push(format!("- WARNING: {warning}; go on without it"));
+                warnings.push(warning);
+            }
+            lines.extend(there);
+        }
+    }
+    if !lines.is_empty() {
+        let _infallible = writeln!(text, "\nPREDECESSOR ARTIFACTS:\n{}", lines.join("\n"));
+    }
+}
+
+/// Phases 02 and 03 build on what a discovery found out, as long as it is fresh.
+fn discovery(
+    text: &mut String,
+    warnings: &mut Vec<String>,
+    document: &Document,
+    phase: &str,
+    now: Timestamp,
+) {
+    if !phase.starts_with("02-") && !phase.starts_with("03-") {
+        return;
+    }
+    let Some(context) = document.object(&["discovery_context"]) else {
+        return;
+    };
+    let completed = context.get("completed_at").and_then(Value::as_str);
+    let moment = completed.and_then(|at| at.parse::<Timestamp>().ok());
+    let fresh = moment.is_some_and(|at| now.duration_since(at).as_hours() < FRESH_HOURS);
+    if fresh {
+        line(
+            text,
+            "\nDISCOVERY CONTEXT",
+            &Value::Object(context.clone()).to_string(),
+        );
+    } else {
+        let warning = format!(
+            "the discovery of {} is older than {FRESH_HOURS} hours",
+            completed.unwrap_or("unknown date")
+        );
+        line(
+            text,
+            "\nDISCOVERY CONTEXT (STALE)",
+            &Value::Object(context.clone()).to_string(),
+        );
+        line(
+            text,
+            "WARNING",
+            &format!("{warning}; verify before relying on it"),
+        );
+        warnings.push(warning);
+    }
+}
+
+/// The size that an impact analysis reports in its last block of JSON: files, and whether the
+/// risk is high.
+pub fn measured(analysis: &str) -> Option<(u64, bool)> {
+    let (_, block) = analysis.rsplit_once("```json")?;
+    let (block, _) = block.split_once("```")?;
+    let value: Value = serde_json::from_str(block.trim()).ok()?;
+    let count = |key: &str| {
+        let given = value.get(key)?;
+        let listed = given
+            .as_array()
+            .and_then(|list| u64::try_from(list.len()).ok());
+        listed.or_else(|| whole(given))
+    };
+    let keys = [
+        "files_directly_affected",
+        "files_affected",
+        "affected_files",
+        "file_count",
+    ];
+    let files = keys.iter().find_map(|key| count(key))?;
+    let risk = ["risk_level", "risk"]
+        .iter()
+        .find_map(|key| value.get(key)?.as_str());
+    Some((
+        files,
+        risk.is_some_and(|risk| risk.eq_ignore_ascii_case("high")),
+    ))
+}

@@ -1,0 +1,466 @@
+//! What workflows there are: the built-in ones as data, and a project's own `workflows.json`.
+//!
+//! Both are read by the same code. An entry of the project's file takes the place of the
+//! built-in one of the same name; nothing is merged inside an entry but what it leaves out
+//! about names of folders and branches, which the original's file does not know.
+
+use serde_json::{Map, Value};
+
+use super::nearest::nearest;
+use super::phases;
+use tollgate_store::document::{Document, Flaw, whole};
+use tollgate_store::json::Object;
+
+/// The workflows of a project that brings none.
+const BUILT_IN: &str = include_str!("built_in/workflows.json");
+
+/// Where a definition comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Tollgate's own.
+    BuiltIn,
+    /// The project's `workflows.json`.
+    Project,
+}
+
+/// What an unmet requirement does to a phase that wants to be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateMode {
+    /// It is refused.
+    Strict,
+    /// It is told.
+    Permissive,
+}
+
+/// How much work a workflow is thought to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intensity {
+    /// Few files, little risk: some phases are left out.
+    Light,
+    /// Everything.
+    Standard,
+    /// Everything, with larger budgets.
+    Epic,
+}
+
+/// How long work of some intensity may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Minutes for the whole workflow.
+    pub total: u64,
+    /// Minutes for one phase.
+    pub phase: u64,
+}
+
+/// One workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name: `feature`.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// Its phases in order.
+    pub phases: Vec<String>,
+    /// What an unmet requirement does.
+    pub gate_mode: GateMode,
+    /// Whether work is done on a branch of its own.
+    pub requires_branch: bool,
+    /// The first part of its artifact folders: `REQ`.
+    pub prefix: String,
+    /// The counter in the state that numbers its folders.
+    pub counter: String,
+    /// The first part of its branches: `feature`.
+    pub branch_prefix: String,
+    /// Phases that light work leaves out.
+    pub light_skips: Vec<String>,
+    /// Up to how many files work is light, and from how many it is epic.
+    pub thresholds: (u64, u64),
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Extra instructions for phases, by phase (`agent_modifiers`).
+    modifiers: Map<String, Value>,
+    budgets: Map<String, Value>,
+}
+
+/// All workflows of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definitions {
+    list: Vec<Definition>,
+    problems: Vec<Problem>,
+}
+
+/// Something in a `workflows.json` that will not work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: `workflows.feature.phases[2]`.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+    /// Whether the workflow cannot be used because of it.
+    pub fatal: bool,
+}
+
+/// Whether Tollgate itself defines a workflow of this name.
+pub fn is_built_in(name: &str) -> bool {
+    let file = Object::parse(BUILT_IN).ok();
+    let defined = file.and_then(|file| file.object("workflows"));
+    defined.is_some_and(|defined| defined.get(name).is_some())
+}
+
+impl Intensity {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Light, Self::Standard, Self::Epic];
+
+    /// Its name in the state.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Standard => "standard",
+            Self::Epic => "epic",
+        }
+    }
+
+    /// The intensity of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == name)
+    }
+
+    /// What is allowed where a definition says nothing: the original's figures.
+    fn budget(self) -> Budget {
+        let (total, phase) = match self {
+            Self::Light => (30, 10),
+            Self::Standard => (90, 25),
+            Self::Epic => (180, 40),
+        };
+        Budget { total, phase }
+    }
+}
+
+impl GateMode {
+    /// Its name in the state.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Permissive => "permissive",
+        }
+    }
+
+    /// Whether the gates of a workflow are strict: as it says itself, else as it is defined.
+    pub fn is_strict(said: Option<&str>, definition: Option<&Definition>) -> bool {
+        match definition {
+            Some(definition) if said.is_none() => definition.gate_mode == Self::Strict,
+            Some(_) | None => said != Some(Self::Permissive.as_str()),
+        }
+    }
+}
+
+impl Definition {
+    /// The budget for work of this intensity.
+    pub fn budget(&self, intensity: Intensity) -> Budget {
+        let given = self.budgets.get(intensity.as_str());
+        let minutes = |key: &str| given.and_then(|budget| whole(budget.get(key)?));
+        let default = intensity.budget();
+        Budget {
+            total: minutes("max_total_minutes").unwrap_or(default.total),
+            phase: minutes("max_phase_minutes").unwrap_or(default.phase),
+        }
+    }
+
+    /// What the definition adds for a phase, as it stands in the file.
+    pub fn modifiers(&self, phase: &str) -> Option<&Value> {
+        phases::spellings(phase).find_map(|key| self.modifiers.get(key))
+    }
+
+    /// The intensity of a change of so many files.
+    pub fn size(&self, files: u64, risky: bool) -> Intensity {
+        let (light, epic) = self.thresholds;
+        if risky || files >= epic {
+            Intensity::Epic
+        } else if files <= light {
+            Intensity::Light
+        } else {
+            Intensity::Standard
+        }
+    }
+
+    fn read(
+        name: &str,
+        value: &Value,
+        origin: Origin,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
+        let place = format!("workflows.{name}");
+        let mut note = |place: String, what: String, fatal: bool| {
+            problems.push(Problem { place, what, fatal });
+        };
+        let Some(entry) = value.as_object() else {
+            note(place, "this is no object".to_owned(), true);
+            return None;
+        };
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let listed = entry.get("phases").and_then(Value::as_array);
+        let mut list: Vec<String> = Vec::new();
+        for (at, phase) in listed.into_iter().flatten().enumerate() {
+            let place = format!("{place}.phases[{at}]");
+            match phase.as_str().filter(|key| is_key(key)) {
+                None => note(place, format!("{phase} is no phase key"), true),
+                Some(key)
+                    if list
+                        .iter()
+                        .any(|other| phases::canonical(other) == phases::canonical(key)) =>
+                {
+                    note(place, format!("{key} is there twice"), true);
+                }
+                Some(key) => {
+                    if !phases::is_built_in(key) {
+                        note(
+                            place,
+                            format!(
+                                "{key} is no built-in phase: its agent comes from the manifest"
+                            ),
+                            false,
+                        );
+                    }
+                    list.push(key.to_owned());
+                }
+            }
+        }
+        if list.is_empty() {
+            note(
+                format!("{place}.phases"),
+                "there must be at least one phase".to_owned(),
+                true,
+            );
+        }
+        let gate_mode = match text("gate_mode") {
+            None | Some("strict") => GateMode::Strict,
+            Some("permissive") => GateMode::Permissive,
+            Some(other) => {
+                note(
+                    format!("{place}.gate_mode"),
+                    format!("{other:?} is neither strict nor permissive; strict counts"),
+                    false,
+                );
+                GateMode::Strict
+            }
+        };
+        let sizing = entry.get("sizing");
+        let skips = sizing.and_then(|sizing| sizing.get("light_skip_phases")?.as_array());
+        let light_skips: Vec<String> = skips
+            .into_iter()
+            .flatten()
+            .filter_map(|key| key.as_str().map(str::to_owned))
+            .collect();
+        for skipped in &light_skips {
+            if !list.contains(skipped) {
+                note(
+                    format!("{place}.sizing.light_skip_phases"),
+                    format!("{skipped} is not among the workflow's phases"),
+                    false,
+                );
+            }
+        }
+        let threshold = |key: &str| sizing.and_then(|s| whole(s.get("thresholds")?.get(key)?));
+        let artifact = |key: &str| entry.get("artifact").and_then(|a| a.get(key)?.as_str());
+        let object = |key: &str| {
+            entry
+                .get(key)
+                .and_then(Value::as_object)
+                .cloned()
+                .unwrap_or_default()
+        };
+        Some(Self {
+            name: name.to_owned(),
+            label: text("label").unwrap_or(name).to_owned(),
+            phases: list,
+            gate_mode,
+            requires_branch: entry
+                .get("requires_branch")
+                .and_then(Value::as_bool)
+                .unwrap_or(false),
+            prefix: artifact("prefix")
+                .filter(|p| is_key(p))
+                .unwrap_or("REQ")
+                .to_owned(),
+            counter: artifact("counter").unwrap_or("next_req_id").to_owned(),
+            branch_prefix: text("branch_prefix")
+                .filter(|p| is_key(p))
+                .unwrap_or("feature")
+                .to_owned(),
+            light_skips,
+            thresholds: (
+                threshold("light_max_files").unwrap_or(5),
+                threshold("epic_min_files").unwrap_or(20),
+            ),
+            origin,
+            modifiers: object("agent_modifiers"),
+            budgets: object("performance_budgets"),
+        })
+    }
+}
+
+impl Definitions {
+    /// The built-in workflows.
+    pub fn built_in() -> Self {
+        let mut all = Self {
+            list: Vec::new(),
+            problems: Vec::new(),
+        };
+        // A test reads the built-in text, so it can be read.
+        if let Ok(document) = Document::parse(BUILT_IN.as_bytes()) {
+            all.add(&document, Origin::BuiltIn);
+        }
+        all
+    }
+
+    /// The built-in workflows and those of a project's `workflows.json`.
+    pub fn with(text: &str) -> Result<Self, Flaw> {
+        let document = Document::parse(text.as_bytes())?;
+        let mut all = Self::built_in();
+        all.add(&document, Origin::Project);
+        Ok(all)
+    }
+
+    fn add(&mut self, document: &Document, origin: Origin) {
+        let Some(entries) = document.object(&["workflows"]) else {
+            self.problems.push(Problem {
+                place: "workflows".to_owned(),
+                what: "there is no object of this name".to_owned(),
+                fatal: true,
+            });
+            return;
+        };
+        for (name, value) in entries {
+            let Some(mut new) = Definition::read(name, value, origin, &mut self.problems) else {
+                continue;
+            };
+            match self.list.iter_mut().find(|old| old.name == *name) {
+                None => self.list.push(new),
+                Some(old) => {
+                    if value.get("artifact").is_none() {
+                        new.prefix.clone_from(&old.prefix);
+                        new.counter.clone_from(&old.counter);
+                    }
+                    if value.get("branch_prefix").is_none() {
+                        new.branch_prefix.clone_from(&old.branch_prefix);
+                    }
+                    *old = new;
+                }
+            }
+        }
+    }
+
+    /// The workflow of this name.
+    pub fn get(&self, name: &str) -> Option<&Definition> {
+        self.list.iter().find(|definition| definition.name == name)
+    }
+
+    /// All workflows.
+    pub fn iter(&self) -> impl Iterator<Item = &Definition> {
+        self.list.iter()
+    }
+
+    /// What in the project's file will not work.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The name that somebody may have meant.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(
+            name,
+            self.list.iter().map(|definition| definition.name.as_str()),
+        )
+    }
+}
+
+/// Whether a text can be a phase key or a part of a file name: it cannot leave its directory.
+pub fn is_key(text: &str) -> bool {
+    let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    (1..=80).contains(&text.len())
+        && text.bytes().all(fine)
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_workflows_are_all_there_and_flawless() {
+        let all = Definitions::built_in();
+        let names: Vec<_> = all
+            .iter()
+            .map(|d| (d.name.as_str(), d.phases.len()))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("feature", 9),
+                ("fix", 6),
+                ("test-run", 2),
+                ("test-generate", 4),
+                ("upgrade", 3),
+                ("reverse-engineer", 4)
+            ]
+        );
+        assert_eq!(all.problems(), []);
+        let feature = all.get("feature").unwrap();
+        assert_eq!(
+            feature.budget(Intensity::Epic),
+            Budget {
+                total: 180,
+                phase: 40
+            }
+        );
+        assert_eq!(feature.size(5, false), Intensity::Light);
+        assert_eq!(feature.size(6, false), Intensity::Standard);
+        assert_eq!(feature.size(2, true), Intensity::Epic);
+        assert_eq!(all.get("fix").unwrap().budget(Intensity::Light).total, 30);
+    }
+
+    #[test]
+    fn a_projects_file_replaces_entries_by_name_and_keeps_the_others() {
+        let all = Definitions::with(
+            r#"{"workflows":{"feature":{"phases":["01-requirements","08-code-review"]},
+                "docs":{"phases":["01-requirements","77-own"],"gate_mode":"permissive"}}}"#,
+        )
+        .unwrap();
+        let feature = all.get("feature").unwrap();
+        assert_eq!((feature.origin, feature.phases.len()), (Origin::Project, 2));
+        assert_eq!(
+            (feature.prefix.as_str(), feature.requires_branch),
+            ("REQ", false)
+        );
+        assert_eq!(all.get("docs").unwrap().gate_mode, GateMode::Permissive);
+        assert_eq!(all.get("fix").unwrap().origin, Origin::BuiltIn);
+        assert_eq!(all.problems().len(), 1);
+        assert_eq!(all.nearest("featur"), Some("feature"));
+    }
+
+    #[test]
+    fn what_will_not_work_is_said_with_its_place() {
+        let all = Definitions::with(
+            r#"{"workflows":{"a":7,"b":{"phases":[]},"c":{"phases":["../x","01-requirements","01-requirements"],
+                "gate_mode":"lax","sizing":{"light_skip_phases":["04-design"]}}}}"#,
+        )
+        .unwrap();
+        let places: Vec<_> = all.problems().iter().map(|p| p.place.as_str()).collect();
+        assert_eq!(
+            places,
+            [
+                "workflows.a",
+                "workflows.b.phases",
+                "workflows.c.phases[0]",
+                "workflows.c.phases[2]",
+                "workflows.c.gate_mode",
+                "workflows.c.sizing.light_skip_phases"
+            ]
+        );
+        assert!(Definitions::with("[]").is_err());
+        assert!(!Definitions::with("{}").unwrap().problems().is_empty());
+    }
+}

@@ -1,0 +1,510 @@
+//! What a phase must show before its gate opens, and the state held against it.
+//!
+//! The gate has two doors, the guard that blocks an agent and `tollgate phase complete`, and
+//! both ask here. Missing evidence never satisfies a requirement that is enabled. A requirement
+//! that nobody enabled asks for nothing, with one exception: tests that are known to fail keep
+//! the gate closed unless the configuration switches them off in so many words.
+
+pub use fresh::{Since, TREE};
+
+use super::manifest::Manifest;
+use super::{agents, phases, requirements};
+use crate::project::stays_inside;
+use crate::workflow::state::State;
+use tollgate_store::document::{Document, Flaw};
+use tollgate_store::json::{Node, Object};
+use tollgate_store::timestamp;
+
+mod fresh;
+
+/// The requirements of a project that brings none.
+const BUILT_IN: &str = include_str!("../built_in/iteration-requirements.json");
+/// The artifacts of a project that does not list them.
+const BUILT_IN_PATHS: &str = include_str!("../built_in/artifact-paths.json");
+
+/// How often tests may be run where nobody says it.
+pub const MAX_TEST_RUNS: u64 = 10;
+
+/// All requirements of a project: the texts of the two files that hold them.
+#[derive(Clone, Debug)]
+pub struct ProjectRequirements {
+    asked: String,
+    paths: String,
+}
+
+/// The requirements of one phase in one kind of workflow.
+#[derive(Clone, Debug, Default)]
+pub struct PhaseRequirements<'a> {
+    asked: requirements::Requirements<'a>,
+    /// Files the phase makes; `{artifact_folder}` stands for the workflow's folder.
+    pub artifacts: Vec<String>,
+}
+
+/// What the requirements of a phase are held against.
+pub struct Evidence<'e> {
+    /// The state.
+    pub state: &'e State<'e>,
+    /// Who owns which phase.
+    pub manifest: &'e Manifest<'e>,
+    /// Whether an artifact is there, its path as in [`PhaseRequirements::artifacts`] with the
+    /// folder put in.
+    pub exists: &'e dyn Fn(&str) -> bool,
+    /// What changed since the tests passed.
+    pub since: Since<'e>,
+}
+
+/// A requirement that is not met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// Its name in the configuration.
+    pub requirement: &'static str,
+    /// What is missing.
+    pub what: String,
+}
+
+/// A narrow way that a phase is on: nothing but its end lets the work advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corridor {
+    /// Tests fail.
+    Tests,
+    /// The work is being held against the constitution.
+    Constitution,
+}
+
+impl ProjectRequirements {
+    /// Reads the two files; for one that is not there the built-in one counts.
+    pub fn parse(requirements: Option<&str>, paths: Option<&str>) -> Result<Self, Flaw> {
+        // Written anew, the texts are in the form that the lazy views are sure to read.
+        let text = |text: &str| Document::parse(text.as_bytes()).map(|read| read.to_text());
+        Ok(Self {
+            asked: text(requirements.unwrap_or(BUILT_IN))?,
+            paths: text(paths.unwrap_or(BUILT_IN_PATHS))?,
+        })
+    }
+
+    /// The built-in requirements.
+    pub fn built_in() -> Self {
+        Self {
+            asked: BUILT_IN.to_owned(),
+            paths: BUILT_IN_PATHS.to_owned(),
+        }
+    }
+
+    /// What `phase` must show in a workflow of this type.
+    pub fn of(&self, workflow: &str, phase: &str) -> PhaseRequirements<'_> {
+        let object = |text| Object::parse(text).unwrap_or_default();
+        let asked = requirements::Requirements::of(&object(&self.asked), Some(workflow), phase);
+        PhaseRequirements::new(asked.unwrap_or_default(), Some(&object(&self.paths)), phase)
+    }
+}
+
+impl<'a> PhaseRequirements<'a> {
+    /// What was asked of `phase`, with the artifacts that `artifact-paths.json` gives it, else
+    /// those of the requirement.
+    pub fn new(
+        asked: requirements::Requirements<'a>,
+        paths: Option<&Object<'_>>,
+        phase: &str,
+    ) -> Self {
+        let filed = paths.and_then(|paths| paths.object("phases"));
+        let listed = filed.and_then(|filed| {
+            let entry = phases::spellings(phase).find_map(|key| filed.object(key))?;
+            entry.get("paths").and_then(Node::array)
+        });
+        let artifacts = match listed {
+            Some(listed) => listed
+                .iter()
+                .filter_map(|path| path.str())
+                .map(Into::into)
+                .collect(),
+            None => asked.section("artifact_validation").texts("paths"),
+        };
+        Self { asked, artifacts }
+    }
+
+    /// How many minutes the phase may take, where it is said.
+    pub fn timeout_minutes(&self) -> Option<u64> {
+        self.asked.timeout_minutes()
+    }
+
+    /// The constitution's articles the phase is held against.
+    pub fn articles(&self) -> Vec<String> {
+        let part = self.asked.section("constitutional_validation");
+        part.texts("articles")
+    }
+
+    /// The requirements that are enabled, one line each, for the agent that must meet them.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(part) = self.asked.enabled("interactive_elicitation") {
+            let least = least_interactions(&part);
+            lines.push(format!("interactive_elicitation: at least {least} menu interactions, then a final selection"));
+        }
+        if let Some(part) = self.asked.enabled("test_iteration") {
+            let most = part.u64("max_iterations").unwrap_or(MAX_TEST_RUNS);
+            lines.push(format!(
+                "test_iteration: all tests pass, within {most} iterations"
+            ));
+        }
+        if self.asked.enabled("constitutional_validation").is_some() {
+            lines.push(format!(
+                "constitutional_validation: Articles {}",
+                self.articles().join(", ")
+            ));
+        }
+        if self.asked.enabled("agent_delegation_validation").is_some() {
+            lines.push("agent_delegation_validation: the phase's agent does the work".to_owned());
+        }
+        if self.asked.enabled("artifact_validation").is_some() {
+            lines.push(format!(
+                "artifact_validation: {}",
+                self.artifacts.join(", ")
+            ));
+        }
+        if let Some(minutes) = self.timeout_minutes() {
+            lines.push(format!("timeout: {minutes} minutes"));
+        }
+        lines
+    }
+
+    /// What keeps the phase's gate closed.
+    pub fn unmet(&self, phase: &str, evidence: &Evidence<'_>) -> Vec<Unmet> {
+        let state = evidence.state;
+        if !state.enforces_iterations() {
+            return Vec::new();
+        }
+        let entry = state.phase(phase).unwrap_or_default();
+        let asked = |name| self.asked.enabled(name);
+        let found = [
+            (
+                "test_iteration",
+                tests(&self.asked, test_iteration(&entry), evidence.since),
+            ),
+            (
+                "constitutional_validation",
+                asked("constitutional_validation")
+                    .and_then(|_| constitution(entry.object("constitutional_validation"))),
+            ),
+            (
+                "interactive_elicitation",
+                asked("interactive_elicitation").and_then(|part| {
+                    let iterations = entry.object("iteration_requirements").unwrap_or_default();
+                    elicitation(&part, iterations.object("interactive_elicitation"))
+                }),
+            ),
+            (
+                "agent_delegation_validation",
+                asked("agent_delegation_validation")
+                    .and_then(|_| delegation(state, evidence.manifest, phase)),
+            ),
+            (
+                "artifact_validation",
+                asked("artifact_validation").and_then(|_| self.missing(evidence)),
+            ),
+        ];
+        let found = found.into_iter();
+        found
+            .filter_map(|(requirement, what)| {
+                let what = what?;
+                Some(Unmet { requirement, what })
+            })
+            .collect()
+    }
+
+    /// The artifacts with the workflow's folder put in. Of those in one directory any one is
+    /// enough: they are names that the same document has had.
+    pub fn documents(&self, folder: Option<&str>) -> Vec<Vec<String>> {
+        let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+        for path in &self.artifacts {
+            let Some(named) = in_folder(path, folder) else {
+                continue;
+            };
+            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            match groups.iter_mut().find(|(known, _)| *known == directory) {
+                Some((_, group)) => group.push(named),
+                None => groups.push((directory, vec![named])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The artifacts that are missing, in words.
+    fn missing(&self, evidence: &Evidence<'_>) -> Option<String> {
+        let workflow = evidence.state.workflow();
+        let folder = workflow.and_then(|workflow| workflow.str("artifact_folder"));
+        // What would lead out of the project is no artifact of it.
+        let exists = |path: &String| stays_inside(path) && (evidence.exists)(path);
+        let documents = self.documents(folder.as_deref());
+        let lacking: Vec<String> = documents
+            .iter()
+            .filter(|names| !names.iter().any(exists))
+            .filter_map(|names| any_of(names))
+            .collect();
+        (!lacking.is_empty()).then(|| {
+            format!(
+                "Required artifacts missing: {}. Write them first.",
+                lacking.join("; ")
+            )
+        })
+    }
+
+    /// The corridor that the phase is in, if its entry in the state is this.
+    pub fn corridor(&self, entry: &Object<'_>) -> Option<Corridor> {
+        corridor(&self.asked, entry)
+    }
+}
+
+/// The corridor that a phase is in: what was asked of it, and its entry in the state.
+pub fn corridor(asked: &requirements::Requirements<'_>, entry: &Object<'_>) -> Option<Corridor> {
+    let tests = test_iteration(entry);
+    let stuck = |tests: &Object<'_>| is_failing(tests) && !is_escalated(tests);
+    if tests.as_ref().is_some_and(stuck) && counts(asked, true) {
+        return Some(Corridor::Tests);
+    }
+    let completed = tests.as_ref().is_some_and(is_completed);
+    let satisfied = asked.enabled("test_iteration").is_none()
+        || tests
+            .as_ref()
+            .is_some_and(|tests| completed && (!is_escalated(tests) || is_approved(tests)));
+    asked.enabled("constitutional_validation")?;
+    let open = match entry.object("constitutional_validation") {
+        Some(checked) => !is_completed(&checked) && !is_escalated(&checked),
+        None => completed,
+    };
+    (satisfied && open).then_some(Corridor::Constitution)
+}
+
+/// What is said of a gate that stays closed.
+pub fn closed(phase: &str, unmet: &[Unmet]) -> String {
+    let lines: Vec<String> = unmet.iter().map(ToString::to_string).collect();
+    format!(
+        "GATE BLOCKED: Iteration requirements not satisfied for phase '{phase}'.\n\n\
+         Blocking requirements: {}\n{}\n\n\
+         Complete the required iterations before advancing.",
+        names(unmet),
+        lines.join("\n")
+    )
+}
+
+/// The names of requirements, in one line.
+pub fn names(unmet: &[Unmet]) -> String {
+    let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
+    names.join(", ")
+}
+
+impl std::fmt::Display for Unmet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "- {}: {}", self.requirement, self.what)
+    }
+}
+
+impl std::fmt::Debug for Evidence<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Evidence").finish_non_exhaustive()
+    }
+}
+
+/// The names of one document, of which any is enough: `a (or b, c)`.
+pub fn any_of(names: &[String]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    Some(if others.is_empty() {
+        first.clone()
+    } else {
+        format!("{first} (or {})", others.join(", "))
+    })
+}
+
+/// A path with the workflow's folder put in; nothing if it wants one and there is none.
+pub fn in_folder(path: &str, folder: Option<&str>) -> Option<String> {
+    const FOLDER: &str = "{artifact_folder}";
+    match folder {
+        Some(folder) => Some(path.replace(FOLDER, folder)),
+        None => (!path.contains(FOLDER)).then(|| path.to_owned()),
+    }
+}
+
+/// The record of test runs in a phase's entry.
+pub fn test_iteration<'a>(entry: &Object<'a>) -> Option<Object<'a>> {
+    entry
+        .object("iteration_requirements")?
+        .object("test_iteration")
+}
+
+/// How many test runs there were, and how many there may be.
+pub fn test_runs(asked: &requirements::Requirements<'_>, tests: &Object<'_>) -> (u64, u64) {
+    let most = tests.get("max_iterations").and_then(Node::u64);
+    let most = most.or_else(|| asked.section("test_iteration").u64("max_iterations"));
+    (
+        count(tests, "current_iteration"),
+        most.unwrap_or(MAX_TEST_RUNS),
+    )
+}
+
+fn least_interactions(asked: &requirements::Requirements<'_>) -> u64 {
+    asked.u64("min_menu_interactions").unwrap_or(1).max(1)
+}
+
+/// Only `true` is evidence; a text that says so is not.
+pub(crate) fn is_completed(record: &Object<'_>) -> bool {
+    record.get("completed").is_some_and(Node::is_true)
+}
+
+/// Whether a person approved an escalation.
+pub(crate) fn is_approved(record: &Object<'_>) -> bool {
+    record.get("escalation_approved").is_some_and(Node::is_true)
+}
+
+fn is_escalated(record: &Object<'_>) -> bool {
+    record.is("status", "escalated")
+}
+
+/// Whether the tests of a phase matter to its gate.
+fn counts(asked: &requirements::Requirements<'_>, failing: bool) -> bool {
+    asked.enabled("test_iteration").is_some() || failing && !asked.is_off("test_iteration")
+}
+
+fn is_failing(tests: &Object<'_>) -> bool {
+    !is_completed(tests) && tests.is("last_test_result", "failed")
+}
+
+fn count(object: &Object<'_>, key: &str) -> u64 {
+    object.get(key).and_then(Node::u64).unwrap_or(0)
+}
+
+fn tests(
+    asked: &requirements::Requirements<'_>,
+    tests: Option<Object<'_>>,
+    since: Since<'_>,
+) -> Option<String> {
+    let failing = tests.as_ref().is_some_and(is_failing);
+    if !counts(asked, failing) {
+        return None;
+    }
+    let Some(tests) = tests else {
+        return Some("Test iteration not started. Run the tests of this phase.".into());
+    };
+    let (used, most) = test_runs(asked, &tests);
+    if failing {
+        return Some(format!(
+            "Test iteration incomplete. {used}/{most} iterations used. Last result: FAILED. \
+             Fix the code and run the tests again."
+        ));
+    }
+    if !is_completed(&tests) {
+        return Some("Test iteration not completed. Run the tests until they pass.".into());
+    }
+    if is_escalated(&tests) {
+        return (!is_approved(&tests))
+            .then(|| "Test iteration escalated but not approved. Human approval required.".into());
+    }
+    // Completed by word alone is no evidence.
+    if used == 0 {
+        return Some(
+            "Test iteration is marked completed but no test run is recorded. Run the tests.".into(),
+        );
+    }
+    fresh::stale(&tests, since)
+}
+
+fn constitution(checked: Option<Object<'_>>) -> Option<String> {
+    let Some(checked) = checked else {
+        return Some(
+            "Constitutional validation not started. Validate the artifacts against the \
+             constitution."
+                .into(),
+        );
+    };
+    if !is_completed(&checked) {
+        let used = count(&checked, "iterations_used");
+        return Some(format!(
+            "Constitutional validation incomplete. {used} iterations used. Finish the validation."
+        ));
+    }
+    let status = checked.str("status").unwrap_or_default();
+    if status == "escalated" {
+        return (!is_approved(&checked)).then(|| {
+            "Constitutional validation escalated but not approved. Human decision required.".into()
+        });
+    }
+    if status != "compliant" {
+        let status = if status.is_empty() {
+            "not set"
+        } else {
+            &status
+        };
+        return Some(format!(
+            "Constitutional validation status: {status}. Must be 'compliant'."
+        ));
+    }
+    (count(&checked, "iterations_used") == 0).then(|| {
+        "Constitutional validation is marked completed but no iteration is recorded. Validate \
+         the artifacts against the constitution."
+            .into()
+    })
+}
+
+fn elicitation(
+    required: &requirements::Requirements<'_>,
+    asked: Option<Object<'_>>,
+) -> Option<String> {
+    let Some(asked) = asked.filter(is_completed) else {
+        return Some(
+            "Interactive elicitation incomplete. Present the menu to the person and finish with \
+             a selection."
+                .into(),
+        );
+    };
+    let wanted = required.texts("required_final_selection");
+    let chosen = asked
+        .str("final_selection")
+        .unwrap_or_default()
+        .to_lowercase();
+    if !wanted.is_empty() && !wanted.iter().any(|word| word.to_lowercase() == chosen) {
+        return Some(format!(
+            "Interactive elicitation ended with an invalid selection '{chosen}'. Must be one of: \
+             {}.",
+            wanted.join(", ")
+        ));
+    }
+    let least = least_interactions(required);
+    let met = count(&asked, "menu_interactions");
+    (met < least).then(|| {
+        format!("Interactive elicitation had {met} menu interactions. At least {least} required.")
+    })
+}
+
+/// The agent of the phase has worked: its use is on record, or it is asked for right now. That
+/// the phase is in progress proves nothing, because it always is.
+fn delegation(state: &State<'_>, manifest: &Manifest<'_>, key: &str) -> Option<String> {
+    let mut owners = manifest.phase_agents();
+    let (expected, _) = owners.find(|(_, phase)| phases::same(phase, key))?;
+    let begun = state
+        .workflow()
+        .and_then(|workflow| timestamp::parse(&workflow.str("started_at")?));
+    let log = state
+        .get("skill_usage_log")
+        .and_then(Node::array)
+        .unwrap_or_default();
+    let used = log.iter().filter_map(|entry| entry.object()).any(|entry| {
+        let agent = entry
+            .str("agent")
+            .is_some_and(|agent| agents::normalize(&agent) == expected);
+        let here = entry
+            .str("agent_phase")
+            .is_some_and(|phase| phases::same(&phase, key));
+        // The log outlives workflows; the work for an earlier one is not the work for this one.
+        let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
+        let earlier = at.zip(begun).is_some_and(|(at, begun)| at < begun);
+        agent && here && !earlier
+    });
+    let asked = state
+        .get("pending_delegation")
+        .and_then(|marker| marker.get("required_agent")?.str())
+        .is_some_and(|agent| agents::normalize(&agent).contains(expected));
+    (!used && !asked).then(|| {
+        format!("Agent '{expected}' has not worked in this phase. Delegate the phase to it.")
+    })
+}
+
+#[cfg(test)]
+mod tests;

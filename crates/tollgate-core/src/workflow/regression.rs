@@ -1,0 +1,220 @@
+//! V7 and V8: what a write of the state may not take back.
+//!
+//! The same rules judge an agent's Write before it lands and a change of the file that is found
+//! afterwards, by whatever route it came.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::verdict::Finding;
+use tollgate_store::json::{Kind, Node, Object};
+
+/// How far along a status is; others are not compared.
+pub(super) fn rank(status: &str) -> Option<u8> {
+    match status {
+        "pending" => Some(0),
+        "in_progress" => Some(1),
+        "completed" => Some(2),
+        _ => None,
+    }
+}
+
+/// The most redos of a phase that a supervised review grants.
+const MAX_REDOS: u64 = 3;
+
+/// The first thing that `incoming` takes back from `disk`, the content of `file`.
+pub fn find(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
+    version(disk, incoming, file).or_else(|| workflow(disk, incoming))
+}
+
+/// V7: the write must build on the version that is on disk.
+fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Finding> {
+    let file = file.display();
+    let have = disk.get("state_version").filter(|node| !node.is_null())?;
+    let Some(given) = incoming.get("state_version").filter(|node| !node.is_null()) else {
+        return Some(v7(
+            format!(
+                "Unversioned write rejected: disk state has state_version {} but incoming write \
+                 has no state_version. Include state_version in your write. Re-read {file} \
+                 before writing.",
+                have.text()
+            ),
+            format!(
+                "V7: incoming has no state_version, disk has {}",
+                have.text()
+            ),
+        ));
+    };
+    // A disk version that is no number, not even in quotes, compares with nothing; the next write
+    // of ours mends it.
+    let quoted = |node: Node<'_>| node.str()?.trim().parse::<f64>().ok();
+    let least = have.f64().or_else(|| quoted(have))?;
+    // A version in quotes would pass every comparison in the original. Where the disk has one,
+    // whoever writes back what was read has it too.
+    let same_kind = have.kind() == Kind::String;
+    let version = given.f64().or_else(|| quoted(given).filter(|_| same_kind));
+    if version.is_some_and(|version| version >= least) {
+        return None;
+    }
+    Some(v7(
+        format!(
+            "Version mismatch: expected state_version >= {}, got {}. Re-read {file} before \
+             writing.",
+            have.text(),
+            given.text()
+        ),
+        format!("V7: state_version {} < disk {}", given.text(), have.text()),
+    ))
+}
+
+/// V8: the workflow's phases go forwards only.
+fn workflow(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+    let was = disk.object("active_workflow")?;
+    let Some(is) = incoming.object("active_workflow") else {
+        return removed(disk, incoming);
+    };
+    let redo = Redo::granted(&was, &is);
+    index(&was, &is)
+        .or_else(|| {
+            let (was, is) = (was.object("phase_status")?, is.object("phase_status")?);
+            statuses(&was, &is, &redo, Node::str, |phase, from, to| {
+                format!(
+                    "Phase status regression: phase '{phase}' changed from '{from}' to '{to}'. \
+                     Subagents must not regress phase_status. Re-read state.json."
+                )
+            })
+        })
+        .or_else(|| {
+            let (was, is) = (disk.object("phases")?, incoming.object("phases")?);
+            let status = |node: Node<'_>| node.get("status")?.str().map(|s| s.into_owned().into());
+            statuses(&was, &is, &redo, status, |phase, from, to| {
+                format!(
+                    "Phase status regression: phases['{phase}'].status changed from '{from}' to \
+                     '{to}'. Subagents must not regress phase status. Re-read state.json."
+                )
+            })
+        })
+}
+
+/// Whether a workflow was put away since `disk`: the history has an entry more.
+pub(super) fn ended(disk: &Object<'_>, incoming: &Object<'_>) -> bool {
+    let entries = |state: &Object<'_>| {
+        state
+            .get("workflow_history")
+            .and_then(Node::array)
+            .map_or(0, |entries| entries.len())
+    };
+    entries(incoming) > entries(disk)
+}
+
+/// A running workflow ends with an entry in `workflow_history`, or it was thrown away.
+fn removed(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
+    if ended(disk, incoming) {
+        return None;
+    }
+    Some(v8(
+        "Workflow removed: the write drops active_workflow without an entry in workflow_history. \
+         Finish or cancel the workflow instead. Re-read state.json."
+            .to_owned(),
+        "V8: active_workflow removed without a workflow_history entry".to_owned(),
+    ))
+}
+
+fn index(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
+    let have = was.get("current_phase_index")?;
+    let given = is
+        .get("current_phase_index")
+        .filter(|node| !node.is_null())?;
+    let least = have.f64()?;
+    let problem = match given.f64() {
+        Some(given) if given >= least => return None,
+        Some(_) => format!("({}) < disk ({})", given.text(), have.text()),
+        None => format!(
+            "({}) is not a number; disk has ({})",
+            given.text(),
+            have.text()
+        ),
+    };
+    Some(v8(
+        format!(
+            "Phase index regression: incoming current_phase_index {problem}. Subagents must not \
+             regress phase orchestration fields. Re-read state.json."
+        ),
+        format!("V8: phase_index {} < disk {}", given.text(), have.text()),
+    ))
+}
+
+fn statuses<'a>(
+    was: &Object<'a>,
+    is: &Object<'a>,
+    redo: &Redo,
+    status: impl Fn(Node<'a>) -> Option<std::borrow::Cow<'a, str>>,
+    message: impl Fn(&str, &str, &str) -> String,
+) -> Option<Finding> {
+    // By name, because a file that somebody filled with phases must not take minutes. Of a phase
+    // that is there twice the last counts.
+    let known: BTreeMap<&str, Node<'a>> = was.iter().collect();
+    is.iter().find_map(|(phase, given)| {
+        let (from, to) = (status(*known.get(phase)?)?, status(given)?);
+        let back = rank(&to)? < rank(&from)?;
+        if !back || redo.covers(phase, &from, &to) {
+            return None;
+        }
+        let reason = format!("V8: phase_status '{phase}' {from} -> {to}");
+        Some(v8(message(phase, &from, &to), reason).phase(phase))
+    })
+}
+
+/// A redo that a supervised review granted. The file on disk must say so: an incoming marker
+/// alone is what a forger would write.
+struct Redo {
+    /// The reviewed phase, where the marker names it.
+    phase: Option<String>,
+    granted: bool,
+}
+
+impl Redo {
+    fn granted(was: &Object<'_>, is: &Object<'_>) -> Self {
+        let marker = was.object("supervised_review");
+        let Some(marker) = marker else {
+            return Self {
+                phase: None,
+                granted: false,
+            };
+        };
+        let open = matches!(
+            marker.str("status").as_deref(),
+            Some("gate_presented" | "redo_pending")
+        );
+        let count = |marker: &Object<'_>| match marker.get("redo_count") {
+            Some(node) if node.kind() == Kind::Number => node.u64(),
+            _ => None,
+        };
+        let before = count(&marker).unwrap_or(0);
+        let after = is.object("supervised_review").as_ref().and_then(count);
+        let next =
+            after.is_some_and(|after| before.checked_add(1) == Some(after) && after <= MAX_REDOS);
+        let phase = marker.str("phase").map(std::borrow::Cow::into_owned);
+        Self {
+            phase,
+            granted: open || next,
+        }
+    }
+
+    fn covers(&self, phase: &str, from: &str, to: &str) -> bool {
+        self.granted
+            && (from, to) == ("completed", "in_progress")
+            && self
+                .phase
+                .as_deref()
+                .is_none_or(|reviewed| reviewed == phase)
+    }
+}
+
+fn v7(text: String, reason: String) -> Finding {
+    Finding::new("SWV-007", text, reason)
+}
+
+fn v8(text: String, reason: String) -> Finding {
+    Finding::new("SWV-008", text, reason)
+}

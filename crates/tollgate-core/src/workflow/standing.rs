@@ -1,0 +1,312 @@
+//! Where a workflow stands, read from a document.
+//!
+//! The state says the same thing in several fields. Here they are put together once; a state
+//! whose fields contradict each other has no standing, and no step is made from it: the audit
+//! explains and mends such a state.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::phases;
+use super::transition::{Refusal, minutes};
+use tollgate_store::document::{Document, whole};
+
+/// A running workflow.
+#[derive(Clone, Debug)]
+pub struct Standing<'a> {
+    document: &'a Document,
+    /// The type of the workflow: `feature`.
+    pub workflow: &'a str,
+    /// Its phases in order.
+    pub phases: Vec<&'a str>,
+}
+
+/// A phase and its place among the workflow's phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// Its key, as the workflow spells it.
+    pub key: &'a str,
+    /// Its index.
+    pub at: usize,
+}
+
+/// What is going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing<'a> {
+    /// The phase is the next one and has not begun.
+    Waiting(Place<'a>),
+    /// The phase is in progress.
+    Running(Place<'a>),
+    /// The phase was completed and is in progress again, because its review asked for it.
+    Redoing(Place<'a>),
+    /// A phase is completed, and the next one has not begun.
+    Between {
+        /// The completed phase.
+        done: Place<'a>,
+        /// The next one.
+        next: Place<'a>,
+    },
+    /// The last phase is completed.
+    Finished(Place<'a>),
+}
+
+impl<'a> Standing<'a> {
+    /// The running workflow of a document, if one runs.
+    pub fn of(document: &'a Document) -> Result<Self, Refusal> {
+        let Some(fields) = running(document) else {
+            return Err(odd(document).unwrap_or_else(Refusal::no_workflow));
+        };
+        let listed = fields.get("phases").and_then(Value::as_array);
+        let listed: Option<Vec<&str>> =
+            listed.map(|l| l.iter().filter_map(Value::as_str).collect());
+        match listed {
+            Some(phases) if !phases.is_empty() => Ok(Self {
+                document,
+                workflow: fields
+                    .get("type")
+                    .and_then(Value::as_str)
+                    .unwrap_or("feature"),
+                phases,
+            }),
+            // No repair can know what they were.
+            Some(_) | None => Err(Refusal::misplaced(
+                "the state contradicts itself: active_workflow.phases has no phases",
+                "list them there by hand, or end the workflow: `tollgate workflow cancel --reason …`",
+            )),
+        }
+    }
+
+    /// The key under which `phases` has a phase; as the workflow spells it, if it has it not.
+    pub fn filed(&self, key: &'a str) -> &'a str {
+        filed(self.document, &["phases"], key)
+    }
+
+    /// The key under which `active_workflow.phase_status` has a phase.
+    pub fn filed_status(&self, key: &'a str) -> &'a str {
+        filed(self.document, &["active_workflow", "phase_status"], key)
+    }
+
+    /// A field of a phase's entry.
+    pub fn field(&self, key: &'a str, path: &[&str]) -> Option<&'a Value> {
+        let mut full = vec!["phases", self.filed(key)];
+        full.extend(path);
+        self.document.get(&full)
+    }
+
+    /// How often a phase was begun again.
+    pub fn retries(&self, key: &'a str) -> u64 {
+        let count = self.field(key, &["timing", "retries"]);
+        count.and_then(whole).unwrap_or(0)
+    }
+
+    /// A phase's status: that of its entry, else the short one.
+    pub fn status(&self, key: &'a str) -> Option<&'a str> {
+        let long = self.field(key, &["status"]).and_then(Value::as_str);
+        long.or_else(|| self.short_status(key))
+    }
+
+    /// `active_workflow.phase_status[key]`.
+    pub fn short_status(&self, key: &'a str) -> Option<&'a str> {
+        self.document
+            .str(&["active_workflow", "phase_status", self.filed_status(key)])
+    }
+
+    /// Where a phase is among the workflow's, by any of its names.
+    pub fn place(&self, key: &str) -> Option<Place<'a>> {
+        let wanted = phases::canonical(key);
+        let at = self
+            .phases
+            .iter()
+            .position(|phase| phases::canonical(phase) == wanted)?;
+        self.phases.get(at).map(|key| Place { key, at })
+    }
+
+    /// The current phase: the workflow's, else the top-level one, else that of the index.
+    pub fn current(&self) -> Option<Place<'a>> {
+        let named = self.document.str(&["active_workflow", "current_phase"]);
+        let named = named.filter(|key| !key.is_empty());
+        let named = named.or_else(|| self.document.str(&["current_phase"]));
+        match named {
+            Some(key) => self.place(key),
+            None => self.at(self.index()?),
+        }
+    }
+
+    /// `active_workflow.current_phase_index`.
+    pub fn index(&self) -> Option<usize> {
+        let index = self
+            .document
+            .u64(&["active_workflow", "current_phase_index"])?;
+        usize::try_from(index).ok()
+    }
+
+    fn at(&self, at: usize) -> Option<Place<'a>> {
+        self.phases.get(at).map(|key| Place { key, at })
+    }
+
+    /// What is going on, if the fields agree about it.
+    pub fn doing(&self) -> Result<Doing<'a>, Refusal> {
+        let Some(current) = self.current() else {
+            return Err(Refusal::contradiction(
+                "the current phase is none of the workflow's phases",
+            ));
+        };
+        let Place { key, at } = current;
+        if let (Some(long), Some(short)) = (
+            self.field(key, &["status"]).and_then(Value::as_str),
+            self.short_status(key),
+        ) && long != short
+        {
+            return Err(Refusal::contradiction(&format!(
+                "phases['{key}'].status is '{long}' but active_workflow.phase_status['{key}'] is '{short}'"
+            )));
+        }
+        let index = self.index().unwrap_or(match self.status(key) {
+            Some("completed") => at + 1,
+            Some(_) | None => at,
+        });
+        let wrong = |status: &str| {
+            Err(Refusal::contradiction(&format!(
+                "phase '{key}' is number {at} and {status}, but current_phase_index is {index}"
+            )))
+        };
+        match self.status(key) {
+            None | Some("pending") if index == at => Ok(Doing::Waiting(current)),
+            Some("in_progress") if index == at => Ok(Doing::Running(current)),
+            Some("in_progress") if index == at + 1 && self.is_under_review(key) => {
+                Ok(Doing::Redoing(current))
+            }
+            Some("completed") if index == at + 1 => Ok(match self.at(index) {
+                Some(next) => Doing::Between {
+                    done: current,
+                    next,
+                },
+                None => Doing::Finished(current),
+            }),
+            None => wrong("pending"),
+            Some(status) => wrong(status),
+        }
+    }
+
+    /// Whether the supervised review that is open is about this phase.
+    pub fn is_under_review(&self, key: &str) -> bool {
+        let phase = self
+            .document
+            .str(&["active_workflow", "supervised_review", "phase"]);
+        phase.is_some_and(|phase| phases::canonical(phase) == phases::canonical(key))
+    }
+
+    /// The status of the supervised review that is open.
+    pub fn review(&self) -> Option<&'a str> {
+        self.document
+            .str(&["active_workflow", "supervised_review", "status"])
+    }
+
+    /// How many minutes a phase has been running, and after how many it counts as stale: twice
+    /// its limit.
+    pub fn age(&self, place: Place<'a>, limit: Option<u64>, now: Timestamp) -> Option<(u64, u64)> {
+        let timed = self.field(place.key, &["timing", "started_at"]);
+        let started = timed.filter(|value| value.is_string());
+        let started = started.or_else(|| self.field(place.key, &["started"]));
+        Some((
+            minutes(started, now)?,
+            limit.unwrap_or(120).saturating_mul(2),
+        ))
+    }
+
+    /// The escalations that wait for a person.
+    pub fn escalations(&self) -> &'a [Value] {
+        self.document
+            .array(&["pending_escalations"])
+            .unwrap_or_default()
+    }
+}
+
+/// `active_workflow`, if one runs. The originals take every falsy value for none.
+pub fn running(document: &Document) -> Option<&serde_json::Map<String, Value>> {
+    document.object(&["active_workflow"])
+}
+
+/// What is wrong with a document whose workflow is there and is no workflow.
+pub fn odd(document: &Document) -> Option<Refusal> {
+    let found = document.get(&["active_workflow"])?;
+    let is_none = match found {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Bool(true) | Value::Array(_) | Value::Object(_) => false,
+    };
+    let what = format!("active_workflow is {found}, not an object");
+    (!is_none && !found.is_object()).then(|| Refusal::contradiction(&what))
+}
+
+/// The spelling of a phase that an object of the document has it under.
+fn filed<'a>(document: &'a Document, way: &[&str], key: &'a str) -> &'a str {
+    let Some(members) = document.object(way) else {
+        return key;
+    };
+    let known = phases::spellings(key).find_map(|spelling| members.get_key_value(spelling));
+    known.map_or(key, |(filed, _)| filed.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn doing(current: &str, index: Option<u64>, statuses: [&str; 2]) -> String {
+        let [a, b] = statuses;
+        let state = json!({"active_workflow":{"type":"fix","phases":["01-requirements","13-test-deploy"],
+            "current_phase":current,"current_phase_index":index,"phase_status":{"01-requirements":a,"12-test-deploy":b},
+            "supervised_review":{"phase":"01-requirements","status":"redo_pending"}},
+            "phases":{"01-requirements":{"status":a},"12-test-deploy":{"status":b}}});
+        let document = Document::parse(state.to_string().as_bytes()).unwrap();
+        match Standing::of(&document).unwrap().doing() {
+            Ok(doing) => format!("{doing:?}")
+                .split([' ', '('])
+                .next()
+                .unwrap()
+                .to_owned(),
+            Err(refusal) => refusal.what,
+        }
+    }
+
+    #[test]
+    fn every_legal_standing_is_told_apart_and_no_other() {
+        assert_eq!(
+            doing("01-requirements", Some(0), ["pending", "pending"]),
+            "Waiting"
+        );
+        assert_eq!(
+            doing("01-requirements", Some(0), ["in_progress", "pending"]),
+            "Running"
+        );
+        assert_eq!(
+            doing("01-requirements", Some(1), ["in_progress", "pending"]),
+            "Redoing"
+        );
+        assert_eq!(
+            doing("01-requirements", Some(1), ["completed", "pending"]),
+            "Between"
+        );
+        assert_eq!(
+            doing("12-test-deploy", Some(1), ["completed", "in_progress"]),
+            "Running"
+        );
+        assert_eq!(
+            doing("13-test-deploy", Some(2), ["completed", "completed"]),
+            "Finished"
+        );
+        assert_eq!(
+            doing("13-test-deploy", None, ["completed", "completed"]),
+            "Finished"
+        );
+        assert!(
+            doing("12-test-deploy", Some(2), ["completed", "in_progress"])
+                .contains("current_phase_index is 2")
+        );
+        assert!(
+            doing("04-design", Some(0), ["pending", "pending"]).contains("none of the workflow's")
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! 3e: the current phase ends. The next one is not mentioned; beginning it is a step of its own.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
+use crate::workflow::definitions::{Definition, GateMode, Intensity};
+use crate::workflow::evidence::{self, Evidence, Since};
+use crate::workflow::phases;
+use crate::workflow::standing::{Doing, Place, Standing};
+use crate::workflow::state::State;
+use tollgate_store::document::Document;
+
+/// The longest summary of a phase.
+pub(super) const SUMMARY: usize = 150;
+
+/// How a phase ends.
+#[derive(Clone)]
+pub struct Completion<'a> {
+    /// The phase, if it was named.
+    pub phase: Option<&'a str>,
+    /// What was done.
+    pub summary: &'a str,
+    /// What the agent reported about its way of working.
+    pub report: Report,
+    /// How much work the rest is, decided after the impact analysis.
+    pub size: Option<Intensity>,
+    /// Whether an artifact is there.
+    pub exists: &'a dyn Fn(&str) -> bool,
+    /// What changed since the tests passed.
+    pub since: Since<'a>,
+}
+
+/// The figures of a `PHASE_TIMING_REPORT`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Rounds of debate.
+    pub debate_rounds: u64,
+    /// Parallel parts.
+    pub fan_out_chunks: u64,
+}
+
+impl std::fmt::Debug for Completion<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Completion")
+            .field("phase", &self.phase)
+            .field("summary", &self.summary)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn apply(
+    completion: &Completion<'_>,
+    document: &Document,
+    rules: &Rules<'_>,
+    now: Timestamp,
+) -> Result<Change, Refusal> {
+    let standing = Standing::of(document)?;
+    let (place, redone) = match standing.doing()? {
+        Doing::Running(place) => (place, false),
+        Doing::Redoing(place) => (place, true),
+        Doing::Waiting(place) | Doing::Between { next: place, .. } => {
+            return Err(Refusal::misplaced(
+                format!(
+                    "phase '{}' has not begun, so it cannot be completed",
+                    place.key
+                ),
+                "`tollgate phase begin` begins it",
+            ));
+        }
+        Doing::Finished(_) => {
+            return Err(Refusal::misplaced(
+                "every phase is completed",
+                "`tollgate workflow finalize` archives the workflow",
+            ));
+        }
+    };
+    begin::named(completion.phase, &standing, place)?;
+    let summary = cut(completion.summary, SUMMARY);
+    if summary.is_empty() {
+        return Err(Refusal::misplaced(
+            "the summary is empty",
+            "say in a sentence what the phase did: `--summary \"…\"`",
+        ));
+    }
+    let definition = rules.definitions.get(standing.workflow);
+    let mut notes = gate(completion, document, &standing, place, rules)?;
+    let is_met = notes.is_empty();
+
+    let mut edits = Edits::default();
+    let filed = standing.filed(place.key);
+    let phase = ["phases", filed];
+    let [top, key] = phase;
+    edits.set(&[top, key, "status"], "completed");
+    edits.set(&[top, key, "summary"], summary.as_str());
+    edits.set(&[top, key, "completed"], moment(now));
+    // A permissive workflow goes on without having passed.
+    let passed = if is_met { moment(now) } else { Value::Null };
+    edits.set(&[top, key, "gate_passed"], passed);
+    if is_met
+        && standing
+            .field(place.key, &["gate_validation", "status"])
+            .is_some()
+    {
+        edits.set(&[top, key, "gate_validation", "status"], "passed");
+    }
+    timing(&mut edits, &standing, place, completion.report, now);
+    // A redone phase was counted when it was completed for the first time.
+    let mut index = standing.index().unwrap_or(place.at);
+    if !redone {
+        index = place.at + 1;
+    }
+    edits.set(
+        &[
+            "active_workflow",
+            "phase_status",
+            standing.filed_status(place.key),
+        ],
+        "completed",
+    );
+    edits.set(&["active_workflow", "current_phase_index"], index);
+    notes.extend(budget(&mut edits, document, place, definition, now));
+    review(&mut edits, document, place);
+    let mut told = format!("phase {} is completed: {summary}", place.key);
+    if let Some(size) = completion.size {
+        let removed = sizing(
+            &mut edits,
+            &standing,
+            document,
+            (place, size, definition),
+            now,
+        )?;
+        if !removed.is_empty() {
+            told = format!(
+                "{told} (sized {}: without {})",
+                size.as_str(),
+                removed.join(", ")
+            );
+        }
+    }
+    Ok(Change {
+        step: "phase complete",
+        phase: Some(place.key.to_owned()),
+        agent: rules.agent(place.key),
+        told,
+        notes,
+        edits: edits.0,
+    })
+}
+
+/// The gate: what is not met refuses the step, or is told where the workflow is permissive.
+fn gate(
+    completion: &Completion<'_>,
+    document: &Document,
+    standing: &Standing<'_>,
+    place: Place<'_>,
+    rules: &Rules<'_>,
+) -> Result<Vec<String>, Refusal> {
+    let requirements = rules.requirements.of(standing.workflow, place.key);
+    let text = document.to_text();
+    let state = State::parse(&text).map_err(|flaw| Refusal::contradiction(&flaw.to_string()))?;
+    let evidence = Evidence {
+        state: &state,
+        manifest: rules.manifest,
+        exists: completion.exists,
+        since: completion.since,
+    };
+    let unmet = requirements.unmet(place.key, &evidence);
+    if unmet.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mode = document.str(&["active_workflow", "gate_mode"]);
+    if !GateMode::is_strict(mode, rules.definitions.get(standing.workflow)) {
+        return Ok(unmet
+            .iter()
+            .map(|line| format!("not met, but the workflow is permissive: {line}"))
+            .collect());
+    }
+    Err(Refusal {
+        kind: Kind::Closed,
+        what: evidence::closed(place.key, &unmet),
+        next: "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`".to_owned(),
+    })
+}
+
+fn timing(
+    edits: &mut Edits,
+    standing: &Standing<'_>,
+    place: Place<'_>,
+    report: Report,
+    now: Timestamp,
+) {
+    let filed = standing.filed(place.key);
+    let started = standing
+        .field(place.key, &["timing", "started_at"])
+        .filter(|value| value.is_string())
+        .or_else(|| standing.field(place.key, &["started"]));
+    let spent = minutes(started, now).unwrap_or(0);
+    let timing = standing
+        .field(place.key, &["timing"])
+        .and_then(Value::as_object);
+    if timing.is_none() {
+        let started = started.cloned().unwrap_or_else(|| moment(now));
+        edits.set(
+            &["phases", filed, "timing"],
+            json!({ "started_at": started, "retries": 0 }),
+        );
+    }
+    let mut set = |key: &str, value: Value| edits.set(&["phases", filed, "timing", key], value);
+    set("completed_at", moment(now));
+    set("wall_clock_minutes", spent.into());
+    set("debate_rounds_used", report.debate_rounds.into());
+    set("fan_out_chunks", report.fan_out_chunks.into());
+}
+
+/// How the workflow is doing against its budget, and a note when it is close to it or over it.
+fn budget(
+    edits: &mut Edits,
+    document: &Document,
+    place: Place<'_>,
+    definition: Option<&Definition>,
+    now: Timestamp,
+) -> Option<String> {
+    let definition = definition?;
+    let spent = minutes(document.get(&["active_workflow", "started_at"]), now)?;
+    let total = definition.budget(intensity(document)).total;
+    let (status, note) = if spent > total {
+        (
+            "exceeded",
+            Some(format!(
+                "BUDGET_WARNING: {spent} of {total} minutes are spent"
+            )),
+        )
+    } else if spent.saturating_mul(10) > total.saturating_mul(8) {
+        (
+            "approaching",
+            Some(format!(
+                "BUDGET_APPROACHING: {spent} of {total} minutes are spent"
+            )),
+        )
+    } else {
+        ("on_track", None)
+    };
+    edits.set(&["active_workflow", "budget_status"], status);
+    let first = document
+        .get(&["active_workflow", "budget_exceeded_at_phase"])
+        .is_none_or(Value::is_null);
+    if status == "exceeded" && first {
+        edits.set(&["active_workflow", "budget_exceeded_at_phase"], place.key);
+    }
+    note
+}
+
+/// The intensity that the workflow was sized or started with.
+pub(super) fn intensity(document: &Document) -> Intensity {
+    let sized = document.str(&["active_workflow", "sizing", "effective_intensity"]);
+    let light = document.bool(&["active_workflow", "flags", "light"]) == Some(true);
+    sized.and_then(Intensity::from_name).unwrap_or(if light {
+        Intensity::Light
+    } else {
+        Intensity::Standard
+    })
+}
+
+/// In supervised mode a selected phase waits for a person.
+fn review(edits: &mut Edits, document: &Document, place: Place<'_>) {
+    if document.bool(&["supervised_mode", "enabled"]) != Some(true) {
+        return;
+    }
+    let number = phases::gate_number(place.key);
+    let selected = match document.get(&["supervised_mode", "review_phases"]) {
+        Some(Value::Array(list)) => list
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|one| one == number || one == place.key),
+        Some(_) | None => true,
+    };
+    if !selected {
+        return;
+    }
+    let open = document.object(&["active_workflow", "supervised_review"]);
+    let redone =
+        open.filter(|review| review.get("phase").and_then(Value::as_str) == Some(place.key));
+    match redone {
+        Some(_) => edits.set(&["active_workflow", "supervised_review", "status"], "gate_presented"),
+        None => edits.set(
+            &["active_workflow", "supervised_review"],
+            json!({ "phase": place.key, "status": "gate_presented", "paused_at": null, "resumed_at": null, "redo_count": 0, "redo_guidance_history": [] }),
+        ),
+    }
+}
+
+/// What the work turned out to be: light work leaves phases out. Once per workflow.
+fn sizing(
+    edits: &mut Edits,
+    standing: &Standing<'_>,
+    document: &Document,
+    (place, size, definition): (Place<'_>, Intensity, Option<&Definition>),
+    now: Timestamp,
+) -> Result<Vec<String>, Refusal> {
+    if document
+        .str(&["active_workflow", "sizing", "decided_at"])
+        .is_some()
+    {
+        return Err(Refusal::misplaced(
+            "the workflow is sized already",
+            "complete the phase without --size",
+        ));
+    }
+    let skips = match size {
+        Intensity::Light => definition
+            .map(|definition| definition.light_skips.as_slice())
+            .unwrap_or_default(),
+        Intensity::Standard | Intensity::Epic => &[],
+    };
+    let removed: Vec<String> = standing
+        .phases
+        .iter()
+        .skip(place.at + 1)
+        .filter(|key| {
+            skips
+                .iter()
+                .any(|skip| phases::canonical(skip) == phases::canonical(key))
+        })
+        .filter(|key| matches!(standing.status(key), None | Some("pending")))
+        .map(|key| (*key).to_owned())
+        .collect();
+    remove(edits, standing, &removed);
+    let mut sizing = document
+        .object(&["active_workflow", "sizing"])
+        .cloned()
+        .unwrap_or_else(Map::new);
+    sizing.insert("effective_intensity".to_owned(), size.as_str().into());
+    sizing.insert("decided_at".to_owned(), moment(now));
+    sizing.insert("removed_phases".to_owned(), removed.clone().into());
+    edits.set(&["active_workflow", "sizing"], sizing);
+    Ok(removed)
+}
+
+/// Takes phases that have not begun out of the three places that list them.
+pub(super) fn remove(edits: &mut Edits, standing: &Standing<'_>, removed: &[String]) {
+    if removed.is_empty() {
+        return;
+    }
+    let kept: Vec<&str> = standing
+        .phases
+        .iter()
+        .copied()
+        .filter(|key| !removed.iter().any(|gone| gone == key))
+        .collect();
+    edits.set(&["active_workflow", "phases"], kept);
+    for key in removed {
+        let Some(place) = standing.place(key) else {
+            continue;
+        };
+        edits.remove(&[
+            "active_workflow",
+            "phase_status",
+            standing.filed_status(place.key),
+        ]);
+        edits.remove(&["phases", standing.filed(place.key)]);
+    }
+}

@@ -1,0 +1,193 @@
+//! The end of a workflow, good or early: its story goes to the history in the same step that
+//! takes it out of the way.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::{Change, Edits, Refusal, moment, snapshot};
+use crate::workflow::prune::{self, MAX_WORKFLOWS};
+use crate::workflow::standing::{self, Doing, Standing};
+use tollgate_store::document::Document;
+use tollgate_store::edit::Edit;
+
+/// How the work left its branch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ending<'a> {
+    /// The commit that merged the branch.
+    pub merged_commit: Option<&'a str>,
+}
+
+pub(super) fn finalize(
+    ending: &Ending<'_>,
+    document: &Document,
+    now: Timestamp,
+) -> Result<Change, Refusal> {
+    let standing = Standing::of(document)?;
+    match standing.doing()? {
+        Doing::Finished(last) => {
+            if standing.review().is_some() {
+                return Err(Refusal::unfinished_review(last.key));
+            }
+        }
+        Doing::Waiting(place)
+        | Doing::Running(place)
+        | Doing::Redoing(place)
+        | Doing::Between { next: place, .. } => {
+            return Err(Refusal::misplaced(
+                format!("phase '{}' is not completed", place.key),
+                "`tollgate workflow status` shows what is left; `tollgate workflow cancel --reason …` ends the workflow early",
+            ));
+        }
+    }
+    if let Some(open) = standing
+        .phases
+        .iter()
+        .find(|key| standing.status(key) != Some("completed"))
+    {
+        return Err(Refusal::contradiction(&format!(
+            "phase '{open}' is not completed, but the index is behind the last phase"
+        )));
+    }
+    let entry = json!({ "completed_at": moment(now), "status": "completed" });
+    let branch = if ending.merged_commit.is_some() {
+        "merged"
+    } else {
+        "kept"
+    };
+    let commit = ending.merged_commit.map_or(Value::Null, Value::from);
+    let edits = archive(document, entry, (branch, commit), now);
+    Ok(Change {
+        step: "workflow finalize",
+        phase: None,
+        agent: None,
+        told: format!(
+            "the {} workflow is completed and archived",
+            standing.workflow
+        ),
+        notes: Vec::new(),
+        edits,
+    })
+}
+
+pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
+    let Some(fields) = standing::running(document) else {
+        return Err(standing::odd(document).unwrap_or_else(Refusal::no_workflow));
+    };
+    let workflow = fields.get("type").and_then(Value::as_str);
+    let workflow = workflow.unwrap_or("feature");
+    let reason = reason.trim();
+    if reason.is_empty() {
+        return Err(Refusal::misplaced(
+            "the reason is empty",
+            "say why: `--reason \"…\"`",
+        ));
+    }
+    // A workflow whose fields contradict each other, or that has no phases, can still be
+    // cancelled: that is a way out.
+    let standing = Standing::of(document).ok();
+    let phase = standing
+        .and_then(|standing| standing.current())
+        .map_or(Value::Null, |place| place.key.into());
+    let entry = json!({
+        "completed_at": null, "cancelled_at": moment(now), "cancelled_at_phase": phase,
+        "cancellation_reason": reason, "status": "cancelled",
+    });
+    let edits = archive(document, entry, ("abandoned", Value::Null), now);
+    Ok(Change {
+        step: "workflow cancel",
+        phase: phase.as_str().map(str::to_owned),
+        agent: None,
+        told: format!(
+            "the {workflow} workflow is cancelled: {}",
+            super::cut(reason, 150)
+        ),
+        notes: Vec::new(),
+        edits,
+    })
+}
+
+/// The history entry, the pruned lists and the cleared fields.
+fn archive(
+    document: &Document,
+    outcome: Value,
+    (branch, commit): (&str, Value),
+    now: Timestamp,
+) -> Vec<Edit> {
+    let field = |key: &str| {
+        document
+            .get(&["active_workflow", key])
+            .cloned()
+            .unwrap_or(Value::Null)
+    };
+    // Before anything is pruned.
+    let (snapshots, metrics) = snapshot::collect(document, now);
+    let mut entry = Map::new();
+    let mut put = |key: &str, value: Value| {
+        entry.insert(key.to_owned(), value);
+    };
+    put("type", field("type"));
+    put("id", identity(document));
+    put("artifact_folder", field("artifact_folder"));
+    put("description", field("description"));
+    put("started_at", field("started_at"));
+    if let Value::Object(outcome) = outcome {
+        for (key, value) in outcome {
+            put(&key, value);
+        }
+    }
+    put("phases", field("phases"));
+    put("phase_snapshots", snapshots.into());
+    put("metrics", metrics);
+    put("merged_commit", commit);
+    let mut git = field("git_branch");
+    if let Value::Object(git) = &mut git {
+        git.insert("status".to_owned(), branch.into());
+    }
+    put("git_branch", git);
+    for key in [
+        "review_history",
+        "sizing",
+        "budget_status",
+        "budget_exceeded_at_phase",
+        "removed_phases",
+        "options",
+        "flags",
+    ] {
+        let value = field(key);
+        if !value.is_null() {
+            put(key, value);
+        }
+    }
+    let supervised = document.bool(&["supervised_mode", "enabled"]) == Some(true);
+    put("supervised_mode_enabled", supervised.into());
+
+    let mut edits = Edits(prune::lists(document, MAX_WORKFLOWS - 1));
+    let entry = Value::Object(entry);
+    if document.array(&["workflow_history"]).is_some() {
+        edits.push(&["workflow_history"], entry);
+    } else {
+        // What is no list must not keep a workflow from ending.
+        edits.set(&["workflow_history"], vec![entry]);
+    }
+    // What `start --supervised` switched on goes with its workflow.
+    if supervised && document.bool(&["active_workflow", "flags", "supervised"]) == Some(true) {
+        edits.set(&["supervised_mode", "enabled"], false);
+    }
+    edits.set(&["active_workflow"], Value::Null);
+    edits.0.extend(prune::transient());
+    edits.0
+}
+
+/// `REQ-0031` of the folder `REQ-0031-x`, else the whole folder.
+fn identity(document: &Document) -> Value {
+    let Some(folder) = document.str(&["active_workflow", "artifact_folder"]) else {
+        return Value::Null;
+    };
+    let mut parts = folder.splitn(3, '-');
+    match (parts.next(), parts.next()) {
+        (Some(prefix), Some(number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{prefix}-{number}").into()
+        }
+        _ => folder.into(),
+    }
+}

@@ -1,0 +1,203 @@
+//! The supervised review after a phase: go on, read in peace, or have it done again.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Change, Edits, Refusal, moment};
+use crate::workflow::standing::{Doing, Place, Standing};
+use tollgate_store::document::{Document, whole};
+
+/// How often a phase may be done again.
+pub const MAX_REDOS: u64 = 3;
+
+/// What a person says at a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `[C]`: the workflow goes on.
+    Continue,
+    /// `[R]`: the person reads; nothing goes on meanwhile.
+    Review,
+}
+
+const REVIEW: [&str; 2] = ["active_workflow", "supervised_review"];
+const HISTORY: [&str; 2] = ["active_workflow", "review_history"];
+
+pub(super) fn apply(
+    choice: Choice,
+    document: &Document,
+    now: Timestamp,
+) -> Result<Change, Refusal> {
+    let standing = Standing::of(document)?;
+    let place = reviewed(&standing)?;
+    let [workflow, review] = REVIEW;
+    let mut edits = Edits::default();
+    let reading = standing.review() == Some("reviewing");
+    let told = match choice {
+        Choice::Review if reading => {
+            return Err(Refusal::misplaced(
+                format!("phase '{}' is being read already", place.key),
+                "`tollgate phase review --continue` ends the reading",
+            ));
+        }
+        Choice::Review => {
+            edits.set(&[workflow, review, "status"], "reviewing");
+            edits.set(&[workflow, review, "paused_at"], moment(now));
+            format!("phase {} is being read", place.key)
+        }
+        Choice::Continue => {
+            let mut entry =
+                json!({ "phase": place.key, "action": "continue", "timestamp": moment(now) });
+            if reading && let Some(entry) = entry.as_object_mut() {
+                let paused = document.get(&[workflow, review, "paused_at"]).cloned();
+                entry.insert("action".to_owned(), "review".into());
+                entry.insert("paused_at".to_owned(), paused.unwrap_or(Value::Null));
+                entry.insert("resumed_at".to_owned(), moment(now));
+            }
+            edits.push(&HISTORY, entry);
+            edits.remove(&REVIEW);
+            format!("phase {} passed its review", place.key)
+        }
+    };
+    Ok(change("phase review", place, told, edits))
+}
+
+pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
+    let standing = Standing::of(document)?;
+    let place = reviewed(&standing)?;
+    let [workflow, review] = REVIEW;
+    let redone = document
+        .get(&[workflow, review, "redo_count"])
+        .and_then(whole)
+        .unwrap_or(0);
+    if redone >= MAX_REDOS {
+        return Err(Refusal::closed(
+            format!(
+                "phase '{}' was done again {redone} times already",
+                place.key
+            ),
+            "`tollgate phase review --continue` goes on with it as it is, `tollgate workflow cancel --reason …` ends the workflow",
+        ));
+    }
+    let guidance = guidance.trim();
+    if guidance.is_empty() {
+        return Err(Refusal::misplaced(
+            "the guidance is empty",
+            "say what should be better: `--guidance \"…\"`",
+        ));
+    }
+    let mut edits = Edits::default();
+    edits.set(&[workflow, review, "redo_count"], redone + 1);
+    edits.push(&[workflow, review, "redo_guidance_history"], guidance);
+    edits.set(&[workflow, review, "status"], "redo_pending");
+    edits.push(&HISTORY, json!({ "phase": place.key, "action": "redo", "timestamp": moment(now), "redo_count": redone + 1, "guidance": guidance }));
+    let key = standing.filed(place.key);
+    edits.set(&["phases", key, "status"], "in_progress");
+    // What is done again has passed no gate. When it first began stays.
+    edits.set(&["phases", key, "completed"], Value::Null);
+    edits.set(&["phases", key, "gate_passed"], Value::Null);
+    forget_tests(&mut edits, &standing, place);
+    let retries = standing.retries(place.key);
+    if standing
+        .field(place.key, &["timing", "started_at"])
+        .is_none()
+    {
+        // The original does not always record when a phase was first run.
+        let started = standing.field(place.key, &["started"]).cloned();
+        let started = started
+            .filter(Value::is_string)
+            .unwrap_or_else(|| moment(now));
+        edits.set(&["phases", key, "timing", "started_at"], started);
+    }
+    edits.set(
+        &["phases", key, "timing", "retries"],
+        retries.saturating_add(1),
+    );
+    edits.set(
+        &[
+            "active_workflow",
+            "phase_status",
+            standing.filed_status(place.key),
+        ],
+        "in_progress",
+    );
+    let told = format!(
+        "phase {} is done again ({} of {MAX_REDOS}): {}",
+        place.key,
+        redone + 1,
+        super::cut(guidance, 150)
+    );
+    Ok(change("phase redo", place, told, edits))
+}
+
+/// Tests that passed before the work is done again say nothing about the new work, and the runs
+/// of the first time are not counted against it. Their history stays.
+fn forget_tests(edits: &mut Edits, standing: &Standing<'_>, place: Place<'_>) {
+    let way = ["iteration_requirements", "test_iteration"];
+    let Some(record) = standing.field(place.key, &way).and_then(Value::as_object) else {
+        return;
+    };
+    let [requirements, tests] = way;
+    let key = standing.filed(place.key);
+    for (field, fresh) in [
+        ("completed", Value::Bool(false)),
+        ("current_iteration", 0.into()),
+        ("failures_count", 0.into()),
+        ("identical_failure_count", 0.into()),
+    ] {
+        if record.contains_key(field) {
+            edits.set(&["phases", key, requirements, tests, field], fresh);
+        }
+    }
+    for field in [
+        "status",
+        "completed_at",
+        "escalation_reason",
+        "escalated_at",
+        "escalation_approved",
+    ] {
+        if record.contains_key(field) {
+            edits.remove(&["phases", key, requirements, tests, field]);
+        }
+    }
+}
+
+fn change(step: &'static str, place: Place<'_>, told: String, edits: Edits) -> Change {
+    Change {
+        step,
+        phase: Some(place.key.to_owned()),
+        agent: None,
+        told,
+        notes: Vec::new(),
+        edits: edits.0,
+    }
+}
+
+/// The completed phase whose review is open.
+fn reviewed<'a>(standing: &Standing<'a>) -> Result<Place<'a>, Refusal> {
+    let place = match standing.doing()? {
+        Doing::Between { done, .. } | Doing::Finished(done) => done,
+        Doing::Redoing(place) => {
+            return Err(Refusal::misplaced(
+                format!("phase '{}' is being done again", place.key),
+                "complete it first: `tollgate phase complete --summary …`",
+            ));
+        }
+        Doing::Waiting(place) | Doing::Running(place) => {
+            return Err(Refusal::misplaced(
+                format!(
+                    "phase '{}' is not completed, so there is nothing to review",
+                    place.key
+                ),
+                "a phase in progress is run again with `tollgate phase begin`",
+            ));
+        }
+    };
+    match standing.review() {
+        // Whatever it says, it keeps the next phase from beginning: `rejected` is done again.
+        Some(_) => Ok(place),
+        None => Err(Refusal::misplaced(
+            format!("no review of phase '{}' is open", place.key),
+            "reviews are asked for with `tollgate workflow start --supervised`; otherwise go on with `tollgate phase begin`",
+        )),
+    }
+}

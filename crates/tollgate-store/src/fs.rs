@@ -1,0 +1,28 @@
+//! Files that survive: the only place that reads whole files, stages, renames and appends.
+//!
+//! Three promises. A read never hangs and never eats the machine: only regular files, up to a
+//! cap. A replaced file is the old one or the new one at every moment, whoever is killed. A
+//! temporary file is recognisable by its name ([`TEMPORARY`]), belongs to a living process as
+//! long as that process holds its lock, and is swept by the next write once nobody does.
+//!
+//! What this deliberately does not do: know what is in a file, or wait for anybody. Waiting is
+//! `state::lock`.
+
+mod append;
+mod directory;
+mod fault;
+mod read;
+mod replace;
+
+pub(crate) use append::rotate;
+pub use append::{Appender, append_line};
+pub use directory::{canonical, create_directories, names, private_directory, relocate};
+pub(crate) use directory::{overwrite, write_record};
+#[cfg(test)]
+pub(crate) use fault::{Plan, Strike, inject};
+pub(crate) use read::open;
+pub use read::{
+    Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
+};
+pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
+pub(crate) use replace::{Mould, Staged, link_aside, move_aside};

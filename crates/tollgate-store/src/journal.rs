@@ -1,0 +1,493 @@
+//! What Tollgate decided and what kept it from deciding: one JSON line each.
+//!
+//! Allowed events are not in it; they write nothing. Lines are appended by many processes, one
+//! after the other, because each carries a hash over the one before it ([`super::chain`]). A
+//! journal that has grown is renamed, not rewritten.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::chain::{self, Tail};
+use super::inbox::Inbox;
+use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use super::redact::redact;
+use super::timestamp::iso;
+use crate::fs::{self, Appender, Durability};
+use crate::json::Object;
+
+/// The current journal and the old ones, newest first. The last is dropped by a rotation.
+pub const NAMES: [&str; 4] = [
+    "journal.jsonl",
+    "journal.1.jsonl",
+    "journal.2.jsonl",
+    "journal.3.jsonl",
+];
+
+/// Where lines wait that could not be chained at once.
+pub const WAITING: &str = "journal.waiting";
+
+/// How large a journal grows before it is rotated.
+const LIMIT: u64 = 4 << 20;
+
+/// Two lines are never longer than this.
+const TORN: u64 = 1 << 20;
+
+/// How many lines that waited are taken in at one turn: an agent waits for it.
+const AT_ONCE: usize = 256;
+/// How much of a text is looked at, and how much of it is kept: an event can carry 12 MB.
+const LONGEST: (usize, usize) = (64 << 10, 4 << 10);
+
+/// The journal in a private directory.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    directory: PathBuf,
+    limit: u64,
+}
+
+/// What kind of thing was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// The agent was stopped.
+    Block,
+    /// The agent was warned.
+    Warn,
+    /// Tollgate could not decide.
+    Fault,
+    /// The workflow made a step.
+    Change,
+    /// A check of the gates ended.
+    Gate,
+    /// A review ended: of the gates, or of a plan.
+    Review,
+    /// An event was recorded in the state.
+    Record,
+}
+
+impl Decision {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Block,
+        Self::Warn,
+        Self::Fault,
+        Self::Change,
+        Self::Gate,
+        Self::Review,
+        Self::Record,
+    ];
+
+    /// The word in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Fault => "fault",
+            Self::Change => "change",
+            Self::Gate => "gate",
+            Self::Review => "review",
+            Self::Record => "record",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+}
+
+/// One line of the journal. All texts are redacted and cut when they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// When. Of what took its time: when it began.
+    pub ts: Timestamp,
+    /// What was decided.
+    pub verdict: Decision,
+    /// The agent's session.
+    pub session: Option<&'a str>,
+    /// The prompt or turn within the session.
+    pub prompt: Option<&'a str>,
+    /// The id of the tool call.
+    pub call: Option<&'a str>,
+    /// The agent's own trace, as W3C's `traceparent` has it.
+    pub trace: Option<&'a str>,
+    /// The event, by the specification's name.
+    pub event: Option<&'a str>,
+    /// The tool the agent wanted to use.
+    pub tool: Option<&'a str>,
+    /// The guard that decided; the gate that ended.
+    pub guard: Option<&'a str>,
+    /// The error code, the kind of a fault, or what a gate or review came to.
+    pub code: Option<&'a str>,
+    /// The phase it concerns.
+    pub phase: Option<&'a str>,
+    /// The sub-agent it concerns; of a review, who made it.
+    pub agent: Option<&'a str>,
+    /// Why, in one line.
+    pub reason: Option<&'a str>,
+    /// The dialect the answer was given in.
+    pub wire: Option<&'a str>,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// What it cost.
+    pub cost: Cost,
+    /// The version of the state after a change.
+    pub version: Option<u64>,
+    /// The workflow's index after a change.
+    pub index: Option<u64>,
+    /// The project of a monorepo.
+    pub project: Option<&'a str>,
+    /// What a change did to the state, field by field ([`super::patch`]).
+    pub patch: Option<&'a Value>,
+    /// What somebody else's change of the state had done before it was undone.
+    pub undone: Option<&'a Value>,
+    /// The event, as far as it is kept ([`super::excerpt`]).
+    pub input: Option<&'a Value>,
+    /// The name under which the state that the event met is kept.
+    pub state: Option<&'a str>,
+}
+
+/// What a review cost, as far as its reviewer tells.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Cost {
+    /// In US dollars.
+    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Tokens read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+impl Entry<'_> {
+    /// An entry with nothing but the moment and the decision.
+    pub fn new(ts: Timestamp, verdict: Decision) -> Self {
+        Self {
+            ts,
+            verdict,
+            session: None,
+            prompt: None,
+            call: None,
+            trace: None,
+            event: None,
+            tool: None,
+            guard: None,
+            code: None,
+            phase: None,
+            agent: None,
+            reason: None,
+            wire: None,
+            took: None,
+            cost: Cost::default(),
+            version: None,
+            index: None,
+            project: None,
+            patch: None,
+            undone: None,
+            input: None,
+            state: None,
+        }
+    }
+
+    /// The entry as the journal will have it.
+    pub fn draft(&self) -> io::Result<Draft> {
+        Ok(Draft {
+            ts: self.ts,
+            text: serde_json::to_string(&Line::from(self))?,
+        })
+    }
+}
+
+/// An entry's line, not yet chained to another.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    ts: Timestamp,
+    text: String,
+}
+
+/// An entry as it is written: in this order, and without what is not known.
+#[derive(Serialize)]
+struct Line<'a> {
+    ts: String,
+    verdict: Decision,
+    #[serde(flatten)]
+    known: Known<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<f64>,
+    #[serde(flatten)]
+    cost: Cost,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Value>,
+}
+
+/// The texts of an entry that are there.
+struct Known<'a>([(&'static str, Option<&'a str>); 13]);
+
+impl Serialize for Known<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self
+            .0
+            .iter()
+            .filter_map(|(name, text)| Some((name, clean((*text)?))));
+        serializer.collect_map(known)
+    }
+}
+
+impl<'a> From<&Entry<'a>> for Line<'a> {
+    fn from(entry: &Entry<'a>) -> Self {
+        Self {
+            ts: iso(entry.ts),
+            verdict: entry.verdict,
+            known: Known([
+                ("session", entry.session),
+                ("prompt", entry.prompt),
+                ("call", entry.call),
+                ("trace", entry.trace),
+                ("event", entry.event),
+                ("tool", entry.tool),
+                ("guard", entry.guard),
+                ("code", entry.code),
+                ("phase", entry.phase),
+                ("agent", entry.agent),
+                ("reason", entry.reason),
+                ("wire", entry.wire),
+                ("project", entry.project),
+            ]),
+            version: entry.version,
+            index: entry.index,
+            ms: entry.took.map(milliseconds),
+            cost: entry.cost,
+            state: entry.state,
+            patch: entry.patch,
+            undone: entry.undone,
+            input: entry.input,
+        }
+    }
+}
+
+/// Milliseconds with three digits: most decisions take less than one.
+fn milliseconds(took: Duration) -> f64 {
+    let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+    f64::from(micros) / 1000.0
+}
+
+/// A text as it may be written to a log: without secrets, and not without end.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    // Redacted first and cut afterwards, so that no cut makes a token unrecognisable.
+    let redacted = redact(cut(text, LONGEST.0));
+    if redacted.len() <= LONGEST.1 {
+        redacted
+    } else {
+        Cow::Owned(format!("{}…", cut(&redacted, LONGEST.1)))
+    }
+}
+
+fn cut(text: &str, most: usize) -> &str {
+    // No character is longer than four bytes.
+    (most.saturating_sub(3)..=most)
+        .rev()
+        .find_map(|end| text.get(..end))
+        .unwrap_or(text)
+}
+
+impl Journal {
+    /// The journal in `directory`, which is made private and hidden from git with the first line.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            limit: LIMIT,
+        }
+    }
+
+    /// The same journal with another size at which it is rotated.
+    #[must_use]
+    pub fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The current file.
+    pub fn path(&self) -> PathBuf {
+        let [current, ..] = NAMES;
+        self.directory.join(current)
+    }
+
+    /// The lines that wait to be chained, oldest first.
+    pub fn waiting(&self) -> Vec<String> {
+        let inbox = self.inbox();
+        let names = inbox.names().unwrap_or_default().into_iter();
+        let texts = names.filter_map(|name| inbox.read(&name).ok());
+        texts
+            .filter_map(|bytes| String::from_utf8(bytes).ok())
+            .collect()
+    }
+
+    fn inbox(&self) -> Inbox {
+        Inbox::new(self.directory.join(WAITING))
+    }
+
+    /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
+    /// evidence, not a condition.
+    pub fn lines(&self) -> Vec<Value> {
+        let mut lines = Vec::new();
+        for name in NAMES.iter().rev() {
+            // A file is rotated when it has grown past the limit, so it is hardly larger.
+            let read = fs::read_own(&self.directory.join(name), 4 * LIMIT);
+            let Ok(Some(contents)) = read else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&contents.bytes);
+            lines.extend(
+                text.lines()
+                    .filter_map(|line| serde_json::from_str(line).ok()),
+            );
+        }
+        let waiting = self.waiting();
+        lines.extend(
+            waiting
+                .iter()
+                .filter_map(|line| serde_json::from_str(line).ok()),
+        );
+        lines
+    }
+
+    /// Whether this fault of this session is in the current journal already.
+    pub fn has_fault(&self, session: &str, code: &str, reason: &str) -> bool {
+        let Ok(Some(contents)) = fs::read_own(&self.path(), 4 * LIMIT) else {
+            return false;
+        };
+        let text = String::from_utf8_lossy(&contents.bytes);
+        let (session, reason) = (clean(session), clean(reason));
+        // The code is plain, so most lines need not be read.
+        let mark = format!("\"code\":\"{code}\"");
+        let same = |line: &str| {
+            let line = Object::parse(line).ok()?;
+            Some(line.str("session")? == session && line.str("reason")? == reason)
+        };
+        text.lines()
+            .rev()
+            .any(|line| line.contains(&mark) && same(line) == Some(true))
+    }
+
+    /// Appends an entry.
+    pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
+        self.append_all(&[entry.draft()?])
+    }
+
+    /// Appends entries, all at one turn.
+    ///
+    /// Whoever holds the lock of the tail record holds it for a few system calls. If it stays busy
+    /// (its holder was stopped), there is no reason to wait: the lines are left for the next who
+    /// appends, who chains them in before its own.
+    pub fn append_all(&self, drafts: &[Draft]) -> io::Result<()> {
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        match lock::acquire(&self.directory.join(chain::TAIL), HOOK_PATIENCE)? {
+            Acquired::Held(guard) => {
+                self.take_in(&guard)?;
+                let lines: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+                self.append_lines(&guard, &lines, None)
+            }
+            Acquired::Busy => {
+                let inbox = self.inbox();
+                for Draft { ts, text } in drafts {
+                    inbox
+                        .leave(*ts, text.as_bytes(), Durability::Lazy)
+                        .map_err(io::Error::other)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends the lines that wait.
+    fn take_in(&self, held: &Guard) -> io::Result<()> {
+        let inbox = self.inbox();
+        for name in inbox.names().unwrap_or_default().into_iter().take(AT_ONCE) {
+            let text = inbox
+                .read(&name)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok());
+            let Some(object) = text.as_deref().filter(|text| is_line(text)) else {
+                // Nothing that we left there; it must not be in the way again.
+                inbox.refuse(&name)?;
+                continue;
+            };
+            let marked = format!(
+                "{},\"late\":\"{name}\"}}",
+                object.strip_suffix('}').unwrap_or(object)
+            );
+            self.append_lines(held, &[&marked], Some(&name))?;
+            inbox.remove(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Appends lines, each chained to the one before it; one that waited under the name `late` only
+    /// if its writer was not killed after he had done that.
+    fn append_lines(&self, held: &Guard, lines: &[&str], late: Option<&str>) -> io::Result<()> {
+        let appender = Appender::open(&self.path())?;
+        let mut end = [0; chain::LONGEST_LINK];
+        let end = appender.read_end(&mut end)?;
+        let torn = end.last().is_some_and(|byte| *byte != b'\n');
+        let recorded = Tail::read(held.file());
+        let far = || appender.read_from(appender.size()?.saturating_sub(TORN));
+        if let Some(name) = late
+            && contains(&far()?, format!("\"late\":\"{name}\"").as_bytes())
+        {
+            return Ok(());
+        }
+        let last = if torn {
+            // The line before half a line begins farther back.
+            chain::last(&far()?, recorded)
+        } else {
+            chain::last(end, recorded)
+        };
+        let mut tail = last;
+        let mut chained = Vec::new();
+        for line in lines {
+            let is_first = end.is_empty() && chained.is_empty();
+            let (line, next) = chain::join(line, tail, is_first);
+            chained.push(line);
+            tail = next;
+        }
+        appender.append_after(&chained.join("\n"), torn)?;
+        tail.write(held.file())?;
+        if appender.size()? > self.limit {
+            fs::rotate(&self.directory, &NAMES)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text that waited is one line of a journal.
+fn is_line(text: &str) -> bool {
+    text.ends_with('}')
+        && !text.contains('\n')
+        && Object::parse(text).is_ok_and(|line| !line.is_empty())
+}
+
+fn contains(text: &[u8], wanted: &[u8]) -> bool {
+    memchr::memmem::find(text, wanted).is_some()
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

@@ -1,0 +1,661 @@
+//! One state file that many processes change and none destroys.
+//!
+//! An update takes the lock, settles what a killed predecessor left, makes the changes that wait
+//! in the spool and then its own, and replaces the file with version + 1. Under the lock the
+//! version cannot be contested by ours; strangers (an agent's editor, the original's hooks)
+//! ignore the lock, so the content is compared once more right before the rename, and everything
+//! is made again on top of theirs if it changed. What the store last wrote is kept in a record
+//! inside the lock's file, so that a stranger's overwriting of it is reported and not silent.
+//!
+//! Corrupt is not absent: a file that is there and is no JSON object is reported with the place
+//! of its flaw and left alone. Only [`Store::set_aside`], called on purpose, moves it.
+//!
+//! Temporary files are staged in the store's private directory where that is on the same file
+//! system, so that a killed writer leaves nothing beside the state; otherwise beside it, with a
+//! name that says whose it is.
+//!
+//! What this deliberately does not do: know the workflow's fields (but for the version), journal,
+//! or decide what a stranger's change means.
+
+use std::convert::Infallible;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::document::Document;
+use super::edit::{self, Edit, EditFault};
+use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+pub use super::outcome::{
+    Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
+};
+pub use super::record::Seen;
+use super::record::{Record, digest, keep_copy};
+use super::spool::{Spool, Waiting};
+use super::timestamp;
+use super::version::{VERSION, version};
+use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp, WriteFault};
+
+/// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
+pub const STATE_CAP: u64 = 16 << 20;
+
+/// How often a change is made again on top of a stranger's before the store gives up.
+pub(super) const TRIES: u32 = 32;
+
+/// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
+const HALF_WRITTEN: Duration = Duration::from_millis(120);
+
+/// How many seconds a rename may come after its record. It changes the file's time of change, which
+/// is not known before. A longer break does no harm: then the file is compared by its content.
+const RENAMED: i64 = 2;
+
+/// A state file, and the private directory beside which nothing of the store lives.
+#[derive(Clone, Debug)]
+pub struct Store {
+    state: PathBuf,
+    home: PathBuf,
+    spool: Spool,
+    patience: Duration,
+    version: Version,
+    cause: Cause,
+}
+
+/// Whether the file says how often it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    /// In `state_version`, as the workflow's original does.
+    Counted,
+    /// It belongs to a format without such a field.
+    Absent,
+}
+
+/// The state file as it was found.
+struct Found {
+    bytes: Vec<u8>,
+    seen: Seen,
+    document: Document,
+}
+
+/// A new text for the file.
+struct New<'a> {
+    text: &'a str,
+    version: u64,
+    durability: Durability,
+    /// The file it replaces.
+    found: Option<Seen>,
+    /// What the store wrote last.
+    last: Option<Record>,
+    /// The waiting changes that are in it.
+    made: &'a [String],
+}
+
+/// One try to change the file.
+enum Attempt {
+    Done(Updated),
+    Failed(Failed),
+}
+
+/// Why a try has to be made again.
+enum Failed {
+    /// Somebody changed the file meanwhile.
+    Conflict,
+    /// The private directory turned out to be on another file system.
+    WrongDevice,
+}
+
+/// What became of a staged file.
+enum Committed {
+    /// It is the state. The disk confirmed it, or not.
+    Yes(io::Result<()>),
+    Conflict,
+}
+
+/// Where the new file is written before it gets its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Home,
+    Beside,
+}
+
+impl Store {
+    /// A store of the file `state`. `home` is a private directory for this one state (lock, spool,
+    /// temporary files); it is made when it is first needed.
+    pub fn new(state: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
+        let home = home.into();
+        Self {
+            state: state.into(),
+            spool: Spool::new(&home),
+            home,
+            patience: HOOK_PATIENCE,
+            version: Version::Counted,
+            cause: Cause::default(),
+        }
+    }
+
+    /// The same store for a file whose format has no `state_version`, and which the project
+    /// shares: made anew, it is readable like the files beside it.
+    #[must_use]
+    pub fn unversioned(self) -> Self {
+        Self {
+            version: Version::Absent,
+            ..self
+        }
+    }
+
+    /// The same store with another patience: a person's command may wait longer than a hook.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The same store, for changes that come of this. It is kept with those that must wait.
+    #[must_use]
+    pub fn for_cause(self, cause: Cause) -> Self {
+        Self { cause, ..self }
+    }
+
+    /// The private directory that holds what is kept about the state file.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The state file.
+    pub fn path(&self) -> &Path {
+        &self.state
+    }
+
+    /// Changes the state in one step.
+    ///
+    /// `change` gets the document as it is (an empty one if there is no file) and says how
+    /// durable its change must be. It may be called again on a newer document, so it must look
+    /// at what it is given and keep nothing from an earlier call.
+    pub fn update<E>(
+        &self,
+        now: Timestamp,
+        change: impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Updated, UpdateError<E>> {
+        self.update_only(now, None, change)
+    }
+
+    /// The same for a change that looks at members of these names only.
+    fn update_only<E>(
+        &self,
+        now: Timestamp,
+        names: Option<&[&str]>,
+        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Updated, UpdateError<E>> {
+        let guard = self.lock()?;
+        self.recover(&guard, now)?;
+        let mut stage = self.choose_stage(&guard);
+        for _ in 0..TRIES {
+            match self.attempt(now, &guard, stage, names, &mut change)? {
+                Attempt::Done(updated) => return Ok(updated),
+                Attempt::Failed(Failed::Conflict) => {}
+                Attempt::Failed(Failed::WrongDevice) => stage = Stage::Beside,
+            }
+        }
+        Err(StoreError::Contended {
+            path: self.state.clone(),
+        }
+        .into())
+    }
+
+    /// Makes edits now, or leaves them in the spool if the lock stays busy or strangers keep
+    /// interfering: late, but never lost.
+    pub fn submit(
+        &self,
+        now: Timestamp,
+        durability: Durability,
+        edits: &[Edit],
+    ) -> Result<Submitted, UpdateError<EditFault>> {
+        enum Stop {
+            Absent,
+            Fault(EditFault),
+        }
+        let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
+        names.push(VERSION);
+        let updated = self.update_only(now, Some(&names), |document| {
+            if document.is_empty() {
+                return Err(Stop::Absent);
+            }
+            edit::make(edits, document).map_err(Stop::Fault)?;
+            Ok(durability)
+        });
+        match updated {
+            Ok(updated) => Ok(Submitted::Applied(updated)),
+            Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
+            Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
+                path: self.state.clone(),
+            }
+            .into()),
+            Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
+                let added = self.spool.add(now, edits, &self.cause, durability);
+                Ok(Submitted::Spooled(added.map_err(|fault| {
+                    StoreError::Unwritten {
+                        path: self.spool.directory().to_owned(),
+                        fault,
+                    }
+                })?))
+            }
+            Err(UpdateError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// Makes the changes that wait, and sweeps.
+    pub fn settle(&self, now: Timestamp) -> Result<Updated, StoreError> {
+        let nothing = |_: &mut Document| Ok::<_, Infallible>(Durability::Lazy);
+        self.update(now, nothing).map_err(|error| match error {
+            UpdateError::Store(error) => error,
+            UpdateError::Refused(never) => match never {},
+        })
+    }
+
+    /// How many changes wait. Needs no lock.
+    pub fn waiting(&self) -> usize {
+        self.spool.names().map_or(0, |names| names.len())
+    }
+
+    /// What the store last wrote, to be compared with what is there. Needs no lock.
+    pub fn last_written(&self) -> Option<Seen> {
+        Record::of(&self.lock_path()).map(|record| record.after)
+    }
+
+    /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
+    /// says where it is. Never called by the store itself.
+    pub fn set_aside(&self, now: Timestamp) -> Result<PathBuf, StoreError> {
+        let _guard = self.lock()?;
+        let mut name = self.state.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".corrupt-{}", timestamp::compact(now)));
+        let aside = self.state.with_file_name(name);
+        fs::move_aside(&self.state, &aside)
+            .map_err(WriteFault::at("setting it aside"))
+            .map_err(|fault| self.unwritten(fault))?;
+        Ok(aside)
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.home.join("lock")
+    }
+
+    fn lock(&self) -> Result<Guard, StoreError> {
+        match lock::acquire(&self.lock_path(), self.patience) {
+            Ok(Acquired::Held(guard)) => Ok(guard),
+            Ok(Acquired::Busy) => Err(StoreError::Busy {
+                path: self.state.clone(),
+                waited: self.patience,
+            }),
+            Err(source) => Err(StoreError::Home {
+                path: self.lock_path(),
+                source,
+            }),
+        }
+    }
+
+    /// Cleans up after killed writers: first the intent, which needs the staged file as
+    /// evidence, then the temporary files.
+    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
+        if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
+            // A state that cannot be read now settles nothing: better an error than twice.
+            let state = self.find(now, Some(&[VERSION]))?;
+            let state = state.map(|found| (found.seen.identity, found.seen.version));
+            self.spool
+                .settle(&intent, state)
+                .map_err(|e| self.at_home(e))?;
+        }
+        // The record of a write that was not finished is told by the file that is swept now.
+        if let (Some(record), Ok(metadata)) =
+            (Record::read(guard.file()), self.state.symlink_metadata())
+            && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
+            && let Some(record) = record.without_last(&metadata)
+        {
+            record.write(guard.file()).map_err(|e| self.at_home(e))?;
+        }
+        // What cannot be swept now is swept another time.
+        let _swept = fs::sweep(&self.home);
+        let _swept = fs::sweep(self.spool.directory());
+        Ok(())
+    }
+
+    fn choose_stage(&self, guard: &Guard) -> Stage {
+        let device = self.beside().metadata().map(|metadata| metadata.dev());
+        match device {
+            Ok(device) if device != guard.device() => Stage::Beside,
+            Ok(_) | Err(_) => Stage::Home,
+        }
+    }
+
+    /// The directory of the state file.
+    fn beside(&self) -> &Path {
+        self.state.parent().unwrap_or(Path::new("."))
+    }
+
+    fn attempt<E>(
+        &self,
+        now: Timestamp,
+        guard: &Guard,
+        stage: Stage,
+        names: Option<&[&str]>,
+        change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
+    ) -> Result<Attempt, UpdateError<E>> {
+        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+        // What waits may look at any member.
+        let names = names.filter(|_| waiting.is_empty());
+        let (before, found, mut document) = match self.find(now, names)? {
+            Some(found) => (found.bytes, Some(found.seen), found.document),
+            None => (Vec::new(), None, Document::default()),
+        };
+        let old_version = found.map_or(0, |seen| seen.version);
+        let last = Record::read(guard.file());
+        let mut updated = Updated {
+            version: old_version,
+            outcome: Written::Unchanged,
+            before,
+            after: String::new(),
+            late: Vec::new(),
+            refused: Vec::new(),
+            foreign: found.and_then(|seen| strange(last.as_ref(), &seen)),
+        };
+        make_waiting(waiting, found.is_some(), &mut document, &mut updated);
+        let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
+        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
+        if !document.is_changed() {
+            updated.before.clear();
+            if found.is_none() {
+                // Nobody made a state, so the waiting changes have not missed theirs yet.
+                updated.refused.clear();
+            }
+            self.clear(&made, &updated.refused)?;
+            return Ok(Attempt::Done(updated));
+        }
+
+        // A change may raise the version (a repair does), and nothing lowers it.
+        updated.version = old_version.max(version(&document)).saturating_add(1);
+        updated.outcome = Written::Yes;
+        if self.version == Version::Counted {
+            // The document is an object and the path one key long: nothing can be in the way.
+            let _free = document.set(&[VERSION], updated.version);
+        }
+        let text = document.to_text();
+        if text.len() as u64 > STATE_CAP {
+            return Err(StoreError::TooLarge {
+                path: self.state.clone(),
+            }
+            .into());
+        }
+        if !made.is_empty() {
+            // They may have been transitions, and this happens rarely enough.
+            durability = Durability::Synced;
+        }
+        let new = New {
+            text: &text,
+            version: updated.version,
+            durability,
+            found,
+            last,
+            made: &made,
+        };
+        if let Some(failed) = self.write(guard, stage, new, &updated.refused)? {
+            return Ok(Attempt::Failed(failed));
+        }
+        updated.after = text;
+        Ok(Attempt::Done(updated))
+    }
+
+    /// Writes a new text, or says why it has to be made again.
+    fn write(
+        &self,
+        guard: &Guard,
+        stage: Stage,
+        new: New<'_>,
+        refused: &[Refused],
+    ) -> Result<Option<Failed>, StoreError> {
+        let staged = self.stage(stage, &new).map_err(|e| self.unwritten(e))?;
+        let made = new.made;
+        if !made.is_empty() {
+            self.spool
+                .intend(made.to_vec(), &staged, new.version)
+                .map_err(|fault| self.unwritten(fault))?;
+        }
+        match self.commit(guard, staged, new) {
+            Ok(Committed::Yes(confirmed)) => {
+                // If this fails, the intent stays and the next holder of the lock does it.
+                let _settled_later = self.clear(made, refused);
+                confirmed.map_err(|source| StoreError::Unconfirmed {
+                    path: self.state.clone(),
+                    source,
+                })?;
+                Ok(None)
+            }
+            Ok(Committed::Conflict) => Ok(Some(Failed::Conflict)),
+            Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
+                Ok(Some(Failed::WrongDevice))
+            }
+            Err(fault) => Err(self.unwritten(fault)),
+        }
+    }
+
+    /// A temporary file with the new text, and the mode and owner of the file it is to replace.
+    fn stage(&self, stage: Stage, new: &New<'_>) -> Result<Staged, WriteFault> {
+        let beside = self.beside();
+        fs::create_directories(beside).map_err(WriteFault::at("creating its directory"))?;
+        let mould = match self.version {
+            Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
+            Version::Absent | Version::Counted => Mould::of(&self.state)?,
+        };
+        // Killed writers leave something there only where it is the stage, or of an archive, which
+        // is written with transitions. What cannot be swept now is swept another time.
+        if stage == Stage::Beside || new.durability == Durability::Synced {
+            let _swept = fs::sweep(beside);
+        }
+        let directory = match stage {
+            Stage::Home => &self.home,
+            Stage::Beside => beside,
+        };
+        Staged::write(directory, new.text.as_bytes(), mould, new.durability)
+    }
+
+    /// The last steps: nobody changed it meanwhile; this is what we write; rename.
+    fn commit(&self, guard: &Guard, staged: Staged, new: New<'_>) -> Result<Committed, WriteFault> {
+        let New {
+            text,
+            version,
+            durability,
+            found,
+            last,
+            made: _,
+        } = new;
+        // The intent goes before the staged file it speaks of, which `drop` removes.
+        let give_up = |staged: Staged| {
+            let _settled_by_version = self.spool.withdraw();
+            drop(staged);
+        };
+        // Before the last look, so that little time is between that and the rename. Should nothing
+        // come of it, the other copy still counts.
+        let copy = keep_copy(&self.home, last.as_ref(), text.as_bytes());
+        if !self.is_still(found) {
+            give_up(staged);
+            return Ok(Committed::Conflict);
+        }
+        let record = staged.metadata().and_then(|metadata| {
+            let Stamp { identity, mode } = Stamp::of(&metadata);
+            Record {
+                before: found,
+                after: Seen {
+                    identity,
+                    version,
+                    digest: digest(text.as_bytes()),
+                },
+                mode,
+                changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
+                copy,
+                watched: last.as_ref().and_then(|last| last.watched.clone()),
+            }
+            .write(guard.file())
+        });
+        if let Err(source) = record {
+            give_up(staged);
+            return Err(WriteFault::at("recording the version")(source));
+        }
+        match staged.publish_synced(&self.state, durability) {
+            Ok(confirmed) => Ok(Committed::Yes(confirmed)),
+            Err(fault) => {
+                let _settled_by_version = self.spool.withdraw();
+                // Otherwise the old file, which is still there, would be taken for an older one
+                // that somebody has put back, and a change that was said to have failed be made.
+                let _as_before = match last {
+                    Some(last) => last.write(guard.file()),
+                    None => Record::erase(guard.file()),
+                };
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whether the state file still holds what was read, by its digest: two writes within one tick of
+    /// the clock have the same times.
+    fn is_still(&self, found: Option<Seen>) -> bool {
+        match (found, fs::read_own(&self.state, STATE_CAP)) {
+            (Some(seen), Ok(Some(now))) => {
+                now.identity.inode == seen.identity.inode && digest(&now.bytes) == seen.digest
+            }
+            (None, Ok(None)) => true,
+            (Some(_), Ok(None)) | (None, Ok(Some(_))) | (_, Err(_)) => false,
+        }
+    }
+
+    /// A sentence about each waiting change that an update could not make. They came from events
+    /// that are long over, so nobody else reports them.
+    pub fn refusals(&self, updated: &Updated) -> impl Iterator<Item = String> {
+        updated.refused.iter().map(|Refused { name, reason }| {
+            let kept = self.spool.directory().join(format!("{name}.refused"));
+            format!(
+                "{}: a change that had to wait for its lock could not be made any more: {reason}. \
+                 It is kept at {}",
+                self.state.display(),
+                kept.display()
+            )
+        })
+    }
+
+    /// Takes what was made and what was refused out of the spool.
+    fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
+        for Refused { name, .. } in refused {
+            self.spool.refuse(name).map_err(|e| self.at_home(e))?;
+        }
+        if made.is_empty() {
+            return Ok(());
+        }
+        let names = made.iter().map(String::as_str);
+        self.spool.finish(names).map_err(|e| self.at_home(e))
+    }
+
+    /// Reads the state file; waits for a stranger who may just be writing it.
+    fn find(&self, now: Timestamp, names: Option<&[&str]>) -> Result<Option<Found>, StoreError> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let contents =
+                fs::read_own(&self.state, STATE_CAP).map_err(|fault| StoreError::Unreadable {
+                    path: self.state.clone(),
+                    fault,
+                })?;
+            let Some(Contents { bytes, identity }) = contents else {
+                return Ok(None);
+            };
+            let parsed = match names {
+                Some(names) => Document::parse_only(&bytes, names),
+                None => Document::parse(&bytes),
+            };
+            match parsed {
+                Ok(document) => {
+                    let seen = Seen {
+                        identity,
+                        version: version(&document),
+                        digest: digest(&bytes),
+                    };
+                    return Ok(Some(Found {
+                        bytes,
+                        seen,
+                        document,
+                    }));
+                }
+                Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
+                    let nap = Duration::from_millis(2);
+                    sleep(nap);
+                    waited += nap;
+                }
+                Err(flaw) => {
+                    return Err(StoreError::Corrupt {
+                        path: self.state.clone(),
+                        flaw,
+                    });
+                }
+            }
+        }
+    }
+
+    fn unwritten(&self, fault: WriteFault) -> StoreError {
+        StoreError::Unwritten {
+            path: self.state.clone(),
+            fault,
+        }
+    }
+
+    fn at_home(&self, source: io::Error) -> StoreError {
+        StoreError::Home {
+            path: self.home.clone(),
+            source,
+        }
+    }
+}
+
+/// Makes the changes that waited, if the state that they were meant for is there.
+fn make_waiting(
+    waiting: Vec<Waiting>,
+    is_there: bool,
+    document: &mut Document,
+    updated: &mut Updated,
+) {
+    for Waiting { name, edits, cause } in waiting {
+        let made = if is_there {
+            edits.and_then(|edits| edit::apply(&edits, document).map_err(|fault| fault.to_string()))
+        } else {
+            Err("the state it was meant for is gone".to_owned())
+        };
+        match made {
+            Ok(()) => {
+                let after = document.to_text().into_bytes();
+                let before = std::mem::replace(&mut updated.before, after);
+                updated.late.push(Late {
+                    name,
+                    cause,
+                    before,
+                });
+            }
+            Err(reason) => updated.refused.push(Refused { name, reason }),
+        }
+    }
+}
+
+/// Whether a file was written so lately that its writer may not be done. An old corrupt file is
+/// corrupt, and no event waits for it.
+fn is_fresh(identity: Identity, now: Timestamp) -> bool {
+    now.as_second().abs_diff(identity.modified) <= 2
+}
+
+fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
+    let record = record?;
+    if record.knows(found.identity, found.digest) {
+        return None;
+    }
+    Some(Foreign {
+        expected: record.after.version,
+        found: found.version,
+    })
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

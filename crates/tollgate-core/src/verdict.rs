@@ -35,6 +35,29 @@ pub struct Opinion {
     pub remembered: Vec<Value>,
 }
 
+/// One thing that a guard can say.
+#[derive(Debug)]
+pub struct Code {
+    /// The code of its findings, for example `BG-001`.
+    pub id: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// How to satisfy it, for the reference that people read. The message tells the agent the same
+    /// at the moment it needs it.
+    pub remedy: &'static str,
+    /// Who can lift it; none if it does not block.
+    pub lifted_by: Option<Override>,
+}
+
+/// Who can lift a block (`tollgate allow`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Override {
+    /// A person, for once or for a while.
+    Person,
+    /// Nobody: it protects the records that everything else is decided from.
+    Nobody,
+}
+
 /// One thing a guard found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -103,6 +126,38 @@ pub struct Outcome {
     pub remembered: Vec<Value>,
     /// Steps of the workflow that were adopted, for the journal.
     pub changes: Vec<Finding>,
+}
+
+impl Code {
+    /// A block that a person can lift.
+    pub const fn blocks(id: &'static str, meaning: &'static str, remedy: &'static str) -> Self {
+        Self {
+            id,
+            meaning,
+            remedy,
+            lifted_by: Some(Override::Person),
+        }
+    }
+
+    /// A block that nobody can lift.
+    pub const fn blocks_for_good(
+        id: &'static str,
+        meaning: &'static str,
+        remedy: &'static str,
+    ) -> Self {
+        Self {
+            lifted_by: Some(Override::Nobody),
+            ..Self::blocks(id, meaning, remedy)
+        }
+    }
+
+    /// A warning or a note.
+    pub const fn warns(id: &'static str, meaning: &'static str, remedy: &'static str) -> Self {
+        Self {
+            lifted_by: None,
+            ..Self::blocks(id, meaning, remedy)
+        }
+    }
 }
 
 impl From<Verdict> for Opinion {

@@ -15,11 +15,11 @@ use tollgate_core::env::Env;
 use tollgate_core::fs::Durability;
 use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
-use tollgate_core::life;
 use tollgate_core::project::{Layout, ProjectId};
 use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
 use tollgate_core::record::Record;
 use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::selftest;
 use tollgate_core::state::edit::Edit;
 use tollgate_core::state::history::{History, Own};
 use tollgate_core::state::journal::{Decision, Entry};
@@ -146,7 +146,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     if event.kind == EventKind::SessionStart {
         outcome
             .faults
-            .extend(life::prove(&sources.layout().local().join("life")));
+            .extend(selftest::run(&sources.layout().local().join("selftest")));
     }
     if begins_watch(event, &sources) {
         let remembered = integrity::remember(sources.layout(), &sources.store());

@@ -3,19 +3,19 @@
 //! Looked at only when something blocks; then one question to the file system tells whether
 //! anything was ever allowed here. An override lifts the block with one code in one project, for
 //! once or for a while, and leaves a warning that says who allowed it. What protects the records
-//! that all is decided from ([`guard::override_of`]) is never lifted, whatever a file says.
+//! that all is decided from ([`Override::Nobody`]) is never lifted, whatever a file says.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
-use tollgate_core::guard::{self, Override};
+use tollgate_core::guard;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 use tollgate_core::state::journal::{Decision, Entry, Journal};
 use tollgate_core::state::lock::HOOK_PATIENCE;
-use tollgate_core::verdict::{Fault, Finding, Report};
+use tollgate_core::verdict::{Code, Fault, Finding, Override, Report};
 
 use crate::person::Person;
 use crate::shelf::{Shelf, user_name};
@@ -34,10 +34,22 @@ pub(crate) const ONCE_WITHIN: SignedDuration = SignedDuration::from_hours(1);
 pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(24);
 
 /// The blocks that are no guard's: of gates and plans.
-pub(crate) const STOPS: &[(&str, &str)] = &[
-    ("GATE-FAILED", "a gate fails at the agent's stop"),
-    ("PLAN-REVIEW", "a plan's review waits for its answer"),
-    ("PLAN-RULES", "a plan's files break the rules"),
+const STOPS: &[Code] = &[
+    Code::blocks(
+        "GATE-FAILED",
+        "a gate fails at the agent's stop",
+        "repair what the gate's log shows",
+    ),
+    Code::blocks(
+        "PLAN-REVIEW",
+        "a plan's review waits for its answer",
+        "answer the review as the message says",
+    ),
+    Code::blocks(
+        "PLAN-RULES",
+        "a plan's files break the rules",
+        "correct the files that the message names",
+    ),
 ];
 
 /// Something that a person allowed.
@@ -80,20 +92,20 @@ pub(crate) struct Overrides<'a> {
     pub(crate) now: Timestamp,
 }
 
+/// Everything that guards, gates and plans can say.
+pub(crate) fn codes() -> impl Iterator<Item = &'static Code> {
+    guard::codes().chain(STOPS)
+}
+
 /// Who can lift a block with this code; none if it never blocks.
-pub(crate) fn override_of(code: &str) -> Option<Override> {
-    let of_stops = STOPS.iter().find(|(known, _)| *known == code);
-    of_stops
-        .map(|_| Override::Person)
-        .or_else(|| guard::override_of(code))
+pub(crate) fn override_of(id: &str) -> Option<Override> {
+    codes().find(|code| code.id == id)?.lifted_by
 }
 
 /// What a code means.
-pub(crate) fn meaning(code: &str) -> &'static str {
-    let guards = guard::GUARDS.iter().flat_map(|guard| guard.codes);
-    let all = guards.chain(tollgate_core::integrity::CODES).chain(STOPS);
-    let mut found = all.filter(|(known, _)| *known == code);
-    found.next().map_or("", |(_, meaning)| meaning)
+pub(crate) fn meaning(id: &str) -> &'static str {
+    let found = codes().find(|code| code.id == id);
+    found.map_or("", |code| code.meaning)
 }
 
 impl Overrides<'_> {

@@ -3,11 +3,12 @@
 //! Tests carry their priority, P0 to P3, in their names. Whether one passed is told by its mark
 //! at the head of the line or by the word at its end; `not ok` is no `ok`.
 
+use super::sample::STATE;
 use super::test_watcher::test_run;
-use super::{Class, Guard};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -17,10 +18,19 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),
     ],
-    codes: &[(
+    codes: &[Code::warns(
         "ACV-001",
         "acceptance tests are out of the order of their priorities",
+        "make the tests of the higher priority pass first",
     )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"options":{"atdd_mode":true}}}"#,
+        )],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"npm test"},"tool_result":"not ok 1 - P0 login\nok 2 - P1 logout\n"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 
 use super::advance;
-use super::{Class, Guard};
+use super::sample::{ADVANCE, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::project::stays_inside;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
@@ -21,12 +22,32 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::Skill),
     ],
     codes: &[
-        ("BRV-001", "affected files are neither changed nor deferred"),
-        (
+        Code::blocks(
+            "BRV-001",
+            "affected files are neither changed nor deferred",
+            "change the listed files, or defer each with a reason",
+        ),
+        Code::warns(
             "BRV-002",
             "the impact analysis lists no files that can be read (warning)",
+            "write the impact analysis as a table of files",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{"type":"feature","artifact_folder":"REQ-1",
+                "current_phase":"06-implementation"}}"#,
+            ),
+            (
+                "docs/requirements/REQ-1/impact-analysis.md",
+                "| `src/a.rs` | MODIFY |\n",
+            ),
+        ],
+        event: ADVANCE,
+    }),
     check: |scene| check(scene).into(),
 };
 

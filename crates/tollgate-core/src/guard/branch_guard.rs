@@ -7,13 +7,14 @@
 
 use std::borrow::Cow;
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::git::{self, Commit, Head, Repository};
 use crate::project::ConfigFile;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
 
@@ -22,12 +23,28 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks commits to main while a workflow has its own branch and, if asked to, commits on that branch before the last phase",
     on: &[(EventKind::PreTool, Class::Shell)],
     codes: &[
-        ("BG-001", "the command would commit to main or master"),
-        (
+        Code::blocks(
+            "BG-001",
+            "the command would commit to main or master",
+            "commit on the workflow's branch; finish or cancel a workflow that is over",
+        ),
+        Code::blocks(
             "BG-002",
             "the command would commit on the workflow's branch before the last phase; only with `commit_in_last_phase_only` in `workflows.json`",
+            "keep the changes until the last phase; `git stash` sets them aside",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{"git_branch":{"name":"x","status":"active"}}}"#,
+            ),
+            (".git/HEAD", "ref: refs/heads/main\n"),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"env git -C . commit -m x"}}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -4,12 +4,14 @@
 use serde_json::json;
 
 use super::advance;
-use super::{Class, Guard, self_heal};
+use super::sample::{REQUIREMENTS, STATE};
+use super::self_heal;
+use super::{Class, Guard, Must, Sample};
 use crate::guard::escalation::Escalation;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence;
 use crate::workflow::requirements::Requirements;
 use tollgate_store::edit::Edit;
@@ -21,12 +23,28 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks calling a phase complete before its constitutional validation",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
-        (
+        Code::blocks(
             "CV-001",
             "the constitutional validation of the phase is not done",
+            "validate the work against the listed articles first",
         ),
-        ("CV-100", "the guard helped itself over something (note)"),
+        Code::warns(
+            "CV-100",
+            "the guard helped itself over something (note)",
+            "nothing; it is in the log",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"phase complete"}}"#,
+    }),
     check,
 };
 

@@ -1,20 +1,31 @@
 //! constitutional-iteration-validator: a validation that says it is complete has been done.
 
 use super::advance;
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: "constitutional-iteration-validator",
     about: "blocks a gate check whose constitutional validation is open or made up",
     on: &[(EventKind::PreTool, Class::Skill)],
-    codes: &[(
+    codes: &[Code::blocks(
         "CIV-001",
         "the record of the constitutional validation is incomplete",
+        "finish the validation and record its iterations, status and articles",
     )],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"06-implementation"},
+            "phases":{"06-implementation":{"constitutional_validation":{"completed":true}}}}"#,
+        )],
+        event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"gate-check"}}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -6,10 +6,12 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::advance;
-use super::{Class, Guard, self_heal};
+use super::sample::STATE;
+use super::self_heal;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::agents;
 use crate::workflow::state::State;
 use tollgate_store::edit::Edit;
@@ -21,9 +23,26 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks a stop after a workflow command that was not handed to its orchestrator",
     on: &[(EventKind::Stop, Class::Other)],
     codes: &[
-        ("DG-001", "the command's orchestrator was not asked"),
-        ("DG-100", "a marker was cleared (note)"),
+        Code::blocks(
+            "DG-001",
+            "the command's orchestrator was not asked",
+            "delegate to the orchestrator that the message names",
+        ),
+        Code::warns(
+            "DG-100",
+            "a marker was cleared (note)",
+            "nothing; it is in the log",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(
+            STATE,
+            r#"{"pending_delegation":{"skill":"isdlc","args":"feature x",
+            "required_agent":"sdlc-orchestrator","invoked_at":"2026-01-01T00:09:00.000Z"}}"#,
+        )],
+        event: r#"{"hook_event_name":"Stop","stop_hook_active":false}"#,
+    }),
     check,
 };
 

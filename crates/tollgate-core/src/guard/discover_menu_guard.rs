@@ -3,10 +3,11 @@
 //! The specification gives patterns; they are matched by hand here, because compiling one
 //! regular expression costs more than a whole event. Messages show the patterns as it does.
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -14,9 +15,22 @@ pub(super) const GUARD: Guard = Guard {
     about: "warns when a discovery shows another menu than the agreed one",
     on: &[(EventKind::PostTool, Class::Delegate)],
     codes: &[
-        ("DMG-001", "options are missing from the menu"),
-        ("DMG-002", "the menu shows options that were removed"),
+        Code::warns(
+            "DMG-001",
+            "options are missing from the menu",
+            "show the three options of the menu",
+        ),
+        Code::warns(
+            "DMG-002",
+            "the menu shows options that were removed",
+            "leave out the options that were removed",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -3,21 +3,28 @@
 
 use std::path::{Component, Path};
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::project::real;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
     name: "explore-readonly-enforcer",
     about: "blocks changes of files in Chat/Explore mode",
     on: &[(EventKind::PreTool, Class::File)],
-    codes: &[(
+    codes: &[Code::blocks(
         "ERE-001",
         "the call would change a file in Chat/Explore mode",
+        "leave Chat/Explore mode before changing files",
     )],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(STATE, r#"{"chat_explore_active":true}"#)],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -6,12 +6,14 @@
 use serde_json::json;
 
 use super::advance;
-use super::{Class, Guard, self_heal};
+use super::sample::{ADVANCE, REQUIREMENTS, STATE};
+use super::self_heal;
+use super::{Class, Guard, Must, Sample};
 use crate::guard::escalation::Escalation;
 use crate::project::ConfigFile;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
@@ -28,18 +30,43 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::Skill),
     ],
     codes: &[
-        ("GB-001", "requirements of the phase are not satisfied"),
-        (
+        Code::blocks(
+            "GB-001",
+            "requirements of the phase are not satisfied",
+            "do what the message lists, then advance again",
+        ),
+        Code::blocks(
             "GB-002",
             "the workflow's index and its phase contradict each other",
+            "`tollgate workflow audit --repair` puts the fields right",
         ),
-        (
+        Code::blocks(
             "GB-003",
             "the supervised review of the phase is not over, or it was rejected",
+            "wait for the review, or redo the phase as it asks",
         ),
-        ("GB-004", "the workflow is over and only its entry is left"),
-        ("GB-100", "the guard helped itself over something (note)"),
+        Code::blocks(
+            "GB-004",
+            "the workflow is over and only its entry is left",
+            "`tollgate workflow finalize`, then start the next workflow",
+        ),
+        Code::warns(
+            "GB-100",
+            "the guard helped itself over something (note)",
+            "nothing; it is in the log",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: ADVANCE,
+    }),
     check,
 };
 

@@ -4,12 +4,14 @@
 //! the doors at its end.
 
 use super::advance;
-use super::{Class, Guard, self_heal};
+use super::sample::{ADVANCE, REQUIREMENTS, STATE};
+use super::self_heal;
+use super::{Class, Guard, Must, Sample};
 use crate::guard::escalation::Escalation;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::{Node, Object};
@@ -22,10 +24,31 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::Skill),
     ],
     codes: &[
-        ("IC-001", "the phase's tests fail"),
-        ("IC-002", "the constitutional validation is not finished"),
-        ("IC-100", "the guard helped itself over something (note)"),
+        Code::blocks("IC-001", "the phase's tests fail", "make the tests pass"),
+        Code::blocks(
+            "IC-002",
+            "the constitutional validation is not finished",
+            "finish the constitutional validation",
+        ),
+        Code::warns(
+            "IC-100",
+            "the guard helped itself over something (note)",
+            "nothing; it is in the log",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"},
+                "phases":{"06-implementation":{"iteration_requirements":{"test_iteration":{
+                "completed":false,"last_test_result":"failed"}}}}}"#,
+            ),
+        ],
+        event: ADVANCE,
+    }),
     check,
 };
 

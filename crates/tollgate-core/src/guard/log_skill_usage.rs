@@ -6,10 +6,11 @@
 
 use serde_json::json;
 
-use super::{Class, Guard};
+use super::sample::{MANIFEST, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion};
+use crate::verdict::{Code, Finding, Opinion};
 use crate::workflow::{agents, phases};
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
@@ -19,10 +20,16 @@ pub(super) const GUARD: Guard = Guard {
     name: "log-skill-usage",
     about: "records which agent was handed work in which phase",
     on: &[(EventKind::PostTool, Class::Delegate)],
-    codes: &[(
+    codes: &[Code::warns(
         "LSU-001",
         "`skill_usage_log` was no list and was begun anew (noted)",
+        "nothing; the log was begun anew",
     )],
+    sample: Some(Sample {
+        must: Must::Act,
+        files: &[MANIFEST, (STATE, "{}")],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer"},"tool_result":"done"}"#,
+    }),
     check,
 };
 

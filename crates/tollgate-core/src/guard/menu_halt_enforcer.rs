@@ -1,16 +1,29 @@
 //! menu-halt-enforcer: after a menu the agent stops and waits for the choice.
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "menu-halt-enforcer",
     about: "warns when an agent shows a menu and goes on without an answer",
     on: &[(EventKind::PostTool, Class::Delegate)],
-    codes: &[("MHE-001", "there is much text after an interactive menu")],
+    codes: &[Code::warns(
+        "MHE-001",
+        "there is much text after an interactive menu",
+        "stop after a menu and wait for the person's choice",
+    )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue\nNobody chose anything, and yet here is what comes next: the requirements are taken for granted, the architecture is drawn, the design follows from it, and the implementation begins without anybody having been asked."}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

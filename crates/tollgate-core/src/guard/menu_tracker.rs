@@ -7,11 +7,12 @@
 use serde_json::json;
 
 use super::record::Record;
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::Opinion;
+use crate::verdict::{Code, Opinion};
 use crate::workflow::phases;
 use crate::workflow::state::State;
 use tollgate_store::json::Node;
@@ -20,10 +21,19 @@ pub(super) const GUARD: Guard = Guard {
     name: "menu-tracker",
     about: "counts the menus and choices of the requirements' elicitation",
     on: &[(EventKind::PostTool, Class::Delegate)],
-    codes: &[(
+    codes: &[Code::warns(
         "MT-001",
         "the elicitation's record was no object and was begun anew (noted)",
+        "nothing; the record was begun anew",
     )],
+    sample: Some(Sample {
+        must: Must::Act,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue. Your choice:"}"#,
+    }),
     check,
 };
 

@@ -1,7 +1,9 @@
 //! The guards: one row each in a table, one file each beside this one.
 //!
-//! A guard is a pure function from a [`Scene`] to an [`Opinion`]. The table says when it runs;
-//! `--guard`, the documentation and the tests are made from the same rows.
+//! A guard is a pure function from a [`Scene`] to an opinion. Its row says when it runs, what it can
+//! say and what helps then, who may lift it, and an event that it must react to; `--guard`, `explain`,
+//! `allow`, the self-test, the documentation and the tests are made from the same rows. To add a
+//! guard, add a file and its row.
 
 mod advance;
 mod atdd_completeness_validator;
@@ -19,15 +21,15 @@ mod log_skill_usage;
 mod menu_halt_enforcer;
 mod menu_tracker;
 mod output_format_validator;
-mod overrides;
 mod phase_loop_controller;
 mod phase_sequence_guard;
 mod phase_timeout;
 mod phase_transition_enforcer;
 mod plan_surfacer;
 mod record;
-mod remedies;
 mod review_reminder;
+mod row;
+mod sample;
 mod self_heal;
 mod skill_delegation_enforcer;
 mod skill_validator;
@@ -38,44 +40,13 @@ mod test_watcher;
 mod walkthrough_tracker;
 mod workflow_completion_enforcer;
 
-use std::fmt;
-
 pub use branch_guard::{Closed, closed, closes};
-pub use overrides::{Override, blocking, override_of};
-pub use remedies::remedy;
+pub use row::{Class, Guard};
+pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
-use crate::protocol::{Event, EventKind, ToolCall};
+use crate::integrity;
 use crate::scene::Scene;
-use crate::verdict::{Opinion, Outcome, Report};
-
-/// One guard.
-#[derive(Debug)]
-pub struct Guard {
-    /// Its name in the specification, and after `--guard`.
-    pub name: &'static str,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// When it runs.
-    pub on: &'static [(EventKind, Class)],
-    /// The codes of its findings, with what each means.
-    pub codes: &'static [(&'static str, &'static str)],
-    check: fn(&Scene<'_>) -> Opinion,
-}
-
-/// What a tool call is, as far as the table of guards cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// a shell command
-    Shell,
-    /// a change of a file, in whole or in part
-    File,
-    /// work for a sub-agent
-    Delegate,
-    /// a skill
-    Skill,
-    /// another tool, or no tool
-    Other,
-}
+use crate::verdict::{Code, Outcome, Report};
 
 /// Every guard, in the order in which an event meets them.
 ///
@@ -137,71 +108,37 @@ pub fn judge_lifting<'g>(
     outcome
 }
 
-impl Guard {
-    /// The guard of this name. The file names of the original (`branch-guard.cjs`) work too, so
-    /// that old registrations need only another program.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        let name = name.strip_suffix(".cjs").unwrap_or(name);
-        GUARDS.iter().find(|guard| guard.name == name)
-    }
-
-    /// The kind of event that the guard looks at, if it is asked only once something is over.
-    pub fn only_afterwards(&self) -> Option<EventKind> {
-        let first = self.on.first()?.0;
-        let over = |kind: &EventKind| {
-            matches!(
-                kind,
-                EventKind::PostTool | EventKind::PostToolFailure | EventKind::Stop
-            )
-        };
-        self.on.iter().all(|(kind, _)| over(kind)).then_some(first)
-    }
-
-    /// Whether the guard looks at such an event.
-    pub fn watches(&self, event: &Event<'_>) -> bool {
-        let class = Class::of(event);
-        self.on
-            .iter()
-            .any(|(kind, tool)| *kind == event.kind && *tool == class)
-    }
-
-    /// The guard's opinion; an event it does not watch is allowed.
-    pub fn check(&self, scene: &Scene<'_>) -> Opinion {
-        if self.watches(scene.event) {
-            (self.check)(scene)
-        } else {
-            Opinion::allow()
-        }
-    }
+/// Everything that guards, and the watch over the state, can say.
+pub fn codes() -> impl Iterator<Item = &'static Code> {
+    let guards = GUARDS.iter().flat_map(|guard| guard.codes);
+    guards.chain(integrity::CODES)
 }
 
-impl Class {
-    /// The class of an event's tool call.
-    pub fn of(event: &Event<'_>) -> Self {
-        match event.tool.as_ref().map(|tool| &tool.call) {
-            Some(ToolCall::Shell { .. }) => Self::Shell,
-            Some(
-                ToolCall::Write { .. }
-                | ToolCall::Edit { .. }
-                | ToolCall::Patch { .. }
-                | ToolCall::Delete { .. }
-                | ToolCall::Notebook { .. },
-            ) => Self::File,
-            Some(ToolCall::Delegate { .. }) => Self::Delegate,
-            Some(ToolCall::Skill { .. }) => Self::Skill,
-            Some(ToolCall::Other) | None => Self::Other,
-        }
-    }
+/// The row of a code.
+pub fn code(id: &str) -> Option<&'static Code> {
+    codes().find(|code| code.id == id)
 }
 
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Shell => "Bash",
-            Self::File => "Write, Edit",
-            Self::Delegate => "Task",
-            Self::Skill => "Skill",
-            Self::Other => "*",
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guard whose word is "blocks" has a code that blocks, and one that only warns has none.
+    #[test]
+    fn guards_that_say_they_block_do() {
+        for guard in GUARDS {
+            let blocks = guard.codes.iter().any(|code| code.lifted_by.is_some());
+            let says = guard.about.starts_with("blocks ");
+            assert_eq!(blocks, says, "{}: {}", guard.name, guard.about);
+        }
+    }
+
+    #[test]
+    fn every_code_is_there_once() {
+        let mut ids: Vec<_> = codes().map(|code| code.id).collect();
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
     }
 }

@@ -2,17 +2,30 @@
 
 use std::borrow::Cow;
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
     name: "output-format-validator",
     about: "warns about artifacts that lack the parts other phases read",
     on: &[(EventKind::PostTool, Class::File)],
-    codes: &[("OFV-001", "a written artifact lacks required parts")],
+    codes: &[Code::warns(
+        "OFV-001",
+        "a written artifact lacks required parts",
+        "add the missing parts and write the file again",
+    )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[
+            (STATE, r#"{"active_workflow":{}}"#),
+            ("docs/test-strategy.md", "nothing\n"),
+        ],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

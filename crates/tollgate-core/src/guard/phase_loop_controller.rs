@@ -1,9 +1,10 @@
 //! phase-loop-controller: no delegation before the phase is marked as in progress.
 
-use super::{Class, Guard};
+use super::sample::{DELEGATION, MANIFEST, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::definitions::is_key;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -13,12 +14,28 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks a delegation whose phase is not marked as in progress",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
-        ("PLC-001", "the phase is neither in progress nor completed"),
-        (
+        Code::blocks(
+            "PLC-001",
+            "the phase is neither in progress nor completed",
+            "mark the phase as in progress (`tollgate phase begin`) before delegating",
+        ),
+        Code::warns(
             "PLC-100",
             "a sub-agent went on inside its own phase (log only)",
+            "nothing; it is in the log",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            MANIFEST,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: DELEGATION,
+    }),
     check,
 };
 

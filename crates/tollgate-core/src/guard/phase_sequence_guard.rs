@@ -1,9 +1,10 @@
 //! phase-sequence-guard: a delegation goes to the phase the workflow is in, and to no other.
 
-use super::{Class, Guard};
+use super::sample::{DELEGATION, MANIFEST, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -12,12 +13,28 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks a delegation to another phase than the workflow is in",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
-        ("PSG-001", "the delegation's phase is not the current one"),
-        (
+        Code::blocks(
+            "PSG-001",
+            "the delegation's phase is not the current one",
+            "finish the current phase first, or delegate to its agent",
+        ),
+        Code::warns(
             "PSG-002",
             "the prompt has a `Phase key:` that no workflow knows (warning)",
+            "name a phase of the workflow in the `Phase key:` line",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            MANIFEST,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+            ),
+        ],
+        event: DELEGATION,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -4,10 +4,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Class, Guard};
+use super::sample::{DELEGATION, REQUIREMENTS, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
@@ -16,7 +17,23 @@ pub(super) const GUARD: Guard = Guard {
     name: "phase-timeout",
     about: "warns when the phase has been active for longer than its limit",
     on: &[(EventKind::PreTool, Class::Delegate)],
-    codes: &[("PT-001", "the phase takes longer than it should (warning)")],
+    codes: &[Code::warns(
+        "PT-001",
+        "the phase takes longer than it should (warning)",
+        "finish the phase, do less in it, or ask the person",
+    )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"},
+                "phases":{"06-implementation":{"started":"2026-01-01T00:00:00.000Z"}}}"#,
+            ),
+        ],
+        event: DELEGATION,
+    }),
     check: |scene| check(scene).into(),
 };
 

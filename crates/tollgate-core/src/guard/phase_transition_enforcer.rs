@@ -1,16 +1,29 @@
 //! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-transition-enforcer",
     about: "warns when an agent asks for permission to go on instead of going on",
     on: &[(EventKind::PostTool, Class::Delegate)],
-    codes: &[("PTE-001", "the agent asked whether it may proceed")],
+    codes: &[Code::warns(
+        "PTE-001",
+        "the agent asked whether it may proceed",
+        "go on to the next phase without asking",
+    )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        )],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"Would you like to proceed?"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::{Class, Guard};
+use super::sample::{DELEGATION, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
@@ -13,9 +14,25 @@ pub(super) const GUARD: Guard = Guard {
     about: "blocks sub-agents from the implementation phase on while there is no tasks.md",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[
-        ("PS-001", "the phase needs a task plan and there is none"),
-        ("PS-002", "the form of the task plan is wrong (warning)"),
+        Code::blocks(
+            "PS-001",
+            "the phase needs a task plan and there is none",
+            "write the task plan where the message says",
+        ),
+        Code::warns(
+            "PS-002",
+            "the form of the task plan is wrong (warning)",
+            "put the plan right, or leave the format line out",
+        ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        )],
+        event: DELEGATION,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -1,11 +1,12 @@
 //! review-reminder: a team that has switched its code review off is told so at every commit.
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::git::{self, Relation};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -15,10 +16,22 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PostTool, Class::Shell),
         (EventKind::PostToolFailure, Class::Shell),
     ],
-    codes: &[(
+    codes: &[Code::warns(
         "RR-001",
         "a commit was made while code review is off and the team has several members",
+        "have the commit read, or set `code_review.enabled` in the state",
     )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[
+            (
+                STATE,
+                r#"{"active_workflow":{},"code_review":{"enabled":false,"team_size":3}}"#,
+            ),
+            (".git/HEAD", "ref: refs/heads/main\n"),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

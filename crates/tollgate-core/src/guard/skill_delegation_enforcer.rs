@@ -5,10 +5,11 @@
 
 use serde_json::json;
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::Opinion;
+use crate::verdict::{Code, Opinion};
 use tollgate_store::edit::Edit;
 use tollgate_store::timestamp;
 
@@ -16,10 +17,16 @@ pub(super) const GUARD: Guard = Guard {
     name: "skill-delegation-enforcer",
     about: "notes that a loaded command must be delegated to its orchestrator",
     on: &[(EventKind::PostTool, Class::Skill)],
-    codes: &[(
+    codes: &[Code::warns(
         "SDE-001",
         "a command was loaded that its orchestrator must carry out (told)",
+        "hand the command to the named orchestrator before the turn ends",
     )],
+    sample: Some(Sample {
+        must: Must::Act,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"feature x"},"tool_result":"loaded"}"#,
+    }),
     check,
 };
 

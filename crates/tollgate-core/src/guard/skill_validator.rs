@@ -13,5 +13,6 @@ pub(super) const GUARD: Guard = Guard {
     about: "lets every delegation pass; log-skill-usage records it afterwards",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[],
+    sample: None,
     check: |_| Opinion::allow(),
 };

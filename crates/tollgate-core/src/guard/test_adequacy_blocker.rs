@@ -1,11 +1,12 @@
 //! test-adequacy-blocker: nothing is upgraded under tests that would not notice.
 
 use super::advance;
-use super::{Class, Guard};
+use super::sample::{MANIFEST, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 use tollgate_store::json::Node;
@@ -14,7 +15,23 @@ pub(super) const GUARD: Guard = Guard {
     name: "test-adequacy-blocker",
     about: "blocks upgrade work while the project has too few unit tests to notice a break",
     on: &[(EventKind::PreTool, Class::Delegate)],
-    codes: &[("TAB-001", "the project's tests are too few for an upgrade")],
+    codes: &[Code::blocks(
+        "TAB-001",
+        "the project's tests are too few for an upgrade",
+        "write tests first, then run the discovery again",
+    )],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[
+            MANIFEST,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"15-upgrade-plan"},
+                "discovery_context":{"coverage_summary":{"total_tests":0}}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"upgrade-engineer","prompt":"x"}}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

@@ -1,19 +1,26 @@
 //! walkthrough-tracker: a finished discovery should have walked through the constitution.
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
     name: "walkthrough-tracker",
     about: "warns when a discovery ends without the constitution walkthrough",
     on: &[(EventKind::PostTool, Class::Delegate)],
-    codes: &[(
+    codes: &[Code::warns(
         "WT-001",
         "the discovery's walkthrough is not recorded as completed",
+        "walk through the constitution with the person",
     )],
+    sample: Some(Sample {
+        must: Must::Warn,
+        files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],
+        event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"done"}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

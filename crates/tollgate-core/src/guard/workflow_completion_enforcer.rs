@@ -6,10 +6,11 @@
 
 use serde_json::Value;
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
@@ -20,15 +21,26 @@ pub(super) const GUARD: Guard = Guard {
     about: "adds what is missing when an agent ends a workflow by hand",
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
-        (
+        Code::warns(
             "WCE-001",
             "snapshots and metrics were added to the ended workflow (noted)",
+            "nothing; `tollgate workflow finalize` writes all of it at once",
         ),
-        (
+        Code::warns(
             "WCE-002",
             "the workflow took markedly longer than those before it",
+            "nothing; look at the phases that took longest",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Act,
+        files: &[(
+            STATE,
+            r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
+            "workflow_history":[{"type":"feature","completed_at":"2026-01-01T00:09:30.000Z"}]}"#,
+        )],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
+    }),
     check: |scene| check(scene).unwrap_or_else(Opinion::allow),
 };
 

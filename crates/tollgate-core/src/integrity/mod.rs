@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::project::Layout;
 use crate::protocol::EventKind;
 use crate::scene::Sources;
-use crate::verdict::{Fault, Finding, Report, StateChange};
+use crate::verdict::{Code, Fault, Finding, Report, StateChange};
 use crate::workflow::state::State;
 use crate::workflow::{claims, course, regression};
 use tollgate_store::document::Document;
@@ -36,16 +36,26 @@ pub const NAME: &str = "state-watch";
 pub const ABOUT: &str = "undoes illegal changes of a state file, by whatever route they came";
 
 /// The codes of its findings, with what each means.
-pub const CODES: &[(&str, &str)] = &[
-    ("SW-001", "an illegal change of the state was undone"),
-    (
+pub const CODES: &[Code] = &[
+    Code::warns(
+        "SW-001",
+        "an illegal change of the state was undone",
+        "move the workflow with its commands instead of editing the file",
+    ),
+    Code::warns(
         "SW-002",
         "a legal change by the agent was adopted (journal only)",
+        "nothing; it is in the journal",
     ),
-    ("SW-003", "a change between sessions was adopted"),
-    (
+    Code::warns(
+        "SW-003",
+        "a change between sessions was adopted",
+        "nothing, if it was you",
+    ),
+    Code::warns(
         "SW-004",
         "a claim of evidence that Tollgate did not see was taken back",
+        "let it be seen: run the tests, show the menu, delegate; a person approves escalations",
     ),
 ];
 

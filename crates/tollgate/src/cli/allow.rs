@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
-use tollgate_core::guard::{self, Override};
 use tollgate_core::project::Layout;
 use tollgate_core::state::journal::Journal;
+use tollgate_core::verdict::Override;
 
 use super::plain::Plain;
 use super::trust::a_person;
 use super::{Answer, BOLD, DIM, GOOD, Trouble};
 use crate::gate::config::nearest;
-use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, STOPS, meaning, override_of};
+use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, codes, meaning, override_of};
 
 /// How many of the last blocks are shown.
 const SHOWN: usize = 5;
@@ -194,7 +194,9 @@ fn check(code: &str) -> Result<(), Trouble> {
             meaning(code)
         ))),
         None => {
-            let known = guard::blocking().chain(STOPS.iter().map(|(code, _)| *code));
+            let known = codes()
+                .filter(|code| code.lifted_by.is_some())
+                .map(|code| code.id);
             let near = nearest(code, known);
             let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
             Err(Trouble::new(format!("there is no code {code:?}{near}"))

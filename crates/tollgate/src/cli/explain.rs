@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::guard::{Guard, remedy};
+use tollgate_core::guard::{self, Guard};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
@@ -85,6 +85,11 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 /// The entry that is meant.
+/// What to do about a finding.
+fn remedy(code: &str) -> Option<&'static str> {
+    guard::code(code).map(|code| code.remedy)
+}
+
 fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
     let wanted: Option<u64> = match id {
         None => None,

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::guard::{GUARDS, Guard, Override, override_of, remedy};
+use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::integrity;
+use tollgate_core::verdict::Override;
 
 use super::{BOLD, DIM};
 
@@ -34,8 +35,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             events(guard)
         );
         anstream::println!("  {}", guard.about);
-        for (code, meaning) in guard.codes {
-            anstream::println!("  {code}  {meaning}");
+        for code in guard.codes {
+            anstream::println!("  {}  {}", code.id, code.meaning);
         }
     }
     ExitCode::SUCCESS
@@ -55,7 +56,7 @@ fn row(guard: &Guard) -> serde_json::Value {
     let codes: serde_json::Map<String, serde_json::Value> = guard
         .codes
         .iter()
-        .map(|(code, meaning)| ((*code).to_owned(), (*meaning).into()))
+        .map(|code| (code.id.to_owned(), code.meaning.into()))
         .collect();
     serde_json::json!({
         "name": guard.name, "about": guard.about, "events": events(guard), "codes": codes,
@@ -78,14 +79,16 @@ fn reference() -> String {
         .map(|(name, about, events, codes)| {
             let rows: String = codes
                 .iter()
-                .map(|(code, finding)| {
-                    let remedy = remedy(code).unwrap_or("see the message");
-                    let allow = match override_of(code) {
-                        Some(Override::Person) => format!("`tollgate allow {code}`"),
+                .map(|code| {
+                    let allow = match code.lifted_by {
+                        Some(Override::Person) => format!("`tollgate allow {}`", code.id),
                         Some(Override::Nobody) => "nobody can".to_owned(),
                         None => "does not block".to_owned(),
                     };
-                    format!("| {code} | {finding} | {remedy} | {allow} |\n")
+                    format!(
+                        "| {} | {} | {} | {allow} |\n",
+                        code.id, code.meaning, code.remedy
+                    )
                 })
                 .collect::<Vec<_>>()
                 .concat();

@@ -118,13 +118,13 @@ fn sessions_that_begin_at_once_do_not_call_each_others_guards_dead() {
             run.says_nothing();
         }
     }
-    assert!(!project.path(".tollgate/local/life").exists());
+    assert!(!project.path(".tollgate/local/selftest").exists());
 }
 
 #[test]
 fn guards_that_cannot_be_tried_are_one_message() {
     let project = Project::new().state(&guarded());
-    project.file(".tollgate/local/life", "no directory");
+    project.file(".tollgate/local/selftest", "no directory");
     let told = told(&starts(&project));
     assert!(told.contains("could not be tried"), "{told}");
     assert_eq!(project.codes(), ["guards-untried"]);

@@ -11,13 +11,14 @@ mod settings;
 
 use std::path::{Path, PathBuf};
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
 use crate::shell::Survey;
 use crate::shell::writes::{Touch, changes_files, removed_around, touches};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
@@ -27,20 +28,32 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::File),
     ],
     codes: &[
-        (
+        Code::blocks_for_good(
             "SFG-001",
             "the command would change a state file, or the call remove it",
+            "move the workflow with `tollgate phase` and `tollgate workflow`",
         ),
-        ("SFG-002", "the command would change monorepo.json"),
-        (
+        Code::blocks_for_good(
+            "SFG-002",
+            "the command would change monorepo.json",
+            "leave the registry of projects to the person",
+        ),
+        Code::blocks_for_good(
             "SFG-003",
             "the call would change what Tollgate keeps for itself",
+            "leave Tollgate's own files alone",
         ),
-        (
+        Code::blocks(
             "SFG-004",
             "the call would take Tollgate out of the agent's settings",
+            "keep its registrations; a person takes it out with `tollgate uninstall`",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(STATE, "{}")],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"cd .isdlc && rm state.json"}}"#,
+    }),
     check: |scene| check(scene).map_or(Verdict::Allow, Verdict::Block).into(),
 };
 

@@ -9,10 +9,11 @@
 mod consistency;
 mod fabrication;
 
-use super::{Class, Guard};
+use super::sample::STATE;
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{After, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -24,25 +25,42 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PostTool, Class::File),
     ],
     codes: &[
-        (
+        Code::warns(
             "SWV-001",
             "a constitutional validation is completed without an iteration (warning)",
+            "run the validation, then record it with its iterations",
         ),
-        (
+        Code::warns(
             "SWV-002",
             "an elicitation is completed without a menu interaction (warning)",
+            "hold the elicitation, then record it with its menu interactions",
         ),
-        (
+        Code::warns(
             "SWV-003",
             "a test iteration is completed without a test run (warning)",
+            "run the tests; their runs are recorded by themselves",
         ),
-        ("SWV-007", "the write has no version or an old one"),
-        ("SWV-008", "the write takes a phase or the workflow back"),
-        (
+        Code::blocks_for_good(
+            "SWV-007",
+            "the write has no version or an old one",
+            "re-read the state and write it with its `state_version`",
+        ),
+        Code::blocks_for_good(
+            "SWV-008",
+            "the write takes a phase or the workflow back",
+            "move phases with `tollgate phase`; end a workflow with `tollgate workflow`",
+        ),
+        Code::warns(
             "SWV-009",
             "fields of the state contradict each other (warning)",
+            "use `tollgate phase`, which writes all redundant fields at once",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Block,
+        files: &[(STATE, r#"{"state_version":2}"#)],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{\"state_version\":1}"}}"#,
+    }),
     check: |scene| check(scene).into(),
 };
 

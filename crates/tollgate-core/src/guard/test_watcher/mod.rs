@@ -19,11 +19,12 @@ use serde_json::{Value, json};
 pub(super) use judge::{TestRun, test_run};
 
 use super::record::Record;
-use super::{Class, Guard};
+use super::sample::{REQUIREMENTS, STATE};
+use super::{Class, Guard, Must, Sample};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Finding, Opinion, Verdict};
+use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::State;
@@ -40,21 +41,43 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PostToolFailure, Class::Shell),
     ],
     codes: &[
-        (
+        Code::warns(
             "TW-001",
             "the same failure came back too often: a person must look",
+            "stop and ask the person; they approve or change the course",
         ),
-        ("TW-002", "the iterations are used up: a person must look"),
-        (
+        Code::warns(
+            "TW-002",
+            "the iterations are used up: a person must look",
+            "stop and ask the person; they approve or raise the limit",
+        ),
+        Code::warns(
             "TW-003",
             "the coverage is too low and no iterations are left",
+            "stop and ask the person; they approve or lower the threshold",
         ),
-        ("TW-004", "tests were skipped in ATDD mode"),
-        (
+        Code::warns(
+            "TW-004",
+            "tests were skipped in ATDD mode",
+            "make the skipped acceptance tests run",
+        ),
+        Code::warns(
             "TW-005",
             "the record of test runs was no object and was begun anew (noted)",
+            "nothing; the record was begun anew",
         ),
     ],
+    sample: Some(Sample {
+        must: Must::Act,
+        files: &[
+            REQUIREMENTS,
+            (
+                STATE,
+                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+            ),
+        ],
+        event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
+    }),
     check,
 };
 

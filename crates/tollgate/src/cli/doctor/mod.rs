@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
-use tollgate_core::life;
 use tollgate_core::project::Layout;
+use tollgate_core::selftest;
 
 use super::plain::{Plain, PlainLines};
 use super::{Answer, BOLD, DIM, ERROR, GOOD};
@@ -129,8 +129,8 @@ impl Patient {
 
 /// Shows every guard its known-bad event in a temporary place.
 fn dead_guards<'p>() -> Vec<Finding<'p>> {
-    let place = std::env::temp_dir().join(format!("tollgate-life-{}", std::process::id()));
-    let faults = life::prove(&place).into_iter();
+    let place = std::env::temp_dir().join(format!("tollgate-selftest-{}", std::process::id()));
+    let faults = selftest::run(&place).into_iter();
     faults
         .map(|fault| {
             Finding::new(
@@ -164,8 +164,8 @@ fn print(findings: &[Finding<'_>], treated: &[Treated]) {
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
     anstream::println!(
         "{GOOD}alive{GOOD:#}  {} of {} guards stop what they must",
-        life::count() - dead.count(),
-        life::count()
+        selftest::samples().count() - dead.count(),
+        selftest::samples().count()
     );
     let mendable = findings.iter().filter(|one| one.mend.is_some()).count();
     match (findings.len(), mendable) {
@@ -180,7 +180,7 @@ fn print(findings: &[Finding<'_>], treated: &[Treated]) {
 
 fn value(findings: &[Finding<'_>], treated: &[Treated]) -> Value {
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
-    let alive = life::count() - dead.count();
+    let alive = selftest::samples().count() - dead.count();
     let rows = findings.iter().map(|one| {
         json!({ "name": one.name, "what": one.what, "next": one.next, "mendable": one.mend.is_some() })
     });
@@ -190,7 +190,7 @@ fn value(findings: &[Finding<'_>], treated: &[Treated]) -> Value {
     });
     json!({
         "healthy": findings.is_empty(),
-        "guards": { "alive": alive, "count": life::count() },
+        "guards": { "alive": alive, "count": selftest::samples().count() },
         "findings": rows.collect::<Vec<_>>(), "treated": mended.collect::<Vec<_>>(),
     })
 }

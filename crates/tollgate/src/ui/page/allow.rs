@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use tollgate_core::guard::Override;
+use tollgate_core::verdict::Override;
 
 use super::nothing;
 use crate::overrides::{meaning, override_of};

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::life;
+use tollgate_core::guard::{Must, SAMPLE_NOW};
+use tollgate_core::selftest;
 
 use crate::context::{bash, running, task};
 
@@ -18,7 +19,7 @@ pub(super) const STATE: &str = ".isdlc/state.json";
 
 /// Texts of another moment, as if it were now.
 fn today(text: &str) -> String {
-    let then: Timestamp = life::NOW.parse().unwrap();
+    let then: Timestamp = SAMPLE_NOW.parse().unwrap();
     let shift = Timestamp::now().duration_since(then);
     let mut text = text.to_owned();
     for minute in 0..10 {
@@ -37,16 +38,16 @@ fn today(text: &str) -> String {
 
 /// Every guard's known-bad event, and one for each code that these do not show.
 pub(super) fn bad_events() -> Vec<Bad> {
-    let own = life::lives()
-        .filter(|life| life.is_finding())
-        .map(|life| Bad {
-            guard: life.guard,
-            files: life
+    let own = selftest::samples()
+        .filter(|(_, sample)| sample.must != Must::Act)
+        .map(|(guard, sample)| Bad {
+            guard: guard.name,
+            files: sample
                 .files
                 .iter()
                 .map(|(path, text)| ((*path).to_owned(), today(text)))
                 .collect(),
-            event: serde_json::from_str(life.event).unwrap(),
+            event: serde_json::from_str(sample.event).unwrap(),
         });
     let mut all: Vec<Bad> = own.collect();
     let requirements = |asked: Value| {

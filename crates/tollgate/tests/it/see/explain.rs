@@ -2,8 +2,6 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tollgate_core::guard::GUARDS;
-use tollgate_core::integrity;
 
 use super::bad::{Bad, NO_VERDICT, STATE, bad_events};
 use crate::context::{Project, bash, running, with_branch};
@@ -184,10 +182,9 @@ fn for_every_guard_the_suggested_change_lets_the_event_pass() {
         wrong.join("\n\n")
     );
     // Every code of the registry was shown, or is none that an event gets.
-    let guards = GUARDS.iter().flat_map(|guard| guard.codes);
-    let missing: Vec<_> = guards
-        .chain(integrity::CODES)
-        .filter(|(code, _)| {
+    let missing: Vec<_> = tollgate_core::guard::codes()
+        .map(|code| code.id)
+        .filter(|code| {
             let excused = NO_VERDICT.iter().any(|(known, _)| known == code);
             excused == shown.iter().any(|known| known == code)
         })

@@ -1,0 +1,109 @@
+//! A row of the table of guards: all that is known of one guard, from which `--guard`, `explain`,
+//! `allow`, the self-test and the documentation are made.
+
+use std::fmt;
+
+use super::{GUARDS, sample::Sample};
+use crate::protocol::{Event, EventKind, ToolCall};
+use crate::scene::Scene;
+use crate::verdict::{Code, Opinion};
+
+/// One guard.
+#[derive(Debug)]
+pub struct Guard {
+    /// Its name in the specification, and after `--guard`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// When it runs.
+    pub on: &'static [(EventKind, Class)],
+    /// What it can say.
+    pub codes: &'static [Code],
+    /// An event that it must react to; none if it never says anything.
+    pub sample: Option<Sample>,
+    pub(super) check: fn(&Scene<'_>) -> Opinion,
+}
+
+/// What a tool call is, as far as the table of guards cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// a shell command
+    Shell,
+    /// a change of a file, in whole or in part
+    File,
+    /// work for a sub-agent
+    Delegate,
+    /// a skill
+    Skill,
+    /// another tool, or no tool
+    Other,
+}
+
+impl Guard {
+    /// The guard of this name. The file names of the original (`branch-guard.cjs`) work too, so
+    /// that old registrations need only another program.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let name = name.strip_suffix(".cjs").unwrap_or(name);
+        GUARDS.iter().find(|guard| guard.name == name)
+    }
+
+    /// The kind of event that the guard looks at, if it is asked only once something is over.
+    pub fn only_afterwards(&self) -> Option<EventKind> {
+        let first = self.on.first()?.0;
+        let over = |kind: &EventKind| {
+            matches!(
+                kind,
+                EventKind::PostTool | EventKind::PostToolFailure | EventKind::Stop
+            )
+        };
+        self.on.iter().all(|(kind, _)| over(kind)).then_some(first)
+    }
+
+    /// Whether the guard looks at such an event.
+    pub fn watches(&self, event: &Event<'_>) -> bool {
+        let class = Class::of(event);
+        self.on
+            .iter()
+            .any(|(kind, tool)| *kind == event.kind && *tool == class)
+    }
+
+    /// The guard's opinion; an event it does not watch is allowed.
+    pub fn check(&self, scene: &Scene<'_>) -> Opinion {
+        if self.watches(scene.event) {
+            (self.check)(scene)
+        } else {
+            Opinion::allow()
+        }
+    }
+}
+
+impl Class {
+    /// The class of an event's tool call.
+    pub fn of(event: &Event<'_>) -> Self {
+        match event.tool.as_ref().map(|tool| &tool.call) {
+            Some(ToolCall::Shell { .. }) => Self::Shell,
+            Some(
+                ToolCall::Write { .. }
+                | ToolCall::Edit { .. }
+                | ToolCall::Patch { .. }
+                | ToolCall::Delete { .. }
+                | ToolCall::Notebook { .. },
+            ) => Self::File,
+            Some(ToolCall::Delegate { .. }) => Self::Delegate,
+            Some(ToolCall::Skill { .. }) => Self::Skill,
+            Some(ToolCall::Other) | None => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shell => "Bash",
+            Self::File => "Write, Edit",
+            Self::Delegate => "Task",
+            Self::Skill => "Skill",
+            Self::Other => "*",
+        })
+    }
+}

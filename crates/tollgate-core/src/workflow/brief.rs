@@ -108,30 +108,9 @@ pub fn write(
     if let Some(skills) = skills.filter(|skills| !skills.is_empty()) {
         let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
     }
-    let lines = requirements.lines();
-    text.push_str("\nGATE REQUIREMENTS:\n");
-    if lines.is_empty() {
-        text.push_str("- none beyond a summary of what was done\n");
-    }
-    for requirement in lines {
-        let requirement = scope(&requirement, folder, artifacts);
-        let _infallible = writeln!(text, "- {requirement}");
-    }
+    gate_requirements(&mut text, &requirements, folder, artifacts);
     if standing.is_under_review(place.key) {
-        for guidance in document
-            .array(&[
-                "active_workflow",
-                "supervised_review",
-                "redo_guidance_history",
-            ])
-            .unwrap_or_default()
-        {
-            line(
-                &mut text,
-                "\nREDO GUIDANCE",
-                guidance.as_str().unwrap_or_default(),
-            );
-        }
+        redo_guidance(&mut text, document);
     }
     if let Some(status @ ("approaching" | "exceeded")) =
         document.str(&["active_workflow", "budget_status"])
@@ -149,6 +128,37 @@ pub fn write(
         text,
         warnings,
     })
+}
+
+/// What the phase must show.
+fn gate_requirements(
+    text: &mut String,
+    requirements: &PhaseRequirements<'_>,
+    folder: Option<&str>,
+    artifacts: &Artifacts<'_>,
+) {
+    text.push_str("\nGATE REQUIREMENTS:\n");
+    let lines = requirements.lines();
+    if lines.is_empty() {
+        text.push_str("- none beyond a summary of what was done\n");
+    }
+    for requirement in lines {
+        let requirement = scope(&requirement, folder, artifacts);
+        let _infallible = writeln!(text, "- {requirement}");
+    }
+}
+
+/// What the person wants changed, if the phase is done again.
+fn redo_guidance(text: &mut String, document: &Document) {
+    let history = [
+        "active_workflow",
+        "supervised_review",
+        "redo_guidance_history",
+    ];
+    for guidance in document.array(&history).unwrap_or_default() {
+        let guidance = guidance.as_str().unwrap_or_default();
+        line(text, "\nREDO GUIDANCE", guidance);
+    }
 }
 
 fn line(text: &mut String, name: &str, value: &str) {

@@ -198,40 +198,7 @@ impl Definition {
             return None;
         };
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
-        let listed = entry.get("phases").and_then(Value::as_array);
-        let mut list: Vec<String> = Vec::new();
-        for (at, phase) in listed.into_iter().flatten().enumerate() {
-            let place = format!("{place}.phases[{at}]");
-            match phase.as_str().filter(|key| is_key(key)) {
-                None => note(place, format!("{phase} is no phase key"), true),
-                Some(key)
-                    if list
-                        .iter()
-                        .any(|other| phases::canonical(other) == phases::canonical(key)) =>
-                {
-                    note(place, format!("{key} is there twice"), true);
-                }
-                Some(key) => {
-                    if !phases::is_built_in(key) {
-                        note(
-                            place,
-                            format!(
-                                "{key} is no built-in phase: its agent comes from the manifest"
-                            ),
-                            false,
-                        );
-                    }
-                    list.push(key.to_owned());
-                }
-            }
-        }
-        if list.is_empty() {
-            note(
-                format!("{place}.phases"),
-                "there must be at least one phase".to_owned(),
-                true,
-            );
-        }
+        let list = phase_keys(entry, &place, &mut note);
         let gate_mode = match text("gate_mode") {
             None | Some("strict") => GateMode::Strict,
             Some("permissive") => GateMode::Permissive,
@@ -297,6 +264,39 @@ impl Definition {
             budgets: object("performance_budgets"),
         })
     }
+}
+
+/// The phases that a workflow at `place` lists; what is wrong with them is noted.
+fn phase_keys(
+    entry: &Map<String, Value>,
+    place: &str,
+    note: &mut impl FnMut(String, String, bool),
+) -> Vec<String> {
+    let listed = entry.get("phases").and_then(Value::as_array);
+    let mut keys: Vec<String> = Vec::new();
+    for (at, phase) in listed.into_iter().flatten().enumerate() {
+        let place = format!("{place}.phases[{at}]");
+        let is_same = |other: &String, key| phases::canonical(other) == phases::canonical(key);
+        match phase.as_str().filter(|key| is_key(key)) {
+            None => note(place, format!("{phase} is no phase key"), true),
+            Some(key) if keys.iter().any(|other| is_same(other, key)) => {
+                note(place, format!("{key} is there twice"), true);
+            }
+            Some(key) => {
+                if !phases::is_built_in(key) {
+                    let what =
+                        format!("{key} is no built-in phase: its agent comes from the manifest");
+                    note(place, what, false);
+                }
+                keys.push(key.to_owned());
+            }
+        }
+    }
+    if keys.is_empty() {
+        let what = "there must be at least one phase".to_owned();
+        note(format!("{place}.phases"), what, true);
+    }
+    keys
 }
 
 impl Definitions {

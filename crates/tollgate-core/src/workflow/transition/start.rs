@@ -156,12 +156,8 @@ pub fn slug(description: &str) -> String {
     out.trim_matches('-').to_owned()
 }
 
-pub(super) fn apply(
-    start: &Start<'_>,
-    document: &Document,
-    rules: &Rules<'_>,
-    now: Timestamp,
-) -> Result<Change, Refusal> {
+/// A workflow starts where none runs, with a description.
+fn may_start(start: &Start<'_>, document: &Document) -> Result<(), Refusal> {
     if let Some(running) = standing::running(document) {
         let text = |key: &str| running.get(key).and_then(Value::as_str).unwrap_or("?");
         return Err(Refusal::misplaced(
@@ -183,13 +179,23 @@ pub(super) fn apply(
             "say what it is about: `tollgate workflow start feature \"…\"`",
         ));
     }
+    Ok(())
+}
+
+pub(super) fn apply(
+    start: &Start<'_>,
+    document: &Document,
+    rules: &Rules<'_>,
+    now: Timestamp,
+) -> Result<Change, Refusal> {
+    may_start(start, document)?;
     let definition = start.definition(rules)?;
     let phases = start.phases(definition)?;
     let (number, folder) = start.artifact_folder(definition, document)?;
     let Some(first) = phases.first().copied() else {
         return Err(Refusal::misplaced(
             format!("workflow '{}' has no phases", definition.name),
-            "mend workflows.json",
+            "add its phases to workflows.json",
         ));
     };
 

@@ -45,29 +45,6 @@ pub struct Env {
     pub trust_pin: Option<String>,
 }
 
-/// Variables that agents set for the commands they run, and that no person has in a terminal of
-/// their own. Keys and settings that people export (`GEMINI_API_KEY`, `CODEX_HOME`,
-/// `CLAUDE_CODE_SSE_PORT` of an editor's terminal) are none of them.
-pub const AGENT_MARKS: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_PID",
-    "AI_AGENT",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "CODEX_CI",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "GEMINI_PROJECT_DIR",
-    "GEMINI_CWD",
-    "COPILOT_CLI",
-    "COPILOT_AGENT_SESSION_ID",
-    "CURSOR_AGENT",
-    DEPTH,
-];
-
 /// Set for every child that Tollgate starts.
 pub const DEPTH: &str = "TOLLGATE_DEPTH";
 
@@ -106,10 +83,4 @@ impl Env {
     pub fn is_nested(&self) -> bool {
         self.nested
     }
-}
-
-/// The variable that shows that an agent, not a person, runs this process.
-pub fn agent_mark(get: impl Fn(&str) -> Option<OsString>) -> Option<&'static str> {
-    let is_set = |name: &&&str| get(name).is_some_and(|value| !value.is_empty() && value != "0");
-    AGENT_MARKS.iter().find(is_set).copied()
 }

@@ -23,22 +23,6 @@ const FORGET: Duration = Duration::from_hours(30 * 24);
 /// One that is in use is written again at least this often, so that it is not forgotten.
 const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 
-/// At most so many blocks in a turn: what the agent itself bears in a row before it stops
-/// listening, so that the last word about an unverified stop is ours and not its silence.
-pub(crate) fn max_blocks(wire: Wire) -> u64 {
-    match wire {
-        Wire::Cursor => 5,
-        // Claude Code and Copilot end a turn after eight; the others would go on for ever.
-        Wire::Claude
-        | Wire::Copilot
-        | Wire::Codex
-        | Wire::Gemini
-        | Wire::Isdlc
-        | Wire::Taskie
-        | Wire::Gauntlet => 8,
-    }
-}
-
 /// The same fault of a plan or a delegation never blocks more often than this. Gates have a bound of
 /// their own, `max_retries`.
 pub(crate) const MAX_SAME: u64 = 2;
@@ -185,7 +169,7 @@ impl Ledger {
         Self {
             path,
             turn: Turn::take(&mut kept),
-            most: max_blocks(wire),
+            most: wire.row().max_blocks,
             kept,
             written,
         }

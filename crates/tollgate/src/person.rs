@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 
-use tollgate_core::env::AGENT_MARKS;
+use tollgate_core::protocol::agent_marks;
 
 use crate::random;
 
@@ -104,8 +104,8 @@ pub(crate) fn agent() -> Option<(&'static str, Option<u32>)> {
 
 /// The mark that a variable is, if it is one.
 fn mark(name: &OsStr, value: &[u8]) -> Option<&'static str> {
-    let found = AGENT_MARKS.iter().find(|mark| name == **mark)?;
-    (!value.is_empty() && value != b"0").then_some(*found)
+    let found = agent_marks().find(|mark| name == *mark)?;
+    (!value.is_empty() && value != b"0").then_some(found)
 }
 
 /// The mark in the environment that a process was started with. Where nobody tells (another

@@ -7,8 +7,24 @@
 use serde_json::{Map, Value};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, say};
+use super::{Answer, Event, EventKind, Row, say};
 use crate::verdict::Outcome;
+
+pub(super) const ROW: Row = Row {
+    name: "claude",
+    marks: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"],
+    asks,
+    hears_blocks: Some(&[
+    EventKind::PreTool,
+    EventKind::PostTool,
+    EventKind::Prompt,
+    EventKind::Stop,
+    EventKind::SubagentStop,
+]),
+    answer,
+    unread: say::to_person,
+    ..Row::PLAIN
+};
 
 /// Fields that only a real agent sends. Whoever sends one and is nobody else is Claude Code, or
 /// imitates it.
@@ -35,20 +51,11 @@ const TAKE_CONTEXT: &[&str] = &[
     "UserPromptExpansion",
 ];
 
-/// Events at which a block is heard.
-pub(super) const BLOCKABLE: &[EventKind] = &[
-    EventKind::PreTool,
-    EventKind::PostTool,
-    EventKind::Prompt,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-];
-
-pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+fn asks(asker: &Asker<'_, '_>) -> bool {
     SIGNS.iter().any(|key| asker.has(key))
 }
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     // By far the commonest; a map wants a seed from the system, which is a call for nothing.
     if outcome.is_silent() && outcome.guidance.is_empty() {
         return Answer::default();

@@ -8,18 +8,25 @@
 use serde_json::{Map, Value};
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, say};
+use super::{Answer, Event, EventKind, Row, say};
 use crate::verdict::Outcome;
 use tollgate_store::json::Node;
 
-/// Events at which a block is heard.
-pub(super) const BLOCKABLE: &[EventKind] = &[
+pub(super) const ROW: Row = Row {
+    name: "codex",
+    marks: &["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "CODEX_CI"],
+    asks,
+    hears_blocks: Some(&[
     EventKind::PreTool,
     EventKind::PostTool,
     EventKind::Prompt,
     EventKind::Stop,
     EventKind::SubagentStop,
-];
+]),
+    answer,
+    unread: say::to_person,
+    ..Row::PLAIN
+};
 
 /// Events whose answer may carry `additionalContext`, which the model reads.
 const TAKE_CONTEXT: &[EventKind] = &[
@@ -29,7 +36,7 @@ const TAKE_CONTEXT: &[EventKind] = &[
     EventKind::SessionStart,
 ];
 
-pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+fn asks(asker: &Asker<'_, '_>) -> bool {
     let path = asker.object.get("transcript_path").and_then(Node::str);
     let is_rollout = path.is_some_and(|path| {
         let name = path.rsplit(['/', '\\']).next();
@@ -40,7 +47,7 @@ pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
     is_rollout || ((asker.has("turn_id") || is_start) && asker.has("model"))
 }
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         if event.kind == EventKind::PreTool {

@@ -11,16 +11,22 @@
 use serde_json::Map;
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, say};
+use super::{Answer, Event, EventKind, Row, say};
 use crate::verdict::Outcome;
 
-/// Events at which a block is heard.
-pub(super) const BLOCKABLE: &[EventKind] =
-    &[EventKind::PreTool, EventKind::Stop, EventKind::SubagentStop];
+pub(super) const ROW: Row = Row {
+    name: "copilot",
+    marks: &["COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"],
+    asks,
+    events: &[("userpromptsubmitted", EventKind::Prompt), ("agentstop", EventKind::Stop)],
+    hears_blocks: Some(&[EventKind::PreTool, EventKind::Stop, EventKind::SubagentStop]),
+    answer,
+    ..Row::PLAIN
+};
 
 /// A `timestamp` is Copilot's or Gemini's, and Gemini was asked before. On tool events Copilot
 /// alone has no `transcript_path`.
-pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+fn asks(asker: &Asker<'_, '_>) -> bool {
     let is_camel = ["sessionId", "toolName", "toolArgs"]
         .iter()
         .any(|key| asker.has(key));
@@ -31,7 +37,7 @@ pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
     is_camel || (asker.has("timestamp") && !is_claude)
 }
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         if event.kind == EventKind::PreTool {

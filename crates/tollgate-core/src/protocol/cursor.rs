@@ -9,19 +9,29 @@ use std::borrow::Cow;
 use serde_json::Map;
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Tool, say, tool};
+use super::{Answer, Event, EventKind, Row, Tool, say, tool};
 use crate::verdict::Outcome;
 use tollgate_store::json::{Node, Object};
 
-/// Events at which a block is heard.
-pub(super) const BLOCKABLE: &[EventKind] = &[
+pub(super) const ROW: Row = Row {
+    name: "cursor",
+    marks: &["CURSOR_AGENT"],
+    max_blocks: 5,
+    asks,
+    events: &[("beforeshellexecution", EventKind::PreTool), ("beforemcpexecution", EventKind::PreTool), ("beforereadfile", EventKind::PreTool), ("aftershellexecution", EventKind::PostTool), ("aftermcpexecution", EventKind::PostTool), ("afterfileedit", EventKind::PostTool), ("beforesubmitprompt", EventKind::Prompt)],
+    nameless_tool: Some(tool),
+    finish,
+    hears_blocks: Some(&[
     EventKind::PreTool,
     EventKind::Prompt,
     EventKind::Stop,
     EventKind::SubagentStop,
-];
+]),
+    answer,
+    ..Row::PLAIN
+};
 
-pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+fn asks(asker: &Asker<'_, '_>) -> bool {
     asker.has("cursor_version") || asker.has("conversation_id")
 }
 
@@ -34,7 +44,7 @@ const FLAT: &[(&str, &str)] = &[
 ];
 
 /// The tool call of an event without a `tool_name`.
-pub(super) fn tool<'a>(
+fn tool<'a>(
     problems: &mut Vec<String>,
     object: &Object<'a>,
     event: &str,
@@ -49,7 +59,7 @@ pub(super) fn tool<'a>(
 }
 
 /// What Cursor says in its own way.
-pub(super) fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
+fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
     if let Some(id) = object.str("conversation_id").filter(|id| !id.is_empty()) {
         event.session = Some(id);
     }
@@ -77,7 +87,7 @@ pub(super) fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
     }
 }
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     let mut stderr = say::log(outcome);
     if let Some(report) = &outcome.block {

@@ -5,8 +5,15 @@
 
 use serde_json::Map;
 
-use super::{Answer, say};
+use super::{Answer, Row, say};
 use crate::verdict::{Fault, Outcome, Report};
+
+pub(super) const ROW: Row = Row {
+    name: "gauntlet",
+    answer: |_, outcome| answer(outcome),
+    unread,
+    ..Row::PLAIN
+};
 
 /// One answer of the stop hook.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +48,7 @@ pub fn decision(decision: &Decision<'_>) -> Answer {
 }
 
 /// A block is `failed`, a fault `error`; where neither is, nothing is known and nothing said.
-pub(super) fn answer(outcome: &Outcome) -> Answer {
+fn answer(outcome: &Outcome) -> Answer {
     if let Some(report) = &outcome.block {
         let Report { guard, finding } = report;
         let message = [&finding.reason, &finding.text]
@@ -74,7 +81,7 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
     }
 }
 
-pub(super) fn unread(faults: &[Fault]) -> Answer {
+fn unread(faults: &[Fault]) -> Answer {
     let answer = decision(&Decision {
         status: "invalid_input",
         message: "Invalid hook input: it could not be read, so the stop is allowed.",

@@ -12,20 +12,29 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde_json::Map;
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, say};
+use super::{Answer, Event, EventKind, Row, say};
 use crate::verdict::Outcome;
 
-/// Events at which a block is heard.
-pub(super) const BLOCKABLE: &[EventKind] = &[
+pub(super) const ROW: Row = Row {
+    name: "gemini",
+    marks: &["GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD"],
+    asks,
+    events: &[("beforetool", EventKind::PreTool), ("aftertool", EventKind::PostTool), ("beforeagent", EventKind::Prompt), ("afteragent", EventKind::Stop)],
+    finish: |event, _| finish(event),
+    hears_blocks: Some(&[
     EventKind::PreTool,
     EventKind::PostTool,
     EventKind::PostToolFailure,
     EventKind::Prompt,
     EventKind::Stop,
     EventKind::SubagentStop,
-];
+]),
+    answer,
+    unread: say::to_person,
+    ..Row::PLAIN
+};
 
-pub(super) fn asks(asker: &Asker<'_, '_>) -> bool {
+fn asks(asker: &Asker<'_, '_>) -> bool {
     let is_own = |name: &str| name.starts_with("Before") || name.starts_with("After");
     is_own(asker.name)
         || asker.name == "PreCompress"
@@ -41,7 +50,7 @@ const TAKE_CONTEXT: &[EventKind] = &[
 ];
 
 /// A tool that failed has no event of its own here, and a prompt no name: its text is it.
-pub(super) fn finish(event: &mut Event<'_>) {
+fn finish(event: &mut Event<'_>) {
     if let (EventKind::Stop, Some(prompt)) = (event.kind, &event.prompt) {
         let mut hasher = DefaultHasher::new();
         prompt.hash(&mut hasher);
@@ -54,7 +63,7 @@ pub(super) fn finish(event: &mut Event<'_>) {
     }
 }
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);

@@ -3,10 +3,16 @@
 
 use serde_json::Map;
 
-use super::{Answer, Event, EventKind, say};
+use super::{Answer, Event, EventKind, Row, say};
 use crate::verdict::Outcome;
 
-pub(super) fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+pub(super) const ROW: Row = Row {
+    name: "isdlc",
+    answer,
+    ..Row::PLAIN
+};
+
+fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         match event.kind {

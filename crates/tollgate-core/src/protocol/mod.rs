@@ -9,19 +9,12 @@
 //! every agent takes silence for that, and the word would override the person's own settings.
 
 mod after;
-mod claude;
-mod codex;
-mod copilot;
-mod cursor;
-pub mod gauntlet;
-mod gemini;
-mod isdlc;
 mod name;
 mod parse;
 mod patch;
 mod result;
+mod row;
 mod say;
-mod taskie;
 mod tool;
 
 use std::borrow::Cow;
@@ -32,37 +25,68 @@ use tollgate_store::json::Node;
 pub use after::After;
 pub use parse::{NotAnEvent, parse};
 pub use result::{Exit, Output};
+use row::Unread;
+pub use row::{MARKS, Row, agent_mark, agent_marks};
 pub use say::REASON_LIMIT;
+
+/// Declares the dialects: for each its variant of [`Wire`] and its module, whose `ROW` says all that
+/// is peculiar about it. To add an agent, add a file and a line here.
+macro_rules! dialects {
+    ($($(#[$doc:meta])* $variant:ident => $vis:vis $module:ident,)*) => {
+        $($vis mod $module;)*
+
+        /// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
+        /// specifications themselves.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Wire {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Wire {
+            /// Every dialect, the one with the most telling signs first.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// What is peculiar about it.
+            pub const fn row(self) -> &'static Row {
+                match self {
+                    $(Self::$variant => &$module::ROW,)*
+                }
+            }
+        }
+    };
+}
+
+dialects! {
+    /// Cursor
+    Cursor => cursor,
+    /// Codex CLI
+    Codex => codex,
+    /// Gemini CLI
+    Gemini => gemini,
+    /// GitHub Copilot CLI
+    Copilot => copilot,
+    /// Claude Code
+    Claude => claude,
+    /// a bare event of specifications 000 and 004
+    Isdlc => isdlc,
+    /// a bare stop of specification 002
+    Taskie => taskie,
+    /// a bare stop of specification 003
+    Gauntlet => pub gauntlet,
+}
 
 /// What goes back to the agent about an event.
 ///
 /// Stdout is empty or exactly one JSON object and a newline, whatever the outcome.
 pub fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
-    let outcome = &sayable(event, outcome);
-    match event.wire {
-        Wire::Claude => claude::answer(event, outcome),
-        Wire::Codex => codex::answer(event, outcome),
-        Wire::Gemini => gemini::answer(event, outcome),
-        Wire::Copilot => copilot::answer(event, outcome),
-        Wire::Cursor => cursor::answer(event, outcome),
-        Wire::Isdlc => isdlc::answer(event, outcome),
-        Wire::Taskie => taskie::answer(outcome),
-        Wire::Gauntlet => gauntlet::answer(outcome),
-    }
+    (event.wire.row().answer)(event, &sayable(event, outcome))
 }
 
 /// A block that the agent does not take at this event becomes its first warning, so that what it
 /// says is not lost.
 fn sayable<'o>(event: &Event<'_>, outcome: &'o Outcome) -> Cow<'o, Outcome> {
-    let blockable = match event.wire {
-        Wire::Claude => claude::BLOCKABLE,
-        Wire::Codex => codex::BLOCKABLE,
-        Wire::Gemini => gemini::BLOCKABLE,
-        Wire::Copilot => copilot::BLOCKABLE,
-        Wire::Cursor => cursor::BLOCKABLE,
-        Wire::Isdlc | Wire::Taskie | Wire::Gauntlet => return Cow::Borrowed(outcome),
-    };
-    if outcome.block.is_none() || blockable.contains(&event.kind) {
+    let heard = event.wire.row().hears_blocks;
+    if outcome.block.is_none() || heard.is_none_or(|events| events.contains(&event.kind)) {
         return Cow::Borrowed(outcome);
     }
     let mut outcome = outcome.clone();
@@ -76,37 +100,8 @@ fn sayable<'o>(event: &Event<'_>, outcome: &'o Outcome) -> Cow<'o, Outcome> {
 /// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
 /// Codex throws away what has a key it does not know.
 pub fn answer_unparsed(wire: Option<Wire>, faults: &[Fault]) -> Answer {
-    match wire {
-        Some(Wire::Claude | Wire::Codex | Wire::Gemini) => say::to_person(faults),
-        Some(Wire::Taskie) => taskie::unread(faults),
-        Some(Wire::Gauntlet) => gauntlet::unread(faults),
-        Some(Wire::Copilot | Wire::Cursor | Wire::Isdlc) | None => Answer {
-            stderr: say::fault_lines(faults),
-            ..Answer::default()
-        },
-    }
-}
-
-/// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
-/// specifications themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
-    /// Claude Code
-    Claude,
-    /// Codex CLI
-    Codex,
-    /// Gemini CLI
-    Gemini,
-    /// GitHub Copilot CLI
-    Copilot,
-    /// Cursor
-    Cursor,
-    /// a bare event of specifications 000 and 004
-    Isdlc,
-    /// a bare stop of specification 002
-    Taskie,
-    /// a bare stop of specification 003
-    Gauntlet,
+    let unread = wire.map_or(say::to_log as Unread, |wire| wire.row().unread);
+    unread(faults)
 }
 
 /// What an event is, whatever the agent calls it.

@@ -5,35 +5,15 @@ use std::fmt;
 use super::{EventKind, Wire};
 
 impl Wire {
-    /// Every dialect, in the order of documentation.
-    pub const ALL: [Self; 8] = [
-        Self::Claude,
-        Self::Codex,
-        Self::Gemini,
-        Self::Copilot,
-        Self::Cursor,
-        Self::Isdlc,
-        Self::Taskie,
-        Self::Gauntlet,
-    ];
-
     /// The dialect that `--wire` calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|wire| wire.as_str() == name)
+        let mut all = Self::ALL.iter().copied();
+        all.find(|wire| wire.as_str() == name)
     }
 
     /// What `--wire` calls it.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Copilot => "copilot",
-            Self::Cursor => "cursor",
-            Self::Isdlc => "isdlc",
-            Self::Taskie => "taskie",
-            Self::Gauntlet => "gauntlet",
-        }
+        self.row().name
     }
 }
 
@@ -43,7 +23,8 @@ impl fmt::Display for Wire {
     }
 }
 
-/// What each agent calls the events that guards look at, folded as in [`same`].
+/// What most agents call the events that guards look at, folded as in [`same`]. Others have names of
+/// their own in their rows.
 const EVENTS: &[(&str, EventKind)] = &[
     // Claude Code, Codex, Copilot, Cursor's imports, Kiro
     ("pretooluse", EventKind::PreTool),
@@ -54,22 +35,6 @@ const EVENTS: &[(&str, EventKind)] = &[
     ("subagentstop", EventKind::SubagentStop),
     ("sessionstart", EventKind::SessionStart),
     ("sessionend", EventKind::SessionEnd),
-    // Gemini
-    ("beforetool", EventKind::PreTool),
-    ("aftertool", EventKind::PostTool),
-    ("beforeagent", EventKind::Prompt),
-    ("afteragent", EventKind::Stop),
-    // Copilot
-    ("userpromptsubmitted", EventKind::Prompt),
-    ("agentstop", EventKind::Stop),
-    // Cursor
-    ("beforeshellexecution", EventKind::PreTool),
-    ("beforemcpexecution", EventKind::PreTool),
-    ("beforereadfile", EventKind::PreTool),
-    ("aftershellexecution", EventKind::PostTool),
-    ("aftermcpexecution", EventKind::PostTool),
-    ("afterfileedit", EventKind::PostTool),
-    ("beforesubmitprompt", EventKind::Prompt),
     // Tollgate's own
     ("pretool", EventKind::PreTool),
     ("posttool", EventKind::PostTool),
@@ -81,8 +46,10 @@ impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
     /// that no guard looks at.
     pub fn from_name(name: &str) -> Self {
+        let own = Wire::ALL.iter().flat_map(|wire| wire.row().events);
         EVENTS
             .iter()
+            .chain(own)
             .find(|(known, _)| same(known, name))
             .map_or(Self::Other, |(_, kind)| *kind)
     }
@@ -132,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_wire_is_found_by_its_name() {
-        for wire in Wire::ALL {
+        for wire in Wire::ALL.iter().copied() {
             assert_eq!(Wire::from_name(wire.as_str()), Some(wire));
         }
         assert_eq!(Wire::from_name("Claude"), None);

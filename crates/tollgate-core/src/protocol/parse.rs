@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::{Event, EventKind, Hints, Wire, claude, codex, copilot, cursor, gemini, tool};
+use super::{Event, EventKind, Hints, Wire, tool};
 use crate::verdict::Fault;
 use tollgate_store::json::{Kind, Malformed, Node, Object};
 
@@ -80,17 +80,6 @@ impl Asker<'_, '_> {
         !self.object.is_empty() && self.object.iter().all(|(key, _)| is_place(key))
     }
 }
-
-type Asks = fn(&Asker<'_, '_>) -> bool;
-
-/// Who asks, the most telling sign first.
-const ASKERS: &[(Wire, Asks)] = &[
-    (Wire::Cursor, cursor::asks),
-    (Wire::Codex, codex::asks),
-    (Wire::Gemini, gemini::asks),
-    (Wire::Copilot, copilot::asks),
-    (Wire::Claude, claude::asks),
-];
 
 const NAME: &[&str] = &["hook_event_name", "hookEventName"];
 const SESSION: &[&str] = &["session_id", "sessionId", "conversation_id"];
@@ -163,27 +152,17 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
                 .then(|| fields.first(FAILURE))
                 .flatten()
         });
-        if wire == Wire::Cursor && names.is_empty() {
-            event.tool = cursor::tool(&mut problems, object, &event.name);
-        } else {
-            event.tool = tool::read(&mut problems, object, kind, names);
-        }
+        event.tool = match wire.row().nameless_tool {
+            Some(read) if names.is_empty() => read(&mut problems, object, &event.name),
+            Some(_) | None => tool::read(&mut problems, object, kind, names),
+        };
         if let Some(tool) = &mut event.tool {
             tool.id = id;
             tool.result = result.or(tool.result);
         }
     }
     event.problems = problems;
-    match wire {
-        Wire::Cursor => cursor::finish(&mut event, object),
-        Wire::Gemini => gemini::finish(&mut event),
-        Wire::Claude
-        | Wire::Codex
-        | Wire::Copilot
-        | Wire::Isdlc
-        | Wire::Taskie
-        | Wire::Gauntlet => {}
-    }
+    (wire.row().finish)(&mut event, object);
     event
 }
 
@@ -206,7 +185,7 @@ fn is_working_subagent(task: &Node<'_>) -> bool {
 }
 
 fn recognise(asker: &Asker<'_, '_>) -> Wire {
-    if let Some((wire, _)) = ASKERS.iter().find(|(_, asks)| asks(asker)) {
+    if let Some(wire) = Wire::ALL.iter().find(|wire| (wire.row().asks)(asker)) {
         return *wire;
     }
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and

@@ -142,6 +142,14 @@ pub(super) fn to_person(faults: &[Fault]) -> Answer {
     print(&object)
 }
 
+/// Faults on standard error alone.
+pub(super) fn to_log(faults: &[Fault]) -> Answer {
+    Answer {
+        stderr: fault_lines(faults),
+        ..Answer::default()
+    }
+}
+
 pub(super) fn fault_line(fault: &Fault) -> String {
     format!("Tollgate: {}", fault.text.trim())
 }

@@ -8,10 +8,17 @@
 
 use serde_json::Map;
 
-use super::{Answer, say};
+use super::{Answer, Row, say};
 use crate::verdict::{Fault, Outcome};
 
-pub(super) fn answer(outcome: &Outcome) -> Answer {
+pub(super) const ROW: Row = Row {
+    name: "taskie",
+    answer: |_, outcome| answer(outcome),
+    unread,
+    ..Row::PLAIN
+};
+
+fn answer(outcome: &Outcome) -> Answer {
     let mut object = Map::new();
     if let Some(report) = &outcome.block {
         say::block(&mut object, "block", say::verbatim(report));
@@ -27,7 +34,7 @@ pub(super) fn answer(outcome: &Outcome) -> Answer {
     }
 }
 
-pub(super) fn unread(faults: &[Fault]) -> Answer {
+fn unread(faults: &[Fault]) -> Answer {
     let outcome = Outcome {
         faults: faults.to_vec(),
         ..Outcome::default()

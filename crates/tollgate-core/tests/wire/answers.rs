@@ -243,10 +243,13 @@ fn bytes(wire: Wire, kind: EventKind, outcome: &Outcome) -> String {
 }
 
 fn every_wire(kind: EventKind, outcome: &Outcome) -> String {
-    Wire::ALL.into_iter().fold(String::new(), |mut out, wire| {
-        writeln!(out, "{wire}: {}", bytes(wire, kind, outcome)).unwrap();
-        out
-    })
+    Wire::ALL
+        .iter()
+        .copied()
+        .fold(String::new(), |mut out, wire| {
+            writeln!(out, "{wire}: {}", bytes(wire, kind, outcome)).unwrap();
+            out
+        })
 }
 
 #[test]
@@ -314,7 +317,7 @@ fn the_specifications_shapes_to_the_byte() {
 
 #[test]
 fn what_could_not_be_read_is_allowed_and_told() {
-    for wire in Wire::ALL.into_iter().map(Some).chain([None]) {
+    for wire in Wire::ALL.iter().copied().map(Some).chain([None]) {
         let answer = answer_unparsed(wire, &[fault()]);
         assert!(is_silence_or_one_object(&answer), "{wire:?}");
         assert_eq!(answer.exit, 0);

@@ -83,7 +83,7 @@ fn summary(event: &Event<'_>) -> String {
 
 #[test]
 fn every_payload_reads_as_its_snapshot() {
-    for wire in Wire::ALL {
+    for wire in Wire::ALL.iter().copied() {
         let mut out = String::new();
         for (name, text) in payloads(wire) {
             let hints = Hints {

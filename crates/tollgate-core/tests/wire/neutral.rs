@@ -114,7 +114,7 @@ fn gemini_is_told_from_copilot_by_its_environment() {
 fn the_wire_option_decides() {
     for agent in AGENTS {
         for (name, text) in payloads(agent) {
-            for wire in Wire::ALL {
+            for wire in Wire::ALL.iter().copied() {
                 let hints = Hints {
                     wire: Some(wire),
                     ..Hints::default()

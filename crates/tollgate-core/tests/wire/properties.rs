@@ -112,7 +112,7 @@ fn members(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<Str
 }
 
 fn wire() -> impl Strategy<Value = Wire> {
-    prop::sample::select(&Wire::ALL[..])
+    prop::sample::select(Wire::ALL)
 }
 
 fn kind() -> impl Strategy<Value = EventKind> {

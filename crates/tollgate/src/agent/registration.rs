@@ -65,7 +65,7 @@ mod tests {
         // Codex and Gemini have no cap.
         let caps = [(Wire::Claude, 8), (Wire::Copilot, 8), (Wire::Cursor, 5)];
         for (wire, cap) in caps {
-            assert!(crate::ledger::max_blocks(wire) <= cap, "{wire:?}");
+            assert!(wire.row().max_blocks <= cap, "{wire:?}");
         }
     }
 }

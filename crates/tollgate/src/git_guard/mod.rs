@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use tollgate_core::env::{self, Env};
+use tollgate_core::env::Env;
 use tollgate_core::fs;
 use tollgate_core::git::{Repository, Stands};
 use tollgate_core::guard::{self, Closed};
@@ -52,7 +52,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if args.next().is_none_or(|state| state != PREPARED) {
         return ExitCode::SUCCESS;
     }
-    let Some(mark) = env::agent_mark(crate::hook::variable) else {
+    let Some(mark) = tollgate_core::protocol::agent_mark(crate::hook::variable) else {
         return ExitCode::SUCCESS;
     };
     // The hook's shell read this line to see whether there is a branch at all.

@@ -12,9 +12,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_core::env::AGENT_MARKS;
 use tollgate_core::fs::{self, Durability, read_regular};
 use tollgate_core::git::Repository;
+use tollgate_core::protocol::agent_marks;
 
 use super::{COMMAND, PREPARED};
 use crate::agent::command::quoted;
@@ -186,7 +186,7 @@ impl Hooks {
         }
         let program = quoted(program);
         // As `env::agent_mark` has it: neither empty nor 0.
-        let marks = format!("${{{}#0}}", AGENT_MARKS.join("#0}${"));
+        let marks = format!("${{{}#0}}", agent_marks().collect::<Vec<_>>().join("#0}${"));
         format!(
             r#"#!/bin/sh
 {MARK} `tollgate uninstall --git` takes it out again.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use tollgate_core::env::agent_mark;
+use tollgate_core::protocol::agent_mark;
 
 use super::progress::Progress;
 use super::{Project, ScopeArguments, fail};

@@ -1,0 +1,77 @@
+//! A row of the table of dialects: all that deciding an event has to know of one agent.
+
+use std::ffi::OsString;
+
+use super::parse::Asker;
+use super::{Answer, Event, EventKind, Tool, Wire, say};
+use crate::env::DEPTH;
+use crate::verdict::{Fault, Outcome};
+use tollgate_store::json::Object;
+
+/// How an asker is answered whose event could not be read.
+pub(super) type Unread = fn(&[Fault]) -> Answer;
+
+/// What is peculiar about one dialect.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What `--protocol` calls it.
+    pub name: &'static str,
+    /// Variables that the agent sets for the commands it runs, and that no person has in a terminal
+    /// of their own. Keys and settings that people export (`GEMINI_API_KEY`, `CODEX_HOME`,
+    /// `CLAUDE_CODE_SSE_PORT` of an editor's terminal) are none of them.
+    pub marks: &'static [&'static str],
+    /// At most so many blocks in a turn: what the agent itself bears in a row before it stops
+    /// listening, so that the last word about an unverified stop is ours and not its silence.
+    pub max_blocks: u64,
+    /// Whether an event is this agent's. No sign tells the shapes of the specifications.
+    pub(super) asks: fn(&Asker<'_, '_>) -> bool,
+    /// What it calls events that others call differently, folded as in [`super::name`].
+    pub(super) events: &'static [(&'static str, EventKind)],
+    /// The tool call of an event that names no tool, where such an event can be one.
+    pub(super) nameless_tool: Option<NamelessTool>,
+    /// What it says in its own way.
+    pub(super) finish: for<'a> fn(&mut Event<'a>, &Object<'a>),
+    /// The events at which a block is heard; all if there is no list.
+    pub(super) hears_blocks: Option<&'static [EventKind]>,
+    /// What goes back about an event.
+    pub(super) answer: fn(&Event<'_>, &Outcome) -> Answer,
+    /// What goes back if the event could not be read.
+    pub(super) unread: Unread,
+}
+
+type NamelessTool = for<'a> fn(&mut Vec<String>, &Object<'a>, &str) -> Option<Tool<'a>>;
+
+impl Row {
+    /// A dialect without peculiarities, from which the others differ.
+    pub(super) const PLAIN: Self = Self {
+        name: "",
+        marks: &[],
+        max_blocks: 8,
+        asks: |_| false,
+        events: &[],
+        nameless_tool: None,
+        finish: |_, _| {},
+        hears_blocks: None,
+        answer: |_, _| Answer {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit: 0,
+        },
+        unread: say::to_log,
+    };
+}
+
+/// Marks of no agent in particular.
+pub const MARKS: &[&str] = &["AI_AGENT", DEPTH];
+
+/// Every variable that shows that an agent, not a person, runs a process.
+pub fn agent_marks() -> impl Iterator<Item = &'static str> {
+    let of_agents = Wire::ALL.iter().flat_map(|wire| wire.row().marks);
+    of_agents.chain(MARKS).copied()
+}
+
+/// The variable that shows that an agent, not a person, runs this process.
+pub fn agent_mark(get: impl Fn(&str) -> Option<OsString>) -> Option<&'static str> {
+    let is_set = |name: &&str| get(name).is_some_and(|value| !value.is_empty() && value != "0");
+    agent_marks().find(is_set)
+}

@@ -5,9 +5,10 @@
 //! merge, a rebase, `update-ref` or a script that hides them. A person's own git is none of its
 //! business; whatever goes wrong here lets git go on and is told.
 
+pub(crate) mod hooks;
 mod merge;
-pub(crate) mod rest;
-pub(crate) mod script;
+mod script;
+pub(crate) mod turns;
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, Read as _, Write as _};

@@ -47,7 +47,7 @@ pub(crate) enum Reach {
     Repository,
     /// The directory is part of the work tree: other people may get it, other work trees may not.
     WorkTree,
-    /// Every repository that is configured to look there.
+    /// Every repository that is configured to use it.
     Shared,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Reach {
 pub(crate) enum Presence {
     /// Until it is uninstalled, whoever starts workflows by whatever means.
     Always,
-    /// While an agent is at work under a workflow. Its events tell when that is.
+    /// While an agent is at work under a workflow, by its events.
     DuringTurns,
 }
 
@@ -106,7 +106,7 @@ impl Hooks {
         Ok(Self { directory, reach })
     }
 
-    /// The hooks in a repository's own directory, wherever git is configured to look.
+    /// The hooks in a repository's own directory, whatever `core.hooksPath` says.
     pub(super) fn own(common_dir: &Path) -> Self {
         Self {
             directory: common_dir.join("hooks"),
@@ -241,7 +241,8 @@ impl Hooks {
 
     /// Takes our hook out of git's way, and gives somebody else's its name back.
     pub(super) fn put_aside(&self) -> io::Result<()> {
-        if self.position() != Position::InPlace || self.presence() != Presence::DuringTurns {
+        let text = text(&self.file());
+        if !text.contains(script::MARK) || !text.contains(script::DURING_TURNS) {
             return Ok(());
         }
         if !exists(&self.before()) {
@@ -300,7 +301,7 @@ impl Hooks {
         }
     }
 
-    /// Our hook in the repository's own directory, where git does not look any more.
+    /// Our hook in the repository's own directory, where git does not find it any more.
     pub(crate) fn bypassed(&self, root: &Path) -> Option<PathBuf> {
         let own = Self::own(&Repository::discover(root)?.common_dir);
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -24,10 +24,10 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
     let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| has_workflows) else {
         return Ok(ExitCode::SUCCESS);
     };
-    let by_hand = "`tollgate install --git` installs the guard on git's side";
+    let offer = "`tollgate install --git` installs the guard on git's side";
     if hooks.reach != Reach::Repository {
         // Other people or other repositories would get it, too: that is for a person to say.
-        anstream::eprintln!("{DIM}{by_hand}; it is not proposed because of core.hooksPath{DIM:#}");
+        anstream::eprintln!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
     let asked_for = hooks.position() == Position::InPlace && hooks.presence() == Presence::Always;
@@ -39,7 +39,7 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
     let silent = !consent.yes && !consent.dry_run && !preview::can_ask();
     if silent {
         if !is_installed(places) {
-            anstream::eprintln!("{DIM}{by_hand}, which keeps agents off main{DIM:#}");
+            anstream::eprintln!("{DIM}{offer}, which keeps agents off main{DIM:#}");
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -24,5 +24,5 @@ pub(crate) use read::open;
 pub use read::{
     Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
 };
-pub use replace::{Durability, TEMPORARY, WriteFault, create, remove, replace, sweep};
-pub(crate) use replace::{Mould, Staged, link_aside, move_aside};
+pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
+pub(crate) use replace::{Mould, Staged, move_aside};

@@ -28,6 +28,7 @@ use tollgate_core::state::store::{Cause, StoreError, Submitted};
 use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::gate::git::{AT_ONCE, Git};
+use crate::git_guard::turns;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
 
@@ -129,9 +130,6 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
-    outcome
-        .faults
-        .extend(crate::git_guard::rest::wake_for(event, sources.layout()));
     outcome.warnings.splice(0..0, reconciled.told);
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);
@@ -158,6 +156,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         own_words = crate::stop::decide(event, sources.layout(), env, now, whole, &mut outcome)
             .filter(|_| event.wire == Wire::Gauntlet);
     }
+    turns::follow(event, sources.layout(), now, &mut outcome);
     if !outcome.is_silent() {
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
         let state = is_finding.then(|| sources.state_text()).flatten();
@@ -315,7 +314,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
     outcome.faults.extend(fault);
 }
 
-fn hash(value: impl Hash) -> u64 {
+pub(crate) fn hash(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

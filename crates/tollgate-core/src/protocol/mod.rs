@@ -155,6 +155,8 @@ pub struct Event<'a> {
     /// How many sub-agents still work in the background at a stop. A shell in the background, such
     /// as a development server, may run for ever and is none of them.
     pub working_subagents: usize,
+    /// Whether anything still runs in the background at a stop, such a shell included.
+    pub has_background_work: bool,
     /// The agent's last words at a stop, decoded on demand.
     pub last_message: Option<Node<'a>>,
     /// What the person asks, for prompt events.
@@ -181,6 +183,7 @@ impl<'a> Event<'a> {
             agent_type: None,
             stop_hook_active: false,
             working_subagents: 0,
+            has_background_work: false,
             last_message: None,
             prompt: None,
             tool: None,

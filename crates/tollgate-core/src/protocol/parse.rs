@@ -137,12 +137,16 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event.prompt = fields.text(PROMPT);
     event.stop_hook_active = fields.flag(REENTRY);
     event.last_message = fields.first(LAST_MESSAGE);
-    event.working_subagents = object
+    let running: Vec<Object<'_>> = object
         .get("background_tasks")
         .and_then(Node::array)
-        .map_or(0, |tasks| {
-            tasks.into_iter().filter(is_working_subagent).count()
-        });
+        .into_iter()
+        .flatten()
+        .filter_map(Node::object)
+        .filter(is_running)
+        .collect();
+    event.has_background_work = !running.is_empty();
+    event.working_subagents = running.iter().filter(|task| is_subagent(task)).count();
 
     if kind.is_tool() || has_tool {
         let names = fields.texts(TOOL_NAME);
@@ -166,22 +170,21 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
     event
 }
 
-/// Whether a background task is a sub-agent that still works. Claude Code labels its tasks; an agent
-/// that does not label them lists sub-agents only.
-fn is_working_subagent(task: &Node<'_>) -> bool {
-    let Some(task) = task.object() else {
-        return false;
-    };
-    let is_subagent = task.str("type").is_none_or(|label| {
+/// Whether a background task is not over.
+fn is_running(task: &Object<'_>) -> bool {
+    task.str("status")
+        .is_none_or(|status| matches!(status.as_ref(), "running" | "pending"))
+}
+
+/// Whether a background task is a sub-agent. Claude Code labels its tasks; an agent that does not
+/// label them lists sub-agents only.
+fn is_subagent(task: &Object<'_>) -> bool {
+    task.str("type").is_none_or(|label| {
         matches!(
             label.as_ref(),
             "subagent" | "workflow" | "teammate" | "cloud session"
         )
-    });
-    let works = task
-        .str("status")
-        .is_none_or(|status| matches!(status.as_ref(), "running" | "pending"));
-    is_subagent && works
+    })
 }
 
 fn recognise(asker: &Asker<'_, '_>) -> Wire {

@@ -118,7 +118,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Gives a file a second name, which nobody has yet. The first one stays.
-pub(crate) fn link_aside(from: &Path, to: &Path) -> io::Result<()> {
+pub fn link_aside(from: &Path, to: &Path) -> io::Result<()> {
     step("link aside")?;
     std::fs::hard_link(from, to)
 }

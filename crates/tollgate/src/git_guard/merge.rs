@@ -15,7 +15,7 @@ fn lock_file(layout: &Layout) -> PathBuf {
 }
 
 /// Keeps main open to git until it is dropped. Without the lock the guard may refuse the merge,
-/// which is then undone and told like any other that fails.
+/// which is then undone and reported like any other that fails.
 pub(crate) fn holding_open(layout: &Layout) -> Option<Guard> {
     match lock::acquire(&lock_file(layout), Duration::from_secs(5)) {
         Ok(Acquired::Held(guard)) => Some(guard),

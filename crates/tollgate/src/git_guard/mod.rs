@@ -3,15 +3,16 @@
 //!
 //! While a workflow has a branch of its own, an agent does not move main: not by a commit, a
 //! merge, a rebase, `update-ref` or a script that hides them. A person's own git is none of its
-//! business; whatever goes wrong here lets git go on and is told.
+//! business; whatever goes wrong here lets git go on and is reported.
 
+pub(crate) mod hooks;
 mod merge;
-pub(crate) mod rest;
-pub(crate) mod script;
+mod script;
+pub(crate) mod turns;
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
@@ -36,7 +37,7 @@ const GUARD: &str = "git-guard";
 const CODE: &str = "GG-001";
 const EVENT: &str = "reference-transaction";
 
-/// The finding of branch-guard that stands for the same on the agent's side: what a person allowed
+/// The finding of branch-guard about the same on the agent's side: what a person allowed
 /// there holds here.
 const ALLOWED_AS: &str = "BG-001";
 
@@ -48,7 +49,7 @@ const MOST: u64 = 16 << 20;
 
 /// Decides the transaction on standard input: exit 1 refuses it, everything else lets it pass.
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
-    // Git tells of every step of every transaction, and most of them are a person's.
+    // Git reports every step of every transaction, and most of them are a person's.
     if args.next().is_none_or(|state| state != PREPARED) {
         return ExitCode::SUCCESS;
     }
@@ -66,8 +67,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let now = Timestamp::now();
-    allow_on_panic(&env, &repository);
-    for layout in layouts(&env, &repository) {
+    let layouts = layouts(&env, &repository);
+    allow_on_panic(layouts.clone());
+    for layout in layouts {
         match judge(&layout, &env, &repository, &moved, now) {
             Ok(None) => {}
             Ok(Some(closing)) => {
@@ -83,11 +85,11 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
                 if let Some(allowed) = lifted(&closing, overrides) {
                     let reason = format!("{reason}; but {}", allowed.words());
                     write_down(&layout, Decision::Warn, CODE, &reason, now);
-                    tell(&format!("tollgate: {reason}\n"));
+                    print_error(&format!("tollgate: {reason}\n"));
                     continue;
                 }
                 write_down(&layout, Decision::Block, CODE, &reason, now);
-                tell(&refusal(&closing));
+                print_error(&refusal(&closing));
                 return ExitCode::FAILURE;
             }
             Err(fault) => not_decided(&layout, &fault, now),
@@ -120,7 +122,7 @@ fn lifted(closing: &Closing, overrides: Overrides<'_>) -> Option<Allowed> {
 
 fn not_decided(layout: &Layout, fault: &Fault, now: Timestamp) {
     write_down(layout, Decision::Fault, fault.kind, &fault.text, now);
-    tell(&format!(
+    print_error(&format!(
         "tollgate: the git guard could not decide: {}\n",
         fault.text
     ));
@@ -150,18 +152,17 @@ impl Move {
             && self.new.bytes().any(|byte| byte != b'0')
     }
 
-    /// Whether the branch really changes. Git also tells of references that it merely packs: then
+    /// Whether the branch really changes. Git also reports references that it merely packs: then
     /// the new commit is the one it has, or the file goes because the pack has the same.
     fn is_real(&self, repository: &Repository) -> bool {
         let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
-        let stands_for =
-            |stands: &Stands, id: &str| matches!(stands, Stands::For(has) if has == id);
+        let is_at = |branch: &Stands, id: &str| matches!(branch, Stands::For(has) if has == id);
         let now = repository.branch_commit(&self.branch);
         if !is_none(&self.new) {
-            return !stands_for(&now, &self.new);
+            return !is_at(&now, &self.new);
         }
         let pruned =
-            !is_none(&self.old) && stands_for(&repository.packed_commit(&self.branch), &self.old);
+            !is_none(&self.old) && is_at(&repository.packed_commit(&self.branch), &self.old);
         now != Stands::Nothing && !pruned
     }
 }
@@ -190,7 +191,7 @@ fn repository(env: &Env) -> Option<Repository> {
     }
 }
 
-/// The projects whose workflow may close main: where git stands, where the session started, and
+/// The projects whose workflow may close main: where git runs, where the session started, and
 /// the main work tree, whose state a linked one may not have.
 fn layouts(env: &Env, repository: &Repository) -> Vec<Layout> {
     let here = env.cwd.clone();
@@ -293,34 +294,25 @@ fn write_down(layout: &Layout, verdict: Decision, code: &str, reason: &str, now:
         ..Entry::new(now, verdict)
     };
     if let Err(error) = Journal::new(layout.local()).append(&entry) {
-        tell(&format!(
+        print_error(&format!(
             "tollgate: the journal cannot be written: {error}\n"
         ));
     }
 }
 
-fn tell(text: &str) {
+fn print_error(text: &str) {
     let _gone = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// A panic is a fault like any other: told, and git goes on. The hook takes every exit code but
+/// A panic is a fault like any other: reported, and git goes on. The hook takes every exit code but
 /// one for a yes, so nothing else has to be done.
-fn allow_on_panic(env: &Env, repository: &Repository) {
-    let places: Vec<PathBuf> = layouts(env, repository).iter().map(Layout::local).collect();
+fn allow_on_panic(layouts: Vec<Layout>) {
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
-        let text = format!("a defect in Tollgate at {place}: {text}");
-        for local in &places {
-            let entry = Entry {
-                event: Some(EVENT),
-                guard: Some(GUARD),
-                code: Some("panic"),
-                reason: Some(&text),
-                ..Entry::new(Timestamp::now(), Decision::Fault)
-            };
-            let _told_below = Journal::new(local).append(&entry);
+        let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
+        for layout in &layouts {
+            not_decided(layout, &fault, Timestamp::now());
         }
-        tell(&format!("tollgate: {text}\n"));
     }));
 }

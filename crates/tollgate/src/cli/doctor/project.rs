@@ -20,8 +20,8 @@ use crate::cli::install::program;
 use crate::cli::site::Site;
 use crate::cli::workflow::audit;
 use crate::gate::config::{Config, ConfigError};
-use crate::git_guard::rest;
-use crate::git_guard::script::{Hooks, Standing};
+use crate::git_guard::hooks::Hooks;
+use crate::git_guard::turns;
 use crate::trust::{self, Commands};
 
 /// How far back the journal is looked at.
@@ -62,34 +62,20 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
             why,
             "`tollgate install --git` puts it right, `tollgate uninstall --git` takes it out",
         );
-        let is_ours = matches!(hooks.standing(), Standing::Ours | Standing::Aside);
-        findings.push(if is_ours {
+        findings.push(if hooks.is_installed() {
             finding.mended_by(move || {
                 let mut remarks = Vec::new();
                 let program = program(None, Scope::User, &patient.places, &mut remarks)
                     .map_err(|trouble| trouble.what)?;
                 hooks
                     .install(&program, hooks.presence())
-                    .and_then(|()| rest::follow(layout))
+                    .and_then(|()| turns::settle(layout))
                     .map_err(|error| error.to_string())?;
                 Ok(format!("{} runs {program}", hooks.file().display()))
             })
         } else {
             finding
         });
-    } else if hooks.standing() == Standing::Aside && rest::is_busy(layout) {
-        let finding = Finding::new(
-            "git-hook-aside",
-            format!(
-                "a workflow runs, and {} is not in place",
-                hooks.file().display()
-            ),
-            "`tollgate doctor --fix` puts it there; so does the agent's next command",
-        );
-        findings.push(finding.mended_by(move || {
-            rest::follow(layout).map_err(|error| error.to_string())?;
-            Ok(format!("{} is in place", hooks.file().display()))
-        }));
     }
 }
 

@@ -8,8 +8,8 @@ use tollgate_core::project::Layout;
 use super::preview::Default;
 use super::{Answer, BOLD, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agent::{Places, Scope};
-use crate::git_guard::rest;
-use crate::git_guard::script::{Hooks, Presence, Reach, Standing};
+use crate::git_guard::hooks::{Hooks, Position, Presence, Reach};
+use crate::git_guard::turns;
 
 /// `--git`: the guard is wanted, and stays in place until it is uninstalled.
 pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) -> Answer {
@@ -24,22 +24,22 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
     let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| has_workflows) else {
         return Ok(ExitCode::SUCCESS);
     };
-    let by_hand = "`tollgate install --git` installs the guard on git's side";
+    let offer = "`tollgate install --git` installs the guard on git's side";
     if hooks.reach != Reach::Repository {
         // Other people or other repositories would get it, too: that is for a person to say.
-        anstream::eprintln!("{DIM}{by_hand}; it is not proposed because of core.hooksPath{DIM:#}");
+        anstream::eprintln!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    let asked_for = hooks.standing() == Standing::Ours && hooks.presence() == Presence::Always;
+    let asked_for = hooks.position() == Position::InPlace && hooks.presence() == Presence::Always;
     let presence = if asked_for {
         Presence::Always
     } else {
-        Presence::WhileNeeded
+        Presence::DuringTurns
     };
     let silent = !consent.yes && !consent.dry_run && !preview::can_ask();
     if silent {
         if !is_installed(places) {
-            anstream::eprintln!("{DIM}{by_hand}, which keeps agents off main{DIM:#}");
+            anstream::eprintln!("{DIM}{offer}, which keeps agents off main{DIM:#}");
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -63,9 +63,9 @@ fn put(
     };
     let file = hooks.file();
     let shown = places.shown(&file);
-    match hooks.standing() {
-        Standing::Absent | Standing::Ours | Standing::Aside => {}
-        Standing::Other => anstream::eprintln!(
+    match hooks.position() {
+        Position::Absent | Position::InPlace | Position::Aside => {}
+        Position::Foreign => anstream::eprintln!(
             "{WARN}note{WARN:#}: {shown} is there already: it is kept and runs after the guard"
         ),
     }
@@ -98,7 +98,7 @@ fn put(
         anstream::eprint!("{text}");
     }
     let default = match presence {
-        Presence::WhileNeeded => Default::Yes,
+        Presence::DuringTurns => Default::Yes,
         Presence::Always => Default::No,
     };
     if !preview::ask(consent, default)? {
@@ -109,14 +109,16 @@ fn put(
     };
     hooks.install(&program, presence).map_err(trouble)?;
     if let Some(layout) = Layout::at(&places.root) {
-        rest::follow(&layout).map_err(trouble)?;
+        turns::settle(&layout).map_err(trouble)?;
     }
     anstream::println!(
         "{GOOD}✔{GOOD:#} {BOLD}git{BOLD:#} asks Tollgate before an agent moves main {DIM}({shown}){DIM:#}"
     );
     anstream::println!("  - your own commits, merges and rebases are none of its business");
-    if presence == Presence::WhileNeeded {
-        anstream::println!("  - the hook is in place while a workflow runs, and aside otherwise");
+    if presence == Presence::DuringTurns {
+        anstream::println!(
+            "  - the hook is in place while an agent is at work under a workflow, and aside otherwise"
+        );
     }
     anstream::eprintln!("{HINT}out again{HINT:#}: `tollgate uninstall --git`");
     Ok(ExitCode::SUCCESS)
@@ -126,7 +128,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
     let hooks = hooks(places)?;
     let file = hooks.file();
     let shown = places.shown(&file);
-    if !matches!(hooks.standing(), Standing::Ours | Standing::Aside) {
+    if !hooks.is_installed() {
         anstream::eprintln!("there is no guard of Tollgate on git's side");
         return Ok(ExitCode::SUCCESS);
     }
@@ -151,8 +153,7 @@ pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
 
 /// Whether there is something to take out.
 pub(super) fn is_installed(places: &Places) -> bool {
-    Hooks::of(&places.root)
-        .is_ok_and(|hooks| matches!(hooks.standing(), Standing::Ours | Standing::Aside))
+    Hooks::of(&places.root).is_ok_and(|hooks| hooks.is_installed())
 }
 
 fn hooks(places: &Places) -> Result<Hooks, Trouble> {

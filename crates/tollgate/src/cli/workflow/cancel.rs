@@ -5,6 +5,7 @@ use tollgate_core::workflow::transition::Step;
 use super::finalize::remember;
 use crate::cli::Answer;
 use crate::cli::site::{self, Site};
+use crate::git_guard::turns;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -28,7 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
                 .array(&["workflow_history"])
                 .unwrap_or_default(),
         );
-        super::tell_git_guard(&site);
+        super::warn_of_git_guard(turns::settle(&site.layout));
     }
     site::tell(made, arguments.json, None)
 }

@@ -10,6 +10,7 @@ use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
 use crate::cli::{Answer, Trouble};
 use crate::gate::evidence::Verification;
+use crate::git_guard::turns;
 use crate::ui::plain::Plain;
 
 #[derive(Debug, clap::Args)]
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         .array(&["workflow_history"])
         .unwrap_or_default();
     remember(&site, history);
-    super::tell_git_guard(&site);
+    super::warn_of_git_guard(turns::settle(&site.layout));
     if let Some((_, repository, branch)) = &merged
         && let Err(error) = repository.delete(branch)
     {

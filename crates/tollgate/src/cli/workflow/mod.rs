@@ -8,10 +8,12 @@ mod finalize;
 mod start;
 pub(super) mod status;
 
+use std::io;
+
 use clap::Subcommand;
 
 use super::Answer;
-use super::site::{Site, warn};
+use super::site::warn;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -40,9 +42,9 @@ pub(super) fn run(command: &Command) -> Answer {
     }
 }
 
-/// The guard on git's side is in place while a workflow runs.
-fn tell_git_guard(site: &Site) {
-    if let Err(error) = crate::git_guard::rest::follow(&site.layout) {
+/// Says if the guard on git's side did not follow a workflow's start or end.
+fn warn_of_git_guard(followed: io::Result<()>) {
+    if let Err(error) = followed {
         warn(&format!(
             "the guard on git's side could not be put in place or aside: {error}; \
              `tollgate doctor` says more"

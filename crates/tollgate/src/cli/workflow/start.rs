@@ -9,6 +9,7 @@ use tollgate_core::workflow::transition::{Branch, Refusal, Start, Step, slug};
 use super::branch::Repository;
 use crate::cli::site::{self, Site, warn};
 use crate::cli::{Answer, BOLD, DIM, Trouble};
+use crate::git_guard::turns;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -113,7 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             return Err(trouble);
         }
     };
-    super::tell_git_guard(&site);
+    super::warn_of_git_guard(turns::workflow_started(&site.layout));
     let artifacts = site
         .layout
         .root()

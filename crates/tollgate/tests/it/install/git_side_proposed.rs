@@ -1,11 +1,9 @@
-//! `install` proposes the guard on git's side where a workflow needs it. The hook is in place while
-//! a workflow runs, and aside otherwise, so that people's git starts nothing.
-
-use std::path::PathBuf;
+//! `install` proposes the guard on git's side where a workflow needs it.
 
 use serde_json::json;
 
 use super::git_side::{executable, hook, repository, shell, uninstall};
+use super::git_side_turns::{aside, is_aside, is_in_place, turns};
 use crate::context::{Project, Run, bash, with_branch};
 use crate::desk::{Desk, put};
 use crate::terminal::Terminal;
@@ -16,11 +14,7 @@ const BLOCKED: &str = "CHANGE OF MAIN BLOCKED";
 
 const INSTALL: &[&str] = &["install", "--agent", "claude-code", "--yes"];
 
-fn aside(project: &Project) -> PathBuf {
-    project.path(".git/hooks/reference-transaction.tollgate-aside")
-}
-
-fn install(project: &Project) -> Run {
+pub(super) fn install(project: &Project) -> Run {
     let ran = project.run(INSTALL, b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     ran
@@ -33,21 +27,14 @@ fn idle() -> Project {
     project
 }
 
-#[track_caller]
-fn is_in_place(project: &Project) {
-    assert!(hook(project).exists() && !aside(project).exists());
-}
-
-#[track_caller]
-fn is_aside(project: &Project) {
-    assert!(!hook(project).exists() && aside(project).exists());
-}
-
 #[test]
 fn it_is_installed_with_the_agents_where_a_workflow_has_its_home() {
     let project = repository();
     let ran = install(&project);
     assert!(ran.stdout.contains("before an agent moves main"), "{ran:?}");
+    assert!(ran.stdout.contains("aside otherwise"), "{ran:?}");
+    is_aside(&project);
+    project.hook(&bash("./release.sh"));
     is_in_place(&project);
     let ran = shell(project.root(), COMMIT, true);
     assert!(ran.stderr.contains(BLOCKED), "{ran:?}");
@@ -55,7 +42,7 @@ fn it_is_installed_with_the_agents_where_a_workflow_has_its_home() {
     let ran = install(&project);
     assert!(ran.stdout.contains("there already"), "{ran:?}");
     uninstall(&project, &[]);
-    assert!(!hook(&project).exists() && !aside(&project).exists());
+    assert!(!hook(&project).exists() && !aside(&project).exists() && !turns(&project).exists());
 }
 
 #[test]
@@ -122,7 +109,7 @@ fn at_a_terminal_enter_is_a_yes_to_the_guard_and_a_no_declines_it() {
             .types(answer)
             .ends();
         assert_eq!(code, 0, "{screen}");
-        assert_eq!(hook(&project).exists(), installed, "{answer:?}: {screen}");
+        assert_eq!(aside(&project).exists(), installed, "{answer:?}: {screen}");
         assert!(project.path(".claude/settings.json").exists());
     }
 }
@@ -150,71 +137,64 @@ fn uninstall_gives_every_byte_back() {
 }
 
 #[test]
-fn without_a_workflow_it_is_aside_and_people_start_nothing() {
+fn whoever_asks_for_it_has_it_in_place_always() {
     let project = idle();
-    let ran = install(&project);
-    assert!(ran.stdout.contains("aside otherwise"), "{ran:?}");
+    install(&project);
     is_aside(&project);
-    // Where another hook is, git starts a program anyway, and the order of the two stays.
-    let project = idle();
-    executable(&hook(&project), "#!/bin/sh\nexit 0\n");
-    install(&project);
-    assert!(hook(&project).exists() && !aside(&project).exists());
-    // Whoever asks for it has it in place, whoever starts workflows by whatever means.
-    let project = idle();
     assert_eq!(project.run(&["install", "--git", "--yes"], b"").code, 0);
-    is_in_place(&project);
-    install(&project);
-    is_in_place(&project);
-    project.file(".isdlc/state.json", &with_branch("active").to_string());
+    assert!(!turns(&project).exists());
+    for state in [json!({}), with_branch("active")] {
+        project.file(".isdlc/state.json", &state.to_string());
+        is_in_place(&project);
+        install(&project);
+        is_in_place(&project);
+        project.hook(&bash("./release.sh"));
+        project.hook(
+            &json!({ "hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t" }),
+        );
+        is_in_place(&project);
+    }
     let ran = shell(project.root(), COMMIT, true);
     assert!(ran.stderr.contains(BLOCKED), "{ran:?}");
+    assert!(!turns(&project).exists());
 }
 
 #[test]
-fn a_workflows_start_and_end_put_it_in_place_and_aside() {
-    let bench = Bench::fresh();
-    std::fs::create_dir_all(bench.project.path(".tollgate/workflow")).unwrap();
-    install(&bench.project);
-    is_aside(&bench.project);
-    bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
-    is_in_place(&bench.project);
-    bench.ok(&["workflow", "cancel", "--reason", "enough"]);
-    is_aside(&bench.project);
+fn a_workflow_that_an_agent_starts_puts_it_in_place_and_its_end_aside() {
+    for (agent, in_place) in [("1", true), ("", false)] {
+        let project = Project::empty().on_branch("main").env("CLAUDECODE", agent);
+        std::fs::create_dir_all(project.path(".tollgate/workflow")).unwrap();
+        let bench = Bench::of(project, ".tollgate/workflow/state.json");
+        install(&bench.project);
+        is_aside(&bench.project);
+        bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
+        assert_eq!(hook(&bench.project).exists(), in_place);
+        bench.project.hook(&bash("./release.sh"));
+        is_in_place(&bench.project);
+        bench.ok(&["workflow", "cancel", "--reason", "enough"]);
+        is_aside(&bench.project);
+    }
 }
 
 #[test]
 fn an_agents_next_command_finds_it_in_place_whoever_started_the_workflow() {
-    let session = json!({ "hook_event_name": "SessionStart", "session_id": "s",
-        "transcript_path": "/t", "source": "startup" });
-    for event in [bash("./release.sh"), session] {
-        for state in [
-            with_branch("active").to_string(),
-            "{ \"active_workf".to_owned(),
-        ] {
-            let project = idle();
-            install(&project);
-            // By another program, a checkout, or broken: only a state that says so is idle.
-            project.file(".isdlc/state.json", &state);
-            project.hook(&event);
-            is_in_place(&project);
-        }
+    for state in [
+        with_branch("active").to_string(),
+        "{ \"active_workf".to_owned(),
+    ] {
+        let project = idle();
+        install(&project);
+        project.hook(&bash("./release.sh"));
+        is_aside(&project);
+        // By another program, a checkout, or broken: only a state that says so is idle.
+        project.file(".isdlc/state.json", &state);
+        project.hook(&bash("./release.sh"));
+        is_in_place(&project);
     }
-    let project = idle();
-    install(&project);
-    project.hook(&bash("./release.sh"));
-    is_aside(&project);
-    // A hook of somebody else's that came meanwhile runs after it.
-    executable(&hook(&project), "#!/bin/sh\n: > .git/theirs\n");
-    project.file(".isdlc/state.json", &with_branch("active").to_string());
-    project.hook(&bash("./release.sh"));
-    let ran = shell(project.root(), COMMIT, true);
-    assert!(ran.stderr.contains(BLOCKED), "{ran:?}");
-    assert!(project.path(".git/theirs").exists());
 }
 
 #[test]
-fn a_workflow_in_a_linked_work_tree_keeps_it_in_place() {
+fn a_workflow_in_a_linked_work_tree_counts_in_all_of_them() {
     let project = idle();
     let directory = tempfile::tempdir().unwrap();
     let linked = directory.path().join("linked");
@@ -230,18 +210,30 @@ fn a_workflow_in_a_linked_work_tree_keeps_it_in_place() {
         with_branch("active").to_string(),
     );
     install(&project);
+    is_aside(&project);
+    project.hook(&bash("./release.sh"));
     is_in_place(&project);
+    let stop =
+        |place: &std::path::Path| json!({ "cwd": place, "stop_hook_active": false }).to_string();
+    project.run(&["hook"], stop(project.root()).as_bytes());
+    is_aside(&project);
+    let event = json!({ "cwd": linked, "tool_name": "Bash", "tool_input": { "command": "./x" } });
+    project.hook(&event);
+    is_in_place(&project);
+    project.run(&["hook"], stop(&linked).as_bytes());
+    is_aside(&project);
 }
 
 #[test]
-fn doctor_finds_it_aside_while_a_workflow_runs() {
-    let project = idle();
+fn doctor_is_content_between_turns_and_puts_right_what_keeps_it_aside() {
+    let project = repository();
     install(&project);
     let ran = project.run(&["doctor"], b"");
     assert!(!ran.stdout.contains("git-hook"), "{ran:?}");
-    project.file(".isdlc/state.json", &with_branch("active").to_string());
+    std::fs::remove_dir_all(turns(&project)).unwrap();
     let ran = project.run(&["doctor"], b"");
-    assert!(ran.stdout.contains("git-hook-aside"), "{ran:?}");
+    assert!(ran.stdout.contains("git-hook-broken"), "{ran:?}");
     project.run(&["doctor", "--fix"], b"");
+    project.hook(&bash("./release.sh"));
     is_in_place(&project);
 }

@@ -7,6 +7,7 @@ mod git_side;
 mod git_side_allowed;
 mod git_side_proposed;
 mod git_side_shell;
+mod git_side_turns;
 mod refusals;
 mod scopes;
 mod shapes;

@@ -1,11 +1,18 @@
-//! What is special in an index of git, and whether the work tree is still the one that was put into
-//! it.
+//! What is special in an index of git, what differs between two of them, and whether the work tree is
+//! still the one that was put into one.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::{Asked, Git};
+use gix_index::entry::{Flags, Stat, stat};
+use gix_index::fs::Metadata;
+use gix_index::hash::{Kind, ObjectId};
+use gix_index::{Entry, File};
+
+use super::git::{Git, GitError};
+use super::nested::{Change, Noted};
 
 /// Whether a work tree changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,59 +30,125 @@ pub(crate) struct Special {
     pub(crate) repositories: Vec<PathBuf>,
 }
 
-/// The list of an index, while git prints it.
-#[derive(Debug)]
-pub(crate) struct Listing(Asked);
+/// A file is the same if all of this is; git is content with less.
+const STRICT: stat::Options = stat::Options {
+    trust_ctime: true,
+    check_stat: true,
+    use_nsec: true,
+    use_stdev: false,
+};
 
-impl Listing {
-    /// Has git begin.
-    pub(crate) fn of(git: &Git, index: &Path) -> Self {
-        let top = git.top().as_os_str();
-        let args = ["ls-files", "-z", "-v", "--stage"].map(OsStr::new);
-        let args = [OsStr::new("-C"), top].into_iter().chain(args);
-        Self(git.ask_with_index(index, args))
-    }
+/// Reads an index; there need not be one. The checksum at its end tells which hash it has.
+fn read(index: &Path) -> Result<File, GitError> {
+    let with = |hash| File::at_or_default(index, hash, false, Default::default());
+    let read = with(Kind::Sha1).or_else(|error| with(Kind::Sha256).map_err(|_| error));
+    read.map_err(|error| GitError::new(format!("{} cannot be read: {error}", index.display())))
+}
 
-    /// Waits for it, and says what is special. An index that git cannot list has nothing special;
-    /// `git add`, which reads the same index, reports the error.
-    pub(crate) fn special(self, git: &Git) -> Special {
-        let mut special = Special::default();
-        let listed = self.0.bytes().unwrap_or_default();
-        for line in listed.split(|byte| *byte == 0) {
-            // `h 100644 <id> 0<tab><path>`: a small letter for what is assumed, S for what is
-            // skipped.
-            let at = line.iter().position(|byte| *byte == b'\t');
-            let (Some(tag), Some(mode), Some(at)) = (line.first(), line.get(2..8), at) else {
-                continue;
-            };
-            let path = line.get(at + 1..).unwrap_or_default();
-            let path = Path::new(OsStr::from_bytes(path));
-            if mode == b"160000" {
-                special.repositories.push(path.to_owned());
-            } else if is_hidden(git, *tag, path) {
-                special.hidden.push(path.to_owned());
-            }
+fn path_of<'i>(entry: &Entry, index: &'i File) -> &'i Path {
+    Path::new(OsStr::from_bytes(entry.path(index)))
+}
+
+/// What is special in an index.
+pub(crate) fn special(git: &Git, index: &Path) -> Result<Special, GitError> {
+    let index = read(index)?;
+    let mut special = Special::default();
+    for entry in index.entries() {
+        let path = path_of(entry, &index);
+        if entry.mode.is_submodule() {
+            special.repositories.push(path.to_owned());
+        } else if is_hidden(git, entry.flags, path) {
+            special.hidden.push(path.to_owned());
         }
-        special
     }
+    Ok(special)
 }
 
 /// Whether git was told not to look at a file. One that is not checked out on purpose is not missing.
-fn is_hidden(git: &Git, tag: u8, path: &Path) -> bool {
+fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     let is_there = || git.top().join(path).symlink_metadata().is_ok();
-    let is_skipped = tag.eq_ignore_ascii_case(&b'S');
-    tag.is_ascii_lowercase() || (is_skipped && (!git.is_sparse() || is_there()))
+    let is_skipped = flags.contains(Flags::SKIP_WORKTREE);
+    flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
+}
+
+/// What differs between a tree and the index `new`, from the changes between the tree and the index
+/// `old`. None if that cannot be told: one of them does not list all its files.
+pub(super) fn later(
+    git: &Git,
+    changes: Vec<Change>,
+    old: &Path,
+    new: &Path,
+) -> Option<Vec<Change>> {
+    let (old, new) = (read(old).ok()?, read(new).ok()?);
+    if old.is_sparse() || new.is_sparse() {
+        return None;
+    }
+    let below = git.root().strip_prefix(git.top()).ok()?;
+    let mut differing: BTreeSet<&Path> = entries(&old)
+        .symmetric_difference(&entries(&new))
+        .filter_map(|(path, ..)| path.strip_prefix(below).ok())
+        .collect();
+    let mut later = Vec::new();
+    for change in changes {
+        differing.remove(Path::new(&change.path));
+        let new = noted(&new, &below.join(&change.path));
+        if change.old != new {
+            later.push(Change { new, ..change });
+        }
+    }
+    later.extend(differing.into_iter().map(|path| Change {
+        path: path.to_string_lossy().into_owned(),
+        old: noted(&old, &below.join(path)),
+        new: noted(&new, &below.join(path)),
+    }));
+    Some(later)
+}
+
+/// What an index notes of all its paths. One that is only planned (`git add -N`) is none yet.
+fn entries(index: &File) -> BTreeSet<(&Path, u32, ObjectId)> {
+    let is_there = |entry: &&Entry| !entry.flags.contains(Flags::INTENT_TO_ADD);
+    let entries = index.entries().iter().filter(is_there);
+    entries
+        .map(|entry| (path_of(entry, index), entry.mode.bits(), entry.id))
+        .collect()
+}
+
+/// What an index notes of a path.
+fn noted(index: &File, path: &Path) -> Option<Noted> {
+    let entry = index.entry_by_path(path.as_os_str().as_bytes().into())?;
+    Some(Noted {
+        mode: format!("{:06o}", entry.mode.bits()),
+        id: entry.id.to_string(),
+    })
 }
 
 /// Compares the files with what an index says about them. New files that nobody added are not
 /// seen.
 pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
+    // git reads the files whose times say too little.
     let args = ["diff-files", "--quiet", "--ignore-submodules=all"];
-    if git.ask_with_index(index, args).yes() {
+    if is_untouched(git, index) || git.ask_with_index(index, args).yes() {
         Moved::No
     } else {
         Moved::Yes
     }
+}
+
+/// Whether each file certainly is the one of the index, by its inode and times.
+fn is_untouched(git: &Git, index: &Path) -> bool {
+    let Ok(index) = read(index) else {
+        return false;
+    };
+    let is_same = |entry: &Entry| {
+        let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, &index)));
+        let found = found.ok().and_then(|found| Stat::from_fs(&found).ok());
+        found.is_some_and(|found| entry.stat.matches(&found, STRICT))
+            && !entry.stat.is_racy(index.timestamp(), STRICT)
+    };
+    let is_elsewhere =
+        |entry: &Entry| entry.mode.is_submodule() || entry.flags.contains(Flags::SKIP_WORKTREE);
+    let mut entries = index.entries().iter();
+    entries.all(|entry| is_elsewhere(entry) || is_same(entry))
 }
 
 #[cfg(test)]

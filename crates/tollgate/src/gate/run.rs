@@ -213,7 +213,7 @@ impl Run<'_> {
             Purpose::Command => changes::committed_pair(git, scope, self.env, &self.base)?,
         };
         // git looks through the work tree while the rest is found out.
-        let snapshot = Snapshot::begin(git, self.config)?;
+        let mut snapshot = Snapshot::begin(git, self.config)?;
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;
             return Ok(Work::new(pair, changed, snapshot.taken(git)?, false));
@@ -223,6 +223,11 @@ impl Run<'_> {
         });
         let base = || changes::base(git, scope, &self.base, commit);
         let from_base = verified.is_none().then(base);
+        if let Some(verified) = verified {
+            snapshot.expect(git, &verified.tree);
+        } else if let Some(Ok((older, _))) = &from_base {
+            snapshot.expect(git, older);
+        }
         let taken = snapshot.taken(git)?;
         // git writes the tree while the rest is found out and the gates begin.
         let head = taken.tree(git);

@@ -193,6 +193,7 @@ where
             let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             self.ended(index, job, result);
         }
+        let mut over = Vec::new();
         let mut at = 0;
         while let Some((ongoing, _)) = self.checks.get_mut(at) {
             let Some(ended) = self.crew.children.look(ongoing) else {
@@ -200,6 +201,14 @@ where
                 continue;
             };
             let (_, (index, job, open)) = self.checks.swap_remove(at);
+            self.queues.leave(index);
+            over.push((index, job, open, ended));
+        }
+        // The next ones run while these are written down, unless one of these may forbid it.
+        if !over.iter().any(|(_, job, ..)| job.is_fail_fast()) {
+            self.fill();
+        }
+        for (index, job, open, ended) in over {
             self.ended(index, job, open.finish(job, Ok(ended)));
         }
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
-use super::index::{self, Listing, Moved};
-use super::nested;
+use super::index::{self, Moved};
+use super::nested::{self, Change};
 use super::tree::Tree;
 use crate::process;
 use tollgate_core::fs;
@@ -29,14 +29,16 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
-    /// The person's index.
-    listing: Listing,
+    /// What git was asked about the person's index, and about which tree or commit.
+    expected: Option<(String, Asked)>,
 }
 
 /// The work tree in an index of its own.
 #[derive(Debug)]
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
+    /// What differs between a tree or commit and the person's index, as git printed it.
+    expected: Option<(String, Vec<u8>)>,
 }
 
 fn trouble(error: &std::io::Error) -> GitError {
@@ -83,10 +85,18 @@ impl Snapshot {
             if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
                 let _best_effort = to.set_modified(modified);
             }
+            // git writes another file in its place, so this one stays as it is.
+            let _asked_later = std::fs::hard_link(&index, before_in(&directory));
         }
-        let mut args: Vec<OsString> = ["add", "--all", "--verbose", "--ignore-errors"]
-            .map(Into::into)
-            .to_vec();
+        // A whole index, not one that refers to another file.
+        let words = [
+            "-c",
+            "core.splitIndex=false",
+            "add",
+            "--all",
+            "--ignore-errors",
+        ];
+        let mut args: Vec<OsString> = words.map(Into::into).to_vec();
         if git.is_sparse() {
             // Files outside of the sparse checkout, too.
             args.push("--sparse".into());
@@ -98,10 +108,19 @@ impl Snapshot {
         }
         Ok(Self {
             asked: git.ask_with_index(&index, &args),
-            listing: Listing::of(git, &git.index()),
             directory,
             args,
+            expected: None,
         })
+    }
+
+    /// Somebody will want to know what differs from a tree or commit. git finds out about the
+    /// person's index while it puts the work tree into the other.
+    pub(crate) fn expect(&mut self, git: &Git, base: &str) {
+        let before = before_in(&self.directory);
+        self.expected = before
+            .exists()
+            .then(|| (base.to_owned(), diff_index(git, &before, base)));
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -112,22 +131,26 @@ impl Snapshot {
     /// The same in a repository inside of so many others.
     pub(super) fn taken_at(self, git: &Git, depth: u32) -> Result<Taken, GitError> {
         let index = index_in(&self.directory);
-        let special = self.listing.special(git);
-        let mut added = self.asked.mostly()?;
+        let mut is_all = self.asked.is_all()?;
+        let mut special = index::special(git, &index)?;
         if !special.hidden.is_empty() {
             reveal(git, &index, &special.hidden)?;
-            added = git.ask_with_index(&index, &self.args).mostly()?;
+            is_all = git.ask_with_index(&index, &self.args).is_all()?;
+            special = index::special(git, &index)?;
         }
         let mut inner = special.repositories;
-        inner.extend(repositories(&added.printed));
-        if !added.is_all {
+        if !is_all {
             // git does not note a repository without a commit.
             inner.extend(left_out(git, &index)?);
         }
         let place = self.directory.path();
         nested::note(git, &index, &inner, place, depth)?;
+        let expected = self
+            .expected
+            .and_then(|(base, asked)| Some((base, asked.bytes().ok()?)));
         Ok(Taken {
             directory: self.directory,
+            expected,
         })
     }
 }
@@ -143,15 +166,6 @@ fn reveal(git: &Git, index: &Path, hidden: &[PathBuf]) -> Result<(), GitError> {
         }
     }
     Ok(())
-}
-
-/// The repositories that `git add --verbose` found, relative to the top.
-fn repositories(printed: &[u8]) -> Vec<PathBuf> {
-    let lines = printed.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| line.strip_prefix(b"add '")?.strip_suffix(b"/'"))
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-        .collect()
 }
 
 /// The repositories that git did not add, relative to the top.
@@ -191,8 +205,18 @@ impl Taken {
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
-        nested::paths(git, &raw)
+        let index = index_in(&self.directory);
+        let changes = match self.expected(git, &index, base) {
+            Some(changes) => changes,
+            None => nested::read(&diff_index(git, &index, base).bytes()?),
+        };
+        nested::paths(git, changes)
+    }
+
+    /// The same from what was found out already.
+    fn expected(&self, git: &Git, index: &Path, base: &str) -> Option<Vec<Change>> {
+        let (_, raw) = self.expected.as_ref().filter(|(of, _)| of == base)?;
+        index::later(git, nested::read(raw), &before_in(&self.directory), index)
     }
 
     /// Whether the files are still the ones that were taken.
@@ -216,4 +240,9 @@ fn sweep(local: &Path) {
 
 fn index_in(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("index")
+}
+
+/// What the person's index was.
+fn before_in(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("before")
 }

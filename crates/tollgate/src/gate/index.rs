@@ -38,9 +38,9 @@ const STRICT: stat::Options = stat::Options {
     use_stdev: false,
 };
 
-/// Reads an index; there need not be one. The checksum at its end tells which hash it has.
+/// Reads an index; there need not be one. With the wrong hash its entries have the wrong size.
 fn read(index: &Path) -> Result<File, GitError> {
-    let with = |hash| File::at_or_default(index, hash, false, Default::default());
+    let with = |hash| File::at_or_default(index, hash, true, Default::default());
     let read = with(Kind::Sha1).or_else(|error| with(Kind::Sha256).map_err(|_| error));
     read.map_err(|error| GitError::new(format!("{} cannot be read: {error}", index.display())))
 }
@@ -84,9 +84,9 @@ pub(super) fn later(
         return None;
     }
     let below = git.root().strip_prefix(git.top()).ok()?;
-    let mut differing: BTreeSet<&Path> = entries(&old)
-        .symmetric_difference(&entries(&new))
-        .filter_map(|(path, ..)| path.strip_prefix(below).ok())
+    let mut differing: BTreeSet<&Path> = differing(&old, &new)
+        .into_iter()
+        .filter_map(|path| Path::new(OsStr::from_bytes(path)).strip_prefix(below).ok())
         .collect();
     let mut later = Vec::new();
     for change in changes {
@@ -104,13 +104,27 @@ pub(super) fn later(
     Some(later)
 }
 
-/// What an index notes of all its paths. One that is only planned (`git add -N`) is none yet.
-fn entries(index: &File) -> BTreeSet<(&Path, u32, ObjectId)> {
+/// The paths of which two indexes note different things. Both are sorted.
+fn differing<'i>(old: &'i File, new: &'i File) -> BTreeSet<&'i [u8]> {
+    let mut differing = BTreeSet::new();
+    let mut of_new = entries(new).peekable();
+    for entry in entries(old) {
+        while let Some((path, ..)) = of_new.next_if(|(path, ..)| *path < entry.0) {
+            differing.insert(path);
+        }
+        if of_new.next_if_eq(&entry).is_none() {
+            differing.insert(entry.0);
+        }
+    }
+    differing.extend(of_new.map(|(path, ..)| path));
+    differing
+}
+
+/// The path, mode and name of each entry. One that is only planned (`git add -N`) is none yet.
+fn entries(index: &File) -> impl Iterator<Item = (&[u8], u32, ObjectId)> {
     let is_there = |entry: &&Entry| !entry.flags.contains(Flags::INTENT_TO_ADD);
     let entries = index.entries().iter().filter(is_there);
-    entries
-        .map(|entry| (path_of(entry, index), entry.mode.bits(), entry.id))
-        .collect()
+    entries.map(|entry| (&**entry.path(index), entry.mode.bits(), entry.id))
 }
 
 /// What an index notes of a path.

@@ -105,6 +105,7 @@ pub(crate) fn run_all(
             runner.wait();
             runner.fill();
         }
+        watch(&Event::Quiet);
         runner.results.into_iter().flatten().collect()
     })
 }
@@ -203,6 +204,9 @@ where
             let (_, (index, job, open)) = self.checks.swap_remove(at);
             self.queues.leave(index);
             over.push((index, job, open, ended));
+        }
+        if over.is_empty() {
+            (self.watch)(&Event::Quiet);
         }
         // The next ones run while these are written down, unless one of these may forbid it.
         if !over.iter().any(|(_, job, ..)| job.is_fail_fast()) {

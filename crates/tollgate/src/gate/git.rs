@@ -312,7 +312,7 @@ impl Asked {
     }
 
     /// Whether git got to everything; it says 1 if not, and 128 if to nothing, which is an error.
-    pub(crate) fn is_all(self) -> Result<bool, GitError> {
+    pub(crate) fn mostly(self) -> Result<bool, GitError> {
         let answer = self.finish()?;
         match answer.code {
             Some(code @ (0 | 1)) => Ok(code == 0),

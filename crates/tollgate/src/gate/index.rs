@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use gix_index::decode::Options;
 use gix_index::entry::{Flags, Stat, stat};
 use gix_index::fs::Metadata;
 use gix_index::hash::{Kind, ObjectId};
@@ -39,8 +40,8 @@ const STRICT: stat::Options = stat::Options {
 };
 
 /// Reads an index; there need not be one. With the wrong hash its entries have the wrong size.
-fn read(index: &Path) -> Result<File, GitError> {
-    let with = |hash| File::at_or_default(index, hash, true, Default::default());
+pub(super) fn read(index: &Path) -> Result<File, GitError> {
+    let with = |hash| File::at_or_default(index, hash, true, Options::default());
     let read = with(Kind::Sha1).or_else(|error| with(Kind::Sha256).map_err(|_| error));
     read.map_err(|error| GitError::new(format!("{} cannot be read: {error}", index.display())))
 }
@@ -50,18 +51,17 @@ fn path_of<'i>(entry: &Entry, index: &'i File) -> &'i Path {
 }
 
 /// What is special in an index.
-pub(crate) fn special(git: &Git, index: &Path) -> Result<Special, GitError> {
-    let index = read(index)?;
+pub(crate) fn special(git: &Git, index: &File) -> Special {
     let mut special = Special::default();
     for entry in index.entries() {
-        let path = path_of(entry, &index);
+        let path = path_of(entry, index);
         if entry.mode.is_submodule() {
             special.repositories.push(path.to_owned());
         } else if is_hidden(git, entry.flags, path) {
             special.hidden.push(path.to_owned());
         }
     }
-    Ok(special)
+    special
 }
 
 /// Whether git was told not to look at a file. One that is not checked out on purpose is not missing.
@@ -76,30 +76,29 @@ fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
 pub(super) fn later(
     git: &Git,
     changes: Vec<Change>,
-    old: &Path,
-    new: &Path,
+    old: &File,
+    new: &File,
 ) -> Option<Vec<Change>> {
-    let (old, new) = (read(old).ok()?, read(new).ok()?);
     if old.is_sparse() || new.is_sparse() {
         return None;
     }
     let below = git.root().strip_prefix(git.top()).ok()?;
-    let mut differing: BTreeSet<&Path> = differing(&old, &new)
+    let mut differing: BTreeSet<&Path> = differing(old, new)
         .into_iter()
         .filter_map(|path| Path::new(OsStr::from_bytes(path)).strip_prefix(below).ok())
         .collect();
     let mut later = Vec::new();
     for change in changes {
         differing.remove(Path::new(&change.path));
-        let new = noted(&new, &below.join(&change.path));
+        let new = noted(new, &below.join(&change.path));
         if change.old != new {
             later.push(Change { new, ..change });
         }
     }
     later.extend(differing.into_iter().map(|path| Change {
         path: path.to_string_lossy().into_owned(),
-        old: noted(&old, &below.join(path)),
-        new: noted(&new, &below.join(path)),
+        old: noted(old, &below.join(path)),
+        new: noted(new, &below.join(path)),
     }));
     Some(later)
 }
@@ -136,12 +135,12 @@ fn noted(index: &File, path: &Path) -> Option<Noted> {
     })
 }
 
-/// Compares the files with what an index says about them. New files that nobody added are not
-/// seen.
-pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
+/// Compares the files with what the index at `path` says about them. New files that nobody added are
+/// not seen.
+pub(crate) fn compare(git: &Git, path: &Path, index: &File) -> Moved {
     // git reads the files whose times say too little.
     let args = ["diff-files", "--quiet", "--ignore-submodules=all"];
-    if is_untouched(git, index) || git.ask_with_index(index, args).yes() {
+    if is_untouched(git, index) || git.ask_with_index(path, args).yes() {
         Moved::No
     } else {
         Moved::Yes
@@ -149,12 +148,9 @@ pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
 }
 
 /// Whether each file certainly is the one of the index, by its inode and times.
-fn is_untouched(git: &Git, index: &Path) -> bool {
-    let Ok(index) = read(index) else {
-        return false;
-    };
+fn is_untouched(git: &Git, index: &File) -> bool {
     let is_same = |entry: &Entry| {
-        let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, &index)));
+        let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, index)));
         let found = found.ok().and_then(|found| Stat::from_fs(&found).ok());
         found.is_some_and(|found| entry.stat.matches(&found, STRICT))
             && !entry.stat.is_racy(index.timestamp(), STRICT)
@@ -197,13 +193,22 @@ mod tests {
             git(dir.path(), &["update-index", version]);
             let git = Git::at(dir.path()).unwrap();
             let index = dir.path().join(".git/index");
-            assert_eq!(compare(&git, &index), Moved::No, "{format} {version}");
+            let read = read(&index).unwrap();
+            assert_eq!(
+                compare(&git, &index, &read),
+                Moved::No,
+                "{format} {version}"
+            );
             let file = std::fs::File::options()
                 .write(true)
                 .open(dir.path().join("a"))
                 .unwrap();
             std::io::Write::write_all(&mut &file, b"x").unwrap();
-            assert_eq!(compare(&git, &index), Moved::Yes, "{format} {version}");
+            assert_eq!(
+                compare(&git, &index, &read),
+                Moved::Yes,
+                "{format} {version}"
+            );
         }
     }
 }

@@ -112,7 +112,8 @@ fn is_as_committed(git: &Git) -> Result<bool, GitError> {
         "--untracked-files=normal",
         "--ignore-submodules=none",
     ]);
-    let hides_nothing = index::special(git, &git.index())?.hidden.is_empty();
+    let special = index::special(git, &index::read(&git.index())?);
+    let hides_nothing = special.hidden.is_empty();
     Ok(asked.bytes()?.is_empty() && hides_nothing)
 }
 

@@ -29,16 +29,25 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
-    /// What git was asked about the person's index, and about which tree or commit.
-    expected: Option<(String, Asked)>,
+    expected: Option<Expected<Asked>>,
+}
+
+/// What differs between a tree or commit and the person's index.
+#[derive(Debug)]
+struct Expected<Raw> {
+    base: String,
+    /// What git prints.
+    raw: Raw,
+    /// The person's index; none if only git can read it.
+    before: Option<gix_index::File>,
 }
 
 /// The work tree in an index of its own.
 #[derive(Debug)]
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
-    /// What differs between a tree or commit and the person's index, as git printed it.
-    expected: Option<(String, Vec<u8>)>,
+    index: gix_index::File,
+    expected: Option<Expected<Vec<u8>>>,
 }
 
 fn trouble(error: &std::io::Error) -> GitError {
@@ -118,9 +127,11 @@ impl Snapshot {
     /// person's index while it puts the work tree into the other.
     pub(crate) fn expect(&mut self, git: &Git, base: &str) {
         let before = before_in(&self.directory);
-        self.expected = before
-            .exists()
-            .then(|| (base.to_owned(), diff_index(git, &before, base)));
+        self.expected = before.exists().then(|| Expected {
+            base: base.to_owned(),
+            raw: diff_index(git, &before, base),
+            before: index::read(&before).ok(),
+        });
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -130,26 +141,32 @@ impl Snapshot {
 
     /// The same in a repository inside of so many others.
     pub(super) fn taken_at(self, git: &Git, depth: u32) -> Result<Taken, GitError> {
-        let index = index_in(&self.directory);
-        let mut is_all = self.asked.is_all()?;
-        let mut special = index::special(git, &index)?;
+        let path = index_in(&self.directory);
+        let mut is_all = self.asked.mostly()?;
+        let mut index = index::read(&path)?;
+        let mut special = index::special(git, &index);
         if !special.hidden.is_empty() {
-            reveal(git, &index, &special.hidden)?;
-            is_all = git.ask_with_index(&index, &self.args).is_all()?;
-            special = index::special(git, &index)?;
+            reveal(git, &path, &special.hidden)?;
+            is_all = git.ask_with_index(&path, &self.args).mostly()?;
+            index = index::read(&path)?;
+            special = index::special(git, &index);
         }
         let mut inner = special.repositories;
         if !is_all {
             // git does not note a repository without a commit.
-            inner.extend(left_out(git, &index)?);
+            inner.extend(left_out(git, &path)?);
         }
-        let place = self.directory.path();
-        nested::note(git, &index, &inner, place, depth)?;
-        let expected = self
-            .expected
-            .and_then(|(base, asked)| Some((base, asked.bytes().ok()?)));
+        if !inner.is_empty() {
+            nested::note(git, &path, &inner, self.directory.path(), depth)?;
+            index = index::read(&path)?;
+        }
+        let expected = self.expected.and_then(|Expected { base, raw, before }| {
+            let raw = raw.bytes().ok()?;
+            Some(Expected { base, raw, before })
+        });
         Ok(Taken {
             directory: self.directory,
+            index,
             expected,
         })
     }
@@ -205,23 +222,23 @@ impl Taken {
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        let index = index_in(&self.directory);
-        let changes = match self.expected(git, &index, base) {
+        let changes = match self.expected(git, base) {
             Some(changes) => changes,
-            None => nested::read(&diff_index(git, &index, base).bytes()?),
+            None => nested::read(&diff_index(git, &index_in(&self.directory), base).bytes()?),
         };
         nested::paths(git, changes)
     }
 
     /// The same from what was found out already.
-    fn expected(&self, git: &Git, index: &Path, base: &str) -> Option<Vec<Change>> {
-        let (_, raw) = self.expected.as_ref().filter(|(of, _)| of == base)?;
-        index::later(git, nested::read(raw), &before_in(&self.directory), index)
+    fn expected(&self, git: &Git, base: &str) -> Option<Vec<Change>> {
+        let expected = self.expected.as_ref()?;
+        let before = expected.before.as_ref().filter(|_| expected.base == base)?;
+        index::later(git, nested::read(&expected.raw), before, &self.index)
     }
 
     /// Whether the files are still the ones that were taken.
     pub(crate) fn moved(&self, git: &Git) -> Moved {
-        index::compare(git, &index_in(&self.directory))
+        index::compare(git, &index_in(&self.directory), &self.index)
     }
 }
 

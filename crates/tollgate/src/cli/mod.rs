@@ -110,6 +110,14 @@ enum Command {
     DemoReview,
 }
 
+/// The commands about gates alone. The whole command line takes longer to put together than
+/// everything else before the first gate.
+#[derive(Debug, Parser)]
+struct GatesArguments {
+    #[command(subcommand)]
+    command: gates::Command,
+}
+
 /// Shown in the help only: `main` takes `hook` away before arguments are parsed, because parsing
 /// them costs a quarter of a process start.
 #[derive(Debug, clap::Args)]
@@ -168,7 +176,11 @@ impl Trouble {
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
-    obey(Arguments::parse().command).unwrap_or_else(|trouble| {
+    let command = GatesArguments::try_parse().map_or_else(
+        |_| Arguments::parse().command,
+        |arguments| Command::Gates(arguments.command),
+    );
+    obey(command).unwrap_or_else(|trouble| {
         // Both quote what files say, and files may say anything.
         anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {

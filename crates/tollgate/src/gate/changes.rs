@@ -174,7 +174,7 @@ pub(crate) fn committed_pair(
 /// The paths, relative to the project's root and sorted, that differ between two trees.
 pub(crate) fn between(git: &Git, pair: &Pair, config: &Config) -> Result<Vec<String>, GitError> {
     let raw = diff_tree(git, &pair.base, pair.head.name()?).bytes()?;
-    let mut paths = nested::paths(git, &raw)?;
+    let mut paths = nested::paths(git, nested::read(&raw))?;
     tidy(&mut paths, config);
     Ok(paths)
 }
@@ -206,8 +206,9 @@ pub(crate) fn of_scope(
     if let Some(pair) = committed_pair(git, scope, env, &name)? {
         return between(git, &pair, config);
     }
-    let snapshot = Snapshot::begin(git, config)?;
+    let mut snapshot = Snapshot::begin(git, config)?;
     let (from, _) = base(git, scope, &name, head(git).as_deref())?;
+    snapshot.expect(git, &from);
     let mut paths = snapshot.taken(git)?.since(git, &from)?;
     tidy(&mut paths, config);
     Ok(paths)

@@ -33,7 +33,7 @@ pub(crate) fn write(mut to: impl Write, lines: &[String]) {
 pub(super) fn plain(event: &Event<'_>, logs: &Logs<'_>) -> Vec<String> {
     let lines = match event {
         Event::Note(text) => vec![(*text).to_owned()],
-        Event::Planned(..) => vec![],
+        Event::Planned(..) | Event::Quiet => vec![],
         Event::Started(job) => vec![format!("[START] {}", job.id)],
         Event::Ended(_, result) => result.lines(logs),
         Event::Summary(lines) => lines.to_vec(),

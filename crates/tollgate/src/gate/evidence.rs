@@ -148,8 +148,9 @@ pub(super) fn changed_since(
     config: &Config,
     tree: &str,
 ) -> Result<Vec<String>, GitError> {
-    let taken = Snapshot::begin(git, config)?.taken(git)?;
-    let mut paths = taken.since(git, tree)?;
+    let mut snapshot = Snapshot::begin(git, config)?;
+    snapshot.expect(git, tree);
+    let mut paths = snapshot.taken(git)?.since(git, tree)?;
     changes::tidy(&mut paths, config);
     Ok(paths)
 }

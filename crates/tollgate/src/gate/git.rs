@@ -118,13 +118,6 @@ enum Group {
     Own,
 }
 
-/// What git printed, and whether it got to everything.
-#[derive(Debug)]
-pub(crate) struct Mostly {
-    pub(crate) printed: Vec<u8>,
-    pub(crate) is_all: bool,
-}
-
 /// What git had to say.
 struct Answer {
     code: Option<i32>,
@@ -318,15 +311,11 @@ impl Asked {
         }
     }
 
-    /// All that git printed; that it did not get to everything (it says 1 then, and 128 if to
-    /// nothing) is no error.
-    pub(crate) fn mostly(self) -> Result<Mostly, GitError> {
+    /// Whether git got to everything; it says 1 if not, and 128 if to nothing, which is an error.
+    pub(crate) fn mostly(self) -> Result<bool, GitError> {
         let answer = self.finish()?;
         match answer.code {
-            Some(code @ (0 | 1)) => Ok(Mostly {
-                printed: answer.stdout,
-                is_all: code == 0,
-            }),
+            Some(code @ (0 | 1)) => Ok(code == 0),
             Some(_) | None => Err(answer.error()),
         }
     }

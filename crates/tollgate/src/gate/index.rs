@@ -1,11 +1,19 @@
-//! What is special in an index of git, and whether the work tree is still the one that was put into
-//! it.
+//! What is special in an index of git, what differs between two of them, and whether the work tree is
+//! still the one that was put into one.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::{Asked, Git};
+use gix_index::decode::Options;
+use gix_index::entry::{Flags, Stat, stat};
+use gix_index::fs::Metadata;
+use gix_index::hash::{Kind, ObjectId};
+use gix_index::{Entry, File};
+
+use super::git::{Git, GitError};
+use super::nested::{Change, Noted};
 
 /// Whether a work tree changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,59 +31,134 @@ pub(crate) struct Special {
     pub(crate) repositories: Vec<PathBuf>,
 }
 
-/// The list of an index, while git prints it.
-#[derive(Debug)]
-pub(crate) struct Listing(Asked);
+/// A file is the same if all of this is; git is content with less.
+const STRICT: stat::Options = stat::Options {
+    trust_ctime: true,
+    check_stat: true,
+    use_nsec: true,
+    use_stdev: false,
+};
 
-impl Listing {
-    /// Has git begin.
-    pub(crate) fn of(git: &Git, index: &Path) -> Self {
-        let top = git.top().as_os_str();
-        let args = ["ls-files", "-z", "-v", "--stage"].map(OsStr::new);
-        let args = [OsStr::new("-C"), top].into_iter().chain(args);
-        Self(git.ask_with_index(index, args))
-    }
+/// Reads an index; there need not be one. With the wrong hash its entries have the wrong size.
+pub(super) fn read(index: &Path) -> Result<File, GitError> {
+    let with = |hash| File::at_or_default(index, hash, true, Options::default());
+    let read = with(Kind::Sha1).or_else(|error| with(Kind::Sha256).map_err(|_| error));
+    read.map_err(|error| GitError::new(format!("{} cannot be read: {error}", index.display())))
+}
 
-    /// Waits for it, and says what is special. An index that git cannot list has nothing special;
-    /// `git add`, which reads the same index, reports the error.
-    pub(crate) fn special(self, git: &Git) -> Special {
-        let mut special = Special::default();
-        let listed = self.0.bytes().unwrap_or_default();
-        for line in listed.split(|byte| *byte == 0) {
-            // `h 100644 <id> 0<tab><path>`: a small letter for what is assumed, S for what is
-            // skipped.
-            let at = line.iter().position(|byte| *byte == b'\t');
-            let (Some(tag), Some(mode), Some(at)) = (line.first(), line.get(2..8), at) else {
-                continue;
-            };
-            let path = line.get(at + 1..).unwrap_or_default();
-            let path = Path::new(OsStr::from_bytes(path));
-            if mode == b"160000" {
-                special.repositories.push(path.to_owned());
-            } else if is_hidden(git, *tag, path) {
-                special.hidden.push(path.to_owned());
-            }
+fn path_of<'i>(entry: &Entry, index: &'i File) -> &'i Path {
+    Path::new(OsStr::from_bytes(entry.path(index)))
+}
+
+/// What is special in an index.
+pub(crate) fn special(git: &Git, index: &File) -> Special {
+    let mut special = Special::default();
+    for entry in index.entries() {
+        let path = path_of(entry, index);
+        if entry.mode.is_submodule() {
+            special.repositories.push(path.to_owned());
+        } else if is_hidden(git, entry.flags, path) {
+            special.hidden.push(path.to_owned());
         }
-        special
     }
+    special
 }
 
 /// Whether git was told not to look at a file. One that is not checked out on purpose is not missing.
-fn is_hidden(git: &Git, tag: u8, path: &Path) -> bool {
+fn is_hidden(git: &Git, flags: Flags, path: &Path) -> bool {
     let is_there = || git.top().join(path).symlink_metadata().is_ok();
-    let is_skipped = tag.eq_ignore_ascii_case(&b'S');
-    tag.is_ascii_lowercase() || (is_skipped && (!git.is_sparse() || is_there()))
+    let is_skipped = flags.contains(Flags::SKIP_WORKTREE);
+    flags.contains(Flags::ASSUME_VALID) || (is_skipped && (!git.is_sparse() || is_there()))
 }
 
-/// Compares the files with what an index says about them. New files that nobody added are not
-/// seen.
-pub(crate) fn compare(git: &Git, index: &Path) -> Moved {
+/// What differs between a tree and the index `new`, from the changes between the tree and the index
+/// `old`. None if that cannot be told: one of them does not list all its files.
+pub(super) fn later(
+    git: &Git,
+    changes: Vec<Change>,
+    old: &File,
+    new: &File,
+) -> Option<Vec<Change>> {
+    if old.is_sparse() || new.is_sparse() {
+        return None;
+    }
+    let below = git.root().strip_prefix(git.top()).ok()?;
+    let mut differing: BTreeSet<&Path> = differing(old, new)
+        .into_iter()
+        .filter_map(|path| Path::new(OsStr::from_bytes(path)).strip_prefix(below).ok())
+        .collect();
+    let mut later = Vec::new();
+    for change in changes {
+        differing.remove(Path::new(&change.path));
+        let new = noted(new, &below.join(&change.path));
+        if change.old != new {
+            later.push(Change { new, ..change });
+        }
+    }
+    later.extend(differing.into_iter().map(|path| Change {
+        path: path.to_string_lossy().into_owned(),
+        old: noted(old, &below.join(path)),
+        new: noted(new, &below.join(path)),
+    }));
+    Some(later)
+}
+
+/// The paths of which two indexes note different things. Both are sorted.
+fn differing<'i>(old: &'i File, new: &'i File) -> BTreeSet<&'i [u8]> {
+    let mut differing = BTreeSet::new();
+    let mut of_new = entries(new).peekable();
+    for entry in entries(old) {
+        while let Some((path, ..)) = of_new.next_if(|(path, ..)| *path < entry.0) {
+            differing.insert(path);
+        }
+        if of_new.next_if_eq(&entry).is_none() {
+            differing.insert(entry.0);
+        }
+    }
+    differing.extend(of_new.map(|(path, ..)| path));
+    differing
+}
+
+/// The path, mode and name of each entry. One that is only planned (`git add -N`) is none yet.
+fn entries(index: &File) -> impl Iterator<Item = (&[u8], u32, ObjectId)> {
+    let is_there = |entry: &&Entry| !entry.flags.contains(Flags::INTENT_TO_ADD);
+    let entries = index.entries().iter().filter(is_there);
+    entries.map(|entry| (&**entry.path(index), entry.mode.bits(), entry.id))
+}
+
+/// What an index notes of a path.
+fn noted(index: &File, path: &Path) -> Option<Noted> {
+    let entry = index.entry_by_path(path.as_os_str().as_bytes().into())?;
+    Some(Noted {
+        mode: format!("{:06o}", entry.mode.bits()),
+        id: entry.id.to_string(),
+    })
+}
+
+/// Compares the files with what the index at `path` says about them. New files that nobody added are
+/// not seen.
+pub(crate) fn compare(git: &Git, path: &Path, index: &File) -> Moved {
+    // git reads the files whose times say too little.
     let args = ["diff-files", "--quiet", "--ignore-submodules=all"];
-    if git.ask_with_index(index, args).yes() {
+    if is_untouched(git, index) || git.ask_with_index(path, args).yes() {
         Moved::No
     } else {
         Moved::Yes
     }
+}
+
+/// Whether each file certainly is the one of the index, by its inode and times.
+fn is_untouched(git: &Git, index: &File) -> bool {
+    let is_same = |entry: &Entry| {
+        let found = Metadata::from_path_no_follow(&git.top().join(path_of(entry, index)));
+        let found = found.ok().and_then(|found| Stat::from_fs(&found).ok());
+        found.is_some_and(|found| entry.stat.matches(&found, STRICT))
+            && !entry.stat.is_racy(index.timestamp(), STRICT)
+    };
+    let is_elsewhere =
+        |entry: &Entry| entry.mode.is_submodule() || entry.flags.contains(Flags::SKIP_WORKTREE);
+    let mut entries = index.entries().iter();
+    entries.all(|entry| is_elsewhere(entry) || is_same(entry))
 }
 
 #[cfg(test)]
@@ -110,13 +193,22 @@ mod tests {
             git(dir.path(), &["update-index", version]);
             let git = Git::at(dir.path()).unwrap();
             let index = dir.path().join(".git/index");
-            assert_eq!(compare(&git, &index), Moved::No, "{format} {version}");
+            let read = read(&index).unwrap();
+            assert_eq!(
+                compare(&git, &index, &read),
+                Moved::No,
+                "{format} {version}"
+            );
             let file = std::fs::File::options()
                 .write(true)
                 .open(dir.path().join("a"))
                 .unwrap();
             std::io::Write::write_all(&mut &file, b"x").unwrap();
-            assert_eq!(compare(&git, &index), Moved::Yes, "{format} {version}");
+            assert_eq!(
+                compare(&git, &index, &read),
+                Moved::Yes,
+                "{format} {version}"
+            );
         }
     }
 }

@@ -1,19 +1,25 @@
 //! A line in the journal for each gate that ended: what `serve`, `report` and `export` read.
 
+use std::cell::RefCell;
+
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Decision, Entry, Journal};
+use tollgate_core::state::journal::{Cost, Decision, Draft, Entry, Journal};
 
 use super::Event;
 use super::request::Asker;
 use super::result::{GateResult, Outcome};
 use crate::review::cli::Usage;
 
-/// Writes gates down as they end. That it cannot be done changes no verdict; the record of the run
-/// says it loudly.
+/// How many lines wait for the others that end at the same time.
+const AT_ONCE: usize = 64;
+
+/// Writes gates down as they end, those that end in a row at one turn. That it cannot be done changes
+/// no verdict; the record of the run says it loudly.
 pub(super) struct Journalled<'r> {
     journal: Journal,
     asker: &'r Asker,
+    drafts: RefCell<Vec<Draft>>,
 }
 
 impl<'r> Journalled<'r> {
@@ -21,6 +27,7 @@ impl<'r> Journalled<'r> {
         Self {
             journal: Journal::new(layout.local()),
             asker,
+            drafts: RefCell::default(),
         }
     }
 
@@ -29,6 +36,8 @@ impl<'r> Journalled<'r> {
             && result.outcome != Outcome::NotRun
         {
             self.ended(result);
+        } else if let Event::Quiet = event {
+            self.write();
         }
     }
 
@@ -63,7 +72,14 @@ impl<'r> Journalled<'r> {
     }
 
     fn append(&self, entry: &Entry<'_>) {
-        let _best_effort = self.journal.append(entry);
+        self.drafts.borrow_mut().extend(entry.draft());
+        if self.drafts.borrow().len() >= AT_ONCE {
+            self.write();
+        }
+    }
+
+    fn write(&self) {
+        let _best_effort = self.journal.append_all(&self.drafts.take());
     }
 }
 

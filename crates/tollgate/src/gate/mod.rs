@@ -51,6 +51,8 @@ pub(crate) enum Event<'e> {
     Started(&'e Job<'e>),
     /// A gate ended, or was never started.
     Ended(&'e Job<'e>, &'e GateResult),
+    /// No gate ended for a moment, or all did.
+    Quiet,
     /// All gates ended; the summary's lines.
     Summary(&'e [String]),
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::changes;
 use super::git::{Git, GitError};
-use super::index::Listing;
+use super::index;
 use super::snapshot::Snapshot;
 
 /// Repositories in repositories: more than a few is a circle.
@@ -16,6 +16,25 @@ const DEPTH: u32 = 5;
 
 /// The mode of an entry that stands for a repository.
 const LINK: &str = "160000";
+
+/// What is noted of a path in a tree or index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Noted {
+    pub(super) mode: String,
+    /// A blob, or of an inner repository, a commit or a tree.
+    pub(super) id: String,
+}
+
+/// A change of what is noted of a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// Relative to the project's root.
+    pub(super) path: String,
+    /// None if there was nothing.
+    pub(super) old: Option<Noted>,
+    /// None if there is nothing any more.
+    pub(super) new: Option<Noted>,
+}
 
 /// A change of what is noted of an inner repository.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +45,24 @@ pub(super) struct Link {
     pub(super) old: Option<String>,
     /// None if there is none any more.
     pub(super) new: Option<String>,
+}
+
+impl Change {
+    /// The change of an inner repository, if it is one.
+    pub(super) fn link(&self) -> Option<Link> {
+        let id = |noted: &Option<Noted>| {
+            noted
+                .as_ref()
+                .filter(|noted| noted.mode == LINK)
+                .map(|noted| noted.id.clone())
+        };
+        let (old, new) = (id(&self.old), id(&self.new));
+        (old.is_some() || new.is_some()).then(|| Link {
+            path: self.path.clone(),
+            old,
+            new,
+        })
+    }
 }
 
 /// The work tree of the repository at `path`, if it is checked out and another one than the outer.
@@ -75,16 +112,19 @@ fn is_as_committed(git: &Git) -> Result<bool, GitError> {
         "--untracked-files=normal",
         "--ignore-submodules=none",
     ]);
-    let special = Listing::of(git, &git.index()).special(git);
+    let special = index::special(git, &index::read(&git.index())?);
     let hides_nothing = special.hidden.is_empty();
     Ok(asked.bytes()?.is_empty() && hides_nothing)
 }
 
-/// The paths in what git printed with `--raw -z`; of inner repositories, those that changed in
-/// them.
-pub(super) fn paths(git: &Git, raw: &[u8]) -> Result<Vec<String>, GitError> {
-    let (mut paths, links) = read(raw);
-    for link in links {
+/// The paths of changes; of inner repositories, those that changed in them.
+pub(super) fn paths(git: &Git, changes: Vec<Change>) -> Result<Vec<String>, GitError> {
+    let mut paths = Vec::new();
+    for change in changes {
+        let Some(link) = change.link() else {
+            paths.push(change.path);
+            continue;
+        };
         match inside(git, &link)? {
             Inside::Paths(inside) => {
                 paths.extend(inside.iter().map(|path| format!("{}/{path}", link.path)));
@@ -113,7 +153,7 @@ fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
     let differing = link.old.as_deref();
     let differing = differing.and_then(|old| changes::diff_tree(&inner, old, new).bytes().ok());
     let found = if let Some(raw) = differing {
-        paths(&inner, &raw)?
+        paths(&inner, read(&raw))?
     } else {
         let all = [
             "ls-tree",
@@ -138,30 +178,29 @@ fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
     })
 }
 
-/// What git printed with `--raw -z`: the paths of files, and the links.
-pub(super) fn read(raw: &[u8]) -> (Vec<String>, Vec<Link>) {
+/// What git printed with `--raw -z`.
+pub(super) fn read(raw: &[u8]) -> Vec<Change> {
     let mut words = raw.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let mut paths = Vec::new();
-    let mut links = Vec::new();
+    let mut changes = Vec::new();
     while let (Some(about), Some(path)) = (words.next(), words.next()) {
         // `:100644 160000 <old> <new> T`
         let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
         let [old_mode, new_mode, old, new, _] = about.as_slice() else {
             continue;
         };
-        let id = |mode: &str, id: &str| (mode == LINK).then(|| id.to_owned());
-        let link = Link {
-            path: path.clone().into_owned(),
-            old: id(old_mode, old),
-            new: id(new_mode, new),
+        let noted = |mode: &str, id: &str| {
+            (mode != "000000").then(|| Noted {
+                mode: mode.to_owned(),
+                id: id.to_owned(),
+            })
         };
-        if link.old.is_some() || link.new.is_some() {
-            links.push(link);
-        } else {
-            paths.push(path.into_owned());
-        }
+        changes.push(Change {
+            path: path.into_owned(),
+            old: noted(old_mode, old),
+            new: noted(new_mode, new),
+        });
     }
-    (paths, links)
+    changes
 }
 
 #[cfg(test)]
@@ -172,13 +211,18 @@ mod tests {
     fn links_are_told_from_files() {
         let raw =
             b":100644 100644 1 2 M\0a b\0:160000 160000 3 4 M\0sub\0:000000 160000 0 5 A\0new\0";
-        let (paths, links) = read(raw);
-        assert_eq!(paths, ["a b"]);
-        let link = |path: &str, old: Option<&str>, new: &str| Link {
-            path: path.to_owned(),
-            old: old.map(str::to_owned),
-            new: Some(new.to_owned()),
+        let changes = read(raw);
+        let paths: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+        assert_eq!(paths, ["a b", "sub", "new"]);
+        let links: Vec<Option<Link>> = changes.iter().map(Change::link).collect();
+        let link = |path: &str, old: Option<&str>, new: &str| {
+            Some(Link {
+                path: path.to_owned(),
+                old: old.map(str::to_owned),
+                new: Some(new.to_owned()),
+            })
         };
-        assert_eq!(links, [link("sub", Some("3"), "4"), link("new", None, "5")]);
+        let expected = [None, link("sub", Some("3"), "4"), link("new", None, "5")];
+        assert_eq!(links, expected);
     }
 }

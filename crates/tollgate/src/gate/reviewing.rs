@@ -9,7 +9,7 @@ use super::changes::{self, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::git::{Git, GitError};
 use super::jobs::{self, Job};
-use super::nested::{self, Link};
+use super::nested::{self, Change, Link};
 use super::result::{Findings, GateFile, GateResult, Outcome, Slot};
 use super::runner::Crew;
 use crate::review::gate::{Pace, Request, Verdict};
@@ -187,7 +187,8 @@ fn show_inner(git: &Git, link: &Link, prefix: &str, paths: &[String]) -> Result<
 fn links(git: &Git, sides: Sides<'_>, paths: &[String]) -> Result<Vec<Link>, GitError> {
     let options = ["--raw", "-z", "--no-abbrev", "--no-renames"];
     let raw = git_diff(git, sides, "", &options, paths)?;
-    Ok(nested::read(&raw).1)
+    let changes = nested::read(&raw);
+    Ok(changes.iter().filter_map(Change::link).collect())
 }
 
 fn git_diff(

@@ -99,7 +99,7 @@ impl Run<'_> {
         let git = Git::at(&self.config.root)?;
         let commit = changes::head(&git);
         let mut record = Record::load(self.layout, self.config);
-        let work = self.look(&git, commit.as_deref(), &record)?;
+        let (work, children) = self.look(&git, commit.as_deref(), &record)?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
         }
@@ -120,7 +120,7 @@ impl Run<'_> {
             return self.beyond_limit(subject.spent + 1, allowed, &record, &subject);
         }
         let attempt = record.attempts(&self.logs) + 1;
-        self.run_gates(record, &subject, attempt)
+        self.run_gates(record, &subject, children, attempt)
     }
 
     /// Whether `max_retries` bounds this run. A person runs the gates as often as they like.
@@ -205,7 +205,7 @@ impl Run<'_> {
         git: &Git,
         commit: Option<&str>,
         record: &Record,
-    ) -> Result<Work, Box<RunResult>> {
+    ) -> Result<(Work, Children), Box<RunResult>> {
         let scope = &self.request.scope;
         // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
         let committed = match self.request.purpose {
@@ -213,16 +213,23 @@ impl Run<'_> {
             Purpose::Command => changes::committed_pair(git, scope, self.env, &self.base)?,
         };
         // git looks through the work tree while the rest is found out.
-        let snapshot = Snapshot::begin(git, self.config)?;
+        let mut snapshot = Snapshot::begin(git, self.config)?;
         if let Some(pair) = committed {
             let changed = changes::between(git, &pair, self.config)?;
-            return Ok(Work::new(pair, changed, snapshot.taken(git)?, false));
+            let work = Work::new(pair, changed, snapshot.taken(git)?, false);
+            return Ok((work, self.children()?));
         }
         let verified = record.verified.as_ref().filter(|verified| {
             !self.is_partial() && !self.env.ci && verified.definitions == self.definitions
         });
         let base = || changes::base(git, scope, &self.base, commit);
         let from_base = verified.is_none().then(base);
+        if let Some(verified) = verified {
+            snapshot.expect(git, &verified.tree);
+        } else if let Some(Ok((older, _))) = &from_base {
+            snapshot.expect(git, older);
+        }
+        let children = self.children()?;
         let taken = snapshot.taken(git)?;
         // git writes the tree while the rest is found out and the gates begin.
         let head = taken.tree(git);
@@ -246,7 +253,13 @@ impl Run<'_> {
             head,
             label,
         };
-        Ok(Work::new(pair, changed, taken, narrowed))
+        Ok((Work::new(pair, changed, taken, narrowed), children))
+    }
+
+    /// Gets ready for children, while git is busy: the watchdog has to start, too.
+    fn children(&self) -> Result<Children, Box<RunResult>> {
+        Children::open(self.request.consent, self.request.cut_off)
+            .map_err(|error| trouble("no child can be watched", &error))
     }
 
     /// Whether less than all is asked for. Such a run can find faults, but verifies nothing.
@@ -352,6 +365,7 @@ impl Run<'_> {
         &self,
         mut record: Record,
         subject: &Subject<'_>,
+        children: Children,
         attempt: u64,
     ) -> Result<RunResult, Box<RunResult>> {
         let number = self.logs.next_run();
@@ -364,7 +378,7 @@ impl Run<'_> {
             logs: &self.logs,
             observer: self.observer,
         };
-        let results = self.run_jobs(subject, number, attempt, &console)?;
+        let results = self.run_jobs(subject, children, (number, attempt), &console)?;
         let is_last = self.has_budget() && subject.spent >= self.config.max_retries;
         let status = judge(&results, is_last);
         let before = record.last.as_ref();
@@ -440,12 +454,10 @@ impl Run<'_> {
     fn run_jobs(
         &self,
         subject: &Subject<'_>,
-        number: u64,
-        attempt: u64,
+        children: Children,
+        (number, attempt): (u64, u64),
         console: &Console<'_>,
     ) -> Result<Vec<GateResult>, Box<RunResult>> {
-        let children = Children::open(self.request.consent, self.request.cut_off)
-            .map_err(|error| trouble("no child can be watched", &error))?;
         let children = match self.request.purpose {
             Purpose::Command => {
                 children

@@ -105,6 +105,7 @@ pub(crate) fn run_all(
             runner.wait();
             runner.fill();
         }
+        watch(&Event::Quiet);
         runner.results.into_iter().flatten().collect()
     })
 }
@@ -193,6 +194,7 @@ where
             let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             self.ended(index, job, result);
         }
+        let mut over = Vec::new();
         let mut at = 0;
         while let Some((ongoing, _)) = self.checks.get_mut(at) {
             let Some(ended) = self.crew.children.look(ongoing) else {
@@ -200,6 +202,17 @@ where
                 continue;
             };
             let (_, (index, job, open)) = self.checks.swap_remove(at);
+            self.queues.leave(index);
+            over.push((index, job, open, ended));
+        }
+        if over.is_empty() {
+            (self.watch)(&Event::Quiet);
+        }
+        // The next ones run while these are written down, unless one of these may forbid it.
+        if !over.iter().any(|(_, job, ..)| job.is_fail_fast()) {
+            self.fill();
+        }
+        for (index, job, open, ended) in over {
             self.ended(index, job, open.finish(job, Ok(ended)));
         }
     }

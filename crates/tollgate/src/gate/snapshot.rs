@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::git::{Asked, Git, GitError};
-use super::index::{self, Listing, Moved};
-use super::nested;
+use super::index::{self, Moved};
+use super::nested::{self, Change};
 use super::tree::Tree;
 use crate::process;
 use tollgate_core::fs;
@@ -29,14 +29,25 @@ pub(crate) struct Snapshot {
     asked: Asked,
     /// What git was asked.
     args: Vec<OsString>,
-    /// The person's index.
-    listing: Listing,
+    expected: Option<Expected<Asked>>,
+}
+
+/// What differs between a tree or commit and the person's index.
+#[derive(Debug)]
+struct Expected<Raw> {
+    base: String,
+    /// What git prints.
+    raw: Raw,
+    /// The person's index; none if only git can read it.
+    before: Option<gix_index::File>,
 }
 
 /// The work tree in an index of its own.
 #[derive(Debug)]
 pub(crate) struct Taken {
     directory: tempfile::TempDir,
+    index: gix_index::File,
+    expected: Option<Expected<Vec<u8>>>,
 }
 
 fn trouble(error: &std::io::Error) -> GitError {
@@ -83,10 +94,18 @@ impl Snapshot {
             if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
                 let _best_effort = to.set_modified(modified);
             }
+            // git writes another file in its place, so this one stays as it is.
+            let _asked_later = std::fs::hard_link(&index, before_in(&directory));
         }
-        let mut args: Vec<OsString> = ["add", "--all", "--verbose", "--ignore-errors"]
-            .map(Into::into)
-            .to_vec();
+        // A whole index, not one that refers to another file.
+        let words = [
+            "-c",
+            "core.splitIndex=false",
+            "add",
+            "--all",
+            "--ignore-errors",
+        ];
+        let mut args: Vec<OsString> = words.map(Into::into).to_vec();
         if git.is_sparse() {
             // Files outside of the sparse checkout, too.
             args.push("--sparse".into());
@@ -98,10 +117,21 @@ impl Snapshot {
         }
         Ok(Self {
             asked: git.ask_with_index(&index, &args),
-            listing: Listing::of(git, &git.index()),
             directory,
             args,
+            expected: None,
         })
+    }
+
+    /// Somebody will want to know what differs from a tree or commit. git finds out about the
+    /// person's index while it puts the work tree into the other.
+    pub(crate) fn expect(&mut self, git: &Git, base: &str) {
+        let before = before_in(&self.directory);
+        self.expected = before.exists().then(|| Expected {
+            base: base.to_owned(),
+            raw: diff_index(git, &before, base),
+            before: index::read(&before).ok(),
+        });
     }
 
     /// Waits. A file that cannot be read is not part of the tree; the others are.
@@ -111,23 +141,33 @@ impl Snapshot {
 
     /// The same in a repository inside of so many others.
     pub(super) fn taken_at(self, git: &Git, depth: u32) -> Result<Taken, GitError> {
-        let index = index_in(&self.directory);
-        let special = self.listing.special(git);
-        let mut added = self.asked.mostly()?;
+        let path = index_in(&self.directory);
+        let mut is_all = self.asked.mostly()?;
+        let mut index = index::read(&path)?;
+        let mut special = index::special(git, &index);
         if !special.hidden.is_empty() {
-            reveal(git, &index, &special.hidden)?;
-            added = git.ask_with_index(&index, &self.args).mostly()?;
+            reveal(git, &path, &special.hidden)?;
+            is_all = git.ask_with_index(&path, &self.args).mostly()?;
+            index = index::read(&path)?;
+            special = index::special(git, &index);
         }
         let mut inner = special.repositories;
-        inner.extend(repositories(&added.printed));
-        if !added.is_all {
+        if !is_all {
             // git does not note a repository without a commit.
-            inner.extend(left_out(git, &index)?);
+            inner.extend(left_out(git, &path)?);
         }
-        let place = self.directory.path();
-        nested::note(git, &index, &inner, place, depth)?;
+        if !inner.is_empty() {
+            nested::note(git, &path, &inner, self.directory.path(), depth)?;
+            index = index::read(&path)?;
+        }
+        let expected = self.expected.and_then(|Expected { base, raw, before }| {
+            let raw = raw.bytes().ok()?;
+            Some(Expected { base, raw, before })
+        });
         Ok(Taken {
             directory: self.directory,
+            index,
+            expected,
         })
     }
 }
@@ -143,15 +183,6 @@ fn reveal(git: &Git, index: &Path, hidden: &[PathBuf]) -> Result<(), GitError> {
         }
     }
     Ok(())
-}
-
-/// The repositories that `git add --verbose` found, relative to the top.
-fn repositories(printed: &[u8]) -> Vec<PathBuf> {
-    let lines = printed.split(|byte| *byte == b'\n');
-    lines
-        .filter_map(|line| line.strip_prefix(b"add '")?.strip_suffix(b"/'"))
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-        .collect()
 }
 
 /// The repositories that git did not add, relative to the top.
@@ -191,13 +222,23 @@ impl Taken {
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
-        nested::paths(git, &raw)
+        let changes = match self.expected(git, base) {
+            Some(changes) => changes,
+            None => nested::read(&diff_index(git, &index_in(&self.directory), base).bytes()?),
+        };
+        nested::paths(git, changes)
+    }
+
+    /// The same from what was found out already.
+    fn expected(&self, git: &Git, base: &str) -> Option<Vec<Change>> {
+        let expected = self.expected.as_ref()?;
+        let before = expected.before.as_ref().filter(|_| expected.base == base)?;
+        index::later(git, nested::read(&expected.raw), before, &self.index)
     }
 
     /// Whether the files are still the ones that were taken.
     pub(crate) fn moved(&self, git: &Git) -> Moved {
-        index::compare(git, &index_in(&self.directory))
+        index::compare(git, &index_in(&self.directory), &self.index)
     }
 }
 
@@ -216,4 +257,9 @@ fn sweep(local: &Path) {
 
 fn index_in(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("index")
+}
+
+/// What the person's index was.
+fn before_in(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("before")
 }

@@ -357,7 +357,7 @@ impl Case<'_> {
     fn decide(&mut self) -> Answer {
         let record = Record::load(self.layout, self.config);
         if let Some(answer) = self.without_running(&record) {
-            return self.name_unverified(answer);
+            return answer;
         }
         let request = Request {
             consent: self.consent,
@@ -427,13 +427,14 @@ impl Case<'_> {
     /// The answer to a stop for which nothing need be run.
     fn without_running(&self, record: &Record) -> Option<Answer> {
         if !self.config.stop_hook.enabled {
-            return Some(Answer::plain(Status::StopHookDisabled));
+            let answer = Answer::plain(Status::StopHookDisabled);
+            return Some(self.name_unverified(answer));
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
         if (self.event.stop_hook_active || turn.is_some_and(has_blocked))
             && let Some(answer) = self.guard_loop(record)
         {
-            return Some(answer);
+            return Some(self.name_unverified(answer));
         }
         self.wait_for_interval(record)
     }
@@ -521,7 +522,12 @@ impl Case<'_> {
             seconds / 60,
             seconds % 60,
         );
-        Some(Answer::of(Status::IntervalNotElapsed, message))
+        let answer = Answer::of(Status::IntervalNotElapsed, message);
+        // The very tree that passed need not be looked at again.
+        Some(match tree {
+            Some(_) => answer,
+            None => self.name_unverified(answer),
+        })
     }
 
     /// The tree that the session began with.

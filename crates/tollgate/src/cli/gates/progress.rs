@@ -188,6 +188,7 @@ impl Live {
                 self.print(told.into_iter());
             }
             Event::Note(_) => self.print(lines.iter().cloned()),
+            Event::Quiet => {}
         }
     }
 

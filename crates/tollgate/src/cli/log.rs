@@ -13,7 +13,7 @@ use tollgate_core::state::chain::Hash;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp;
 
-use super::plain::Plain;
+use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal::{self, Entry, Follower, Verified};
 
@@ -206,9 +206,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         write!(out, "  {DIM}v{version}{DIM:#}")?;
     }
     if let Some(reason) = entry.reason.as_ref().filter(|text| !text.is_empty()) {
-        let cut: String = reason.chars().take(200).collect();
-        let more = if cut.len() < reason.len() { "…" } else { "" };
-        write!(out, "  {}{more}", Plain(&cut))?;
+        write!(out, "  {}", Plain(&cut(reason, 200)))?;
     }
     writeln!(out)
 }

@@ -13,7 +13,7 @@ use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::audit::{self, Evidence};
 use tollgate_core::workflow::claims;
 
-use super::plain::Plain;
+use super::plain::{Plain, cut};
 use super::site::{Site, unchanged};
 use super::workflow::audit::own_lines;
 use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
@@ -170,13 +170,7 @@ fn short(value: &Value) -> String {
     if let (Some(_), Some(bytes)) = (value.get("$kept"), value.get("bytes")) {
         return format!("({bytes} bytes, kept aside)");
     }
-    let text = value.to_string();
-    let cut: String = text.chars().take(100).collect();
-    if cut.len() < text.len() {
-        cut + "…"
-    } else {
-        cut
-    }
+    cut(&value.to_string(), 100)
 }
 
 fn blame(site: &Site, field: &str) -> ExitCode {

@@ -29,7 +29,7 @@ impl Sandbox {
         let root = directory.path().canonicalize()?;
         let sandbox = Self { directory, root };
         sandbox.link_all(&case.root, Path::new(""))?;
-        if let Some(state) = &case.state {
+        if let Some(state) = case.state() {
             sandbox.place(&case.root, &case.state_file, &state.to_text())?;
         }
         if let Some(branch) = &case.branch {

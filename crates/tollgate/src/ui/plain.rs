@@ -52,6 +52,14 @@ where
     format!("{number} {one}{plural}")
 }
 
+/// The beginning of a text, of at most so many characters; one that is cut says so.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
 /// A text with at most so many columns; one that is cut says so.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     if text.width() <= columns {

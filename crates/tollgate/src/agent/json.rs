@@ -8,7 +8,7 @@ use jsonc_parser::cst::{
 use serde_json::{Map, Value};
 
 use super::Shape;
-use super::sheet::{Entry, Flaw};
+use super::settings_file::{Entry, Flaw};
 
 /// The member that holds every agent's list of hooks.
 const HOOKS: &str = "hooks";
@@ -16,7 +16,7 @@ const HOOKS: &str = "hooks";
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A settings file as it is being edited.
-pub(super) struct Sheet {
+pub(super) struct JsonFile {
     root: CstRootNode,
     /// The text began with a byte order mark.
     marked: bool,
@@ -44,7 +44,7 @@ const LENIENT: ParseOptions = ParseOptions {
     allow_unary_plus_numbers: false,
 };
 
-impl Sheet {
+impl JsonFile {
     pub(super) fn parse(text: &str, shape: Shape) -> Result<Self, Flaw> {
         let bare = text.strip_prefix(BYTE_ORDER_MARK);
         let root = CstRootNode::parse(bare.unwrap_or(text), &LENIENT).map_err(|error| Flaw {
@@ -54,14 +54,14 @@ impl Sheet {
         if root.value().is_some() && root.object_value().is_none() {
             return Err(Flaw::new("the file holds no JSON object"));
         }
-        let mut sheet = Self {
+        let mut file = Self {
             marked: bare.is_some(),
             root,
             shape,
             places: Vec::new(),
         };
-        sheet.places = sheet.find();
-        Ok(sheet)
+        file.places = file.find();
+        Ok(file)
     }
 
     /// Looks for handlers in every member called `hooks`: in a file with two of them the agent

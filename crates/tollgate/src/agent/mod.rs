@@ -18,13 +18,13 @@ mod cursor;
 pub(crate) mod duplicate;
 mod gemini;
 mod json;
-pub(crate) mod loss;
 pub(crate) mod original;
 pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod registration;
-mod sheet;
+mod settings_file;
 mod toml;
+pub(crate) mod unregister_check;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,28 +37,26 @@ pub(crate) use places::Places;
 use registration::Registration;
 
 /// An agent that Tollgate can be registered with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Agent {
-    /// Anthropic's own.
+    #[value(alias = "claude")]
     ClaudeCode,
-    /// The one of the Responses API.
     Codex,
-    /// Google's.
+    #[value(alias = "gemini-cli")]
     Gemini,
-    /// GitHub's.
+    #[value(alias = "copilot-cli")]
     Copilot,
-    /// Cursor, the editor and its command line.
     Cursor,
 }
 
 /// For whom a registration holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Scope {
-    /// Everybody who works on the project: the file is part of the repository.
+    // Everybody who works on the project: the file is part of the repository.
     Project,
-    /// This person in this project.
+    // This person in this project.
     Local,
-    /// This person in every project.
+    // This person in every project.
     User,
 }
 

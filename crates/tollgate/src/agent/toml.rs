@@ -8,7 +8,7 @@ use tollgate_core::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::json::BYTE_ORDER_MARK;
-use super::sheet::{Entry, Flaw};
+use super::settings_file::{Entry, Flaw};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";
@@ -17,7 +17,7 @@ const STATE: &str = "state";
 const MAX: u64 = 8 << 20;
 
 /// A configuration file as it is being edited.
-pub(super) struct Sheet {
+pub(super) struct TomlFile {
     document: DocumentMut,
     /// It begins with a byte order mark, which the parser forgets.
     marked: bool,
@@ -39,14 +39,13 @@ pub(super) fn holds_hooks(path: &Path) -> bool {
         return false;
     };
     text.contains("hooks")
-        && Sheet::parse(&text).is_ok_and(|sheet| {
-            sheet
-                .events()
+        && TomlFile::parse(&text).is_ok_and(|file| {
+            file.events()
                 .is_some_and(|events| events.iter().any(|(event, _)| event != STATE))
         })
 }
 
-impl Sheet {
+impl TomlFile {
     pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
         let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
             let place = error.span().map(|span| {
@@ -61,14 +60,14 @@ impl Sheet {
             }
         })?;
         let lines = text.matches('\n').count();
-        let mut sheet = Self {
+        let mut file = Self {
             document,
             marked: text.starts_with(BYTE_ORDER_MARK),
             crlf: lines > 0 && text.matches("\r\n").count() == lines,
             places: Vec::new(),
         };
-        sheet.places = sheet.find();
-        Ok(sheet)
+        file.places = file.find();
+        Ok(file)
     }
 
     fn events(&self) -> Option<&dyn toml_edit::TableLike> {

@@ -8,7 +8,7 @@ use ureq::http::{HeaderName, HeaderValue};
 use ureq::tls::Certificate;
 
 use super::plain::Plain;
-use super::site::warn;
+use super::workflow_context::warn;
 use super::{Answer, Trouble};
 use crate::telemetry::{Collector, Cursors, Sender, Signal, certificates};
 

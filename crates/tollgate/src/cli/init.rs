@@ -15,7 +15,7 @@ use super::wrap::wrap;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
 use crate::init::{Action, Group, Nowhere, Part, Proposal, Record, Survey};
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

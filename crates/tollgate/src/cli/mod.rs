@@ -20,13 +20,13 @@ mod replay;
 mod report;
 mod serve;
 mod simulate;
-mod site;
 mod state;
 mod status;
 mod top;
 mod trust;
 mod try_review;
 mod workflow;
+mod workflow_context;
 mod wrap;
 
 use std::path::PathBuf;
@@ -34,9 +34,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tollgate_core::project::Layout;
+use tollgate_core::workflow::transition::{Kind, Refusal};
 
-use crate::ui::plain::{self, PlainLines};
-use crate::ui::snapshot::Observer;
+use crate::plain::{self, PlainLines};
+use crate::project_view::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch, state that
 /// was not made up.
@@ -56,7 +57,7 @@ enum Command {
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
     /// Show on one screen where everything stands: workflow, gates, plan, decisions, what is wrong
-    Status(status::Arguments),
+    Status(JsonArguments),
     /// Print one short line for an agent's status line
     Statusline,
     /// Decide an event from a file without touching anything, and show what each guard says
@@ -132,11 +133,13 @@ struct HookArguments {
 /// What a command ended with.
 type Answer = Result<ExitCode, Trouble>;
 
-/// Why a command could not run.
+/// Why a command did not do its work.
 #[derive(Debug)]
 struct Trouble {
     what: String,
     next: Option<String>,
+    /// It ran, and the answer is no.
+    is_refusal: bool,
 }
 
 impl Trouble {
@@ -144,6 +147,15 @@ impl Trouble {
         Self {
             what: what.into(),
             next: None,
+            is_refusal: false,
+        }
+    }
+
+    /// A step that is not made, and what would be right.
+    fn refused(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            is_refusal: true,
+            ..Self::new(what).hint(next)
         }
     }
 
@@ -165,16 +177,40 @@ impl Trouble {
     }
 }
 
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        match refusal.kind {
+            // The step makes no sense here.
+            Kind::Misplaced => Self::new(refusal.what).hint(refusal.next),
+            // A gate says no.
+            Kind::Closed => Self::refused(refusal.what, refusal.next),
+        }
+    }
+}
+
+/// Whether to print for programs.
+#[derive(Debug, clap::Args)]
+struct JsonArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
     obey(Arguments::parse().command).unwrap_or_else(|trouble| {
+        let (style, word, label, code) = if trouble.is_refusal {
+            (WARN, "refused", "next", 1)
+        } else {
+            (ERROR, "error", "hint", 2)
+        };
         // Both quote what files say, and files may say anything.
-        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
+        anstream::eprintln!("{style}{word}{style:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
+            anstream::eprintln!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
         }
-        ExitCode::from(2)
+        ExitCode::from(code)
     })
 }
 

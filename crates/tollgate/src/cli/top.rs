@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::termios::{self, OptionalActions, Termios};
 
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
-use crate::ui::snapshot::Observer;
+use crate::project_view::Observer;
 use crate::ui::top::{Line, Room, Tone, frame};
 
 /// How often the files are looked at.

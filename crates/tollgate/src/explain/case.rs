@@ -219,7 +219,7 @@ impl Case {
         let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
             .asking_work(sandbox::WORK)
-            .asking_settings(crate::agent::loss::ASK);
+            .asking_settings(crate::agent::unregister_check::ASK);
         let judged =
             sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
         Ok(Judged {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::ui::plain::cut;
+use crate::plain::cut;
 
 /// One thing that would have to be different.
 #[derive(Clone, Debug, PartialEq)]

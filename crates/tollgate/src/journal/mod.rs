@@ -14,7 +14,7 @@ use std::path::Path;
 
 use tollgate_core::state::journal::{Journal, WAITING};
 
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Entry, is_failure};
 pub(crate) use follow::Follower;
 pub(crate) use parts::{Line, Lines, Place};
 pub(crate) use tail::Tail;

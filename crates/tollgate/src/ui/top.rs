@@ -1,11 +1,13 @@
-//! A snapshot as lines of a terminal.
+//! A view as lines of a terminal.
 //!
 //! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
 
+use tollgate_core::state::journal::Decision;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::plain::{Plain, count, fit};
-use super::snapshot::{Configured, Decided, Running, Snapshot, Workflow};
+use crate::journal::Entry;
+use crate::plain::{Plain, count, fit};
+use crate::project_view::{Configured, ProjectView, Running, Workflow};
 
 /// How a piece of a line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,15 +57,12 @@ impl Line {
 }
 
 /// The lines that fit: the state of things, then as many decisions as there is room for.
-pub(crate) fn frame(snapshot: &Snapshot, room: Room) -> Vec<Line> {
+pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     let mut lines = vec![
-        Line::new(
-            Tone::Strong,
-            format!("Tollgate  {}", Plain(&snapshot.project)),
-        )
-        .and(Tone::Dim, format!("  {}", snapshot.at)),
+        Line::new(Tone::Strong, format!("Tollgate  {}", Plain(&view.project)))
+            .and(Tone::Dim, format!("  {}", view.at)),
     ];
-    for trouble in &snapshot.troubles {
+    for trouble in &view.troubles {
         lines.push(
             Line::new(Tone::Bad, "wrong     ").and(Tone::Plain, Plain(&trouble.what).to_string()),
         );
@@ -72,30 +71,30 @@ pub(crate) fn frame(snapshot: &Snapshot, room: Room) -> Vec<Line> {
             format!("          next: {}", Plain(&trouble.next)),
         ));
     }
-    for words in &snapshot.allowed {
+    for words in &view.allowed {
         lines.push(Line::new(Tone::Warn, format!("allowed   {}", Plain(words))));
     }
-    workflow(snapshot, room.width, &mut lines);
-    gates(snapshot, &mut lines);
-    plan(snapshot, &mut lines);
-    figures(snapshot, &mut lines);
+    workflow(view, room.width, &mut lines);
+    gates(view, &mut lines);
+    plan(view, &mut lines);
+    figures(view, &mut lines);
     lines.push(Line::default());
     lines.push(Line::new(Tone::Strong, "Decisions, newest first"));
-    if snapshot.journal.recent.is_empty() {
+    if view.journal.recent.is_empty() {
         lines.push(Line::new(
             Tone::Dim,
             "  nothing was blocked, warned about or changed yet",
         ));
     }
     let left = room.height.saturating_sub(lines.len());
-    lines.extend(snapshot.journal.recent.iter().take(left).map(decision));
+    lines.extend(view.journal.recent.iter().take(left).map(decision));
     lines.truncate(room.height);
     lines.into_iter().map(|line| line.cut(room.width)).collect()
 }
 
-fn workflow(snapshot: &Snapshot, width: usize, lines: &mut Vec<Line>) {
+fn workflow(view: &ProjectView, width: usize, lines: &mut Vec<Line>) {
     let name = Line::new(Tone::Dim, "workflow  ");
-    match &snapshot.workflow {
+    match &view.workflow {
         Workflow::Idle { .. } => lines.push(name.and(Tone::Plain, "none is running")),
         Workflow::Broken { .. } => lines.push(name.and(Tone::Bad, "the state cannot be read")),
         Workflow::Running(running) => {
@@ -139,8 +138,8 @@ fn phases(running: &Running, width: usize, lines: &mut Vec<Line>) {
     lines.push(line);
 }
 
-fn gates(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    let gates = &snapshot.gates;
+fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
+    let gates = &view.gates;
     let name = Line::new(Tone::Dim, "gates     ");
     let failing: Vec<_> = gates.all.iter().filter(|gate| gate.is_failing()).collect();
     lines.push(match (gates.configured, &gates.last) {
@@ -171,8 +170,8 @@ fn gates(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    if let Some(plan) = &snapshot.plan {
+fn plan(view: &ProjectView, lines: &mut Vec<Line>) {
+    if let Some(plan) = &view.plan {
         let (closed, all) = plan.tasks;
         lines.push(
             Line::new(Tone::Dim, "plan      ")
@@ -189,8 +188,8 @@ fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    let past = &snapshot.journal;
+fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
+    let past = &view.journal;
     let counts = past.counts;
     lines.push(Line::new(Tone::Dim, "journal   ").and(
         Tone::Plain,
@@ -216,21 +215,21 @@ fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-fn decision(decided: &Decided) -> Line {
+fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
-        "block" => Tone::Bad,
-        "warn" | "fault" => Tone::Warn,
-        _ => Tone::Dim,
+        Decision::Block => Tone::Bad,
+        Decision::Warn | Decision::Fault => Tone::Warn,
+        Decision::Change | Decision::Gate | Decision::Review | Decision::Record => Tone::Dim,
     };
-    let time = decided.at.split_once('T').map_or("", |(_, time)| time);
-    let time: String = time.chars().take(8).collect();
+    let at = decided.at();
+    let time = at.get(11..19).unwrap_or_default();
     let names = [&decided.guard, &decided.code].into_iter().flatten();
     let mut who: Vec<String> = names.map(|name| Plain(name).to_string()).collect();
     if !who.is_empty() {
         who.push(" ".to_owned());
     }
     Line::new(Tone::Dim, format!("{time}  "))
-        .and(tone, format!("{:<7}", decided.verdict))
+        .and(tone, format!("{:<7}", decided.verdict.as_str()))
         .and(Tone::Plain, who.join(" "))
         .and(
             Tone::Dim,

@@ -17,8 +17,8 @@ use tollgate_core::state::store::Store;
 use super::{Finding, Patient};
 use crate::agent::Scope;
 use crate::cli::install::program;
-use crate::cli::site::Site;
 use crate::cli::workflow::audit;
+use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::{Config, ConfigError};
 use crate::git_guard::rest;
 use crate::git_guard::script::{Hooks, Standing};
@@ -128,8 +128,8 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
 
 /// The workflow's state: readable, by the rules, and nothing waiting for it.
 fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
-    let site = match Site::here() {
-        Ok(site) => site,
+    let context = match WorkflowContext::here() {
+        Ok(context) => context,
         Err(trouble) => {
             findings.push(Finding::new(
                 "workflow-config",
@@ -139,7 +139,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             return;
         }
     };
-    let store = site.store();
+    let store = context.store();
     let path = store.path().to_owned();
     let shown = patient.places.shown(&path);
     let lock = store.home().join("lock");
@@ -157,7 +157,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     match fs::read_regular(&path, MAX_FILE) {
         Ok(None) => {}
         Ok(Some(contents)) => match Object::parse(&String::from_utf8_lossy(&contents.bytes)) {
-            Ok(_) => audited(&site, &shown, findings),
+            Ok(_) => audited(&context, &shown, findings),
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",
                 format!("{shown} is no JSON object: {error}"),
@@ -170,12 +170,12 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             "it must be a regular file that you may read",
         )),
     }
-    waiting(site, store, &shown, findings);
+    waiting(context, store, &shown, findings);
     asides(patient, layout, &path, findings);
 }
 
-fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
-    let Ok(found) = audit::look(site) else {
+fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_>>) {
+    let Ok(found) = audit::look(context) else {
         return; // Told as a trouble of the configuration.
     };
     if let Some(first) = found.first() {
@@ -191,8 +191,8 @@ fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
         let repairable = found.iter().any(|one| one.repair.is_some());
         findings.push(if repairable {
             finding.mended_by(|| {
-                let site = Site::here().map_err(|trouble| trouble.what)?;
-                let mended = audit::repair(&site).map_err(|trouble| trouble.what)?;
+                let context = WorkflowContext::here().map_err(|trouble| trouble.what)?;
+                let mended = audit::repair(&context).map_err(|trouble| trouble.what)?;
                 Ok(format!("{mended} repaired; nothing was thrown away"))
             })
         } else {
@@ -201,7 +201,7 @@ fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
     }
 }
 
-fn waiting(site: Site, store: Store, shown: &str, findings: &mut Vec<Finding<'_>>) {
+fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut Vec<Finding<'_>>) {
     let count = store.waiting();
     if count > 0 {
         let finding = Finding::new(
@@ -210,8 +210,10 @@ fn waiting(site: Site, store: Store, shown: &str, findings: &mut Vec<Finding<'_>
             "the next event that changes the state makes them first",
         );
         findings.push(finding.mended_by(move || {
-            let done = store.settle(site.now).map_err(|error| error.to_string())?;
-            site.write_late(&done);
+            let done = store
+                .settle(context.now)
+                .map_err(|error| error.to_string())?;
+            context.write_late(&done);
             Ok(format!(
                 "{count} made; the state's version is {}",
                 done.version

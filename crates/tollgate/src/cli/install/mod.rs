@@ -9,8 +9,6 @@ mod uninstall;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-
 use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
 use crate::agent::change::{self, Change, Refusal, Wish};
 use crate::agent::command::CommandLine;
@@ -23,10 +21,10 @@ pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
 pub(super) struct Arguments {
     /// Which agents, with commas between; without it, those that are found here
     #[arg(long, value_enum, value_delimiter = ',')]
-    agent: Vec<AgentName>,
+    agent: Vec<Agent>,
     /// For everybody in the project, for you in this project, or for you everywhere
     #[arg(long, value_enum, default_value = "project")]
-    scope: ScopeName,
+    scope: Scope,
     /// Install the guard on git's side (alone, unless `--agent` is said too)
     #[arg(long)]
     git: bool,
@@ -65,47 +63,6 @@ pub(super) struct Consent {
     yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AgentName {
-    #[value(alias = "claude")]
-    ClaudeCode,
-    Codex,
-    #[value(alias = "gemini-cli")]
-    Gemini,
-    #[value(alias = "copilot-cli")]
-    Copilot,
-    Cursor,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ScopeName {
-    Project,
-    Local,
-    User,
-}
-
-impl From<AgentName> for Agent {
-    fn from(name: AgentName) -> Self {
-        match name {
-            AgentName::ClaudeCode => Self::ClaudeCode,
-            AgentName::Codex => Self::Codex,
-            AgentName::Gemini => Self::Gemini,
-            AgentName::Copilot => Self::Copilot,
-            AgentName::Cursor => Self::Cursor,
-        }
-    }
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Project => Self::Project,
-            ScopeName::Local => Self::Local,
-            ScopeName::User => Self::User,
-        }
-    }
-}
-
 /// What a run of the command does, besides writing.
 struct Plan {
     changes: Vec<Change>,
@@ -121,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.git && arguments.agent.is_empty() {
         return git::install(&places, arguments.command.as_deref(), arguments.consent);
     }
-    let scope = Scope::from(arguments.scope);
+    let scope = arguments.scope;
     let plan = plan(arguments, scope, &places)?;
     for remark in &plan.remarks {
         anstream::eprintln!("{DIM}{remark}{DIM:#}");
@@ -181,7 +138,7 @@ fn make(changes: Vec<Change>, places: &Places) -> Made {
 pub(super) fn offer() -> Answer {
     run(&Arguments {
         agent: vec![],
-        scope: ScopeName::Project,
+        scope: Scope::Project,
         strict: false,
         replace_originals: false,
         command: None,
@@ -215,7 +172,7 @@ pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
 fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
     let reading = read::read(places);
     let mut remarks = Vec::new();
-    let named: Vec<Agent> = arguments.agent.iter().copied().map(Agent::from).collect();
+    let named = &arguments.agent;
     let agents = if named.is_empty() {
         found(scope, places, &reading, &mut remarks)?
     } else {

@@ -2,24 +2,18 @@
 
 use std::process::ExitCode;
 
+use super::super::JsonArguments;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
-use super::{Answer, Site};
+use super::{Answer, PlanContext};
 use crate::plan::home::{Found, Plan};
 use crate::plan::phase::Action;
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
 use crate::plan::view::View;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
-    let plan = site.plan()?;
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+    let plan = context.plan()?;
     let view = View::of(&plan);
     let route = match &view.found {
         Found::Read(state) => routing::route(state, view.artifacts(&plan)),

@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use super::super::plain::Plain;
-use super::{Answer, GOOD, Site, Trouble, WARN};
+use super::{Answer, GOOD, PlanContext, Trouble, WARN};
 use crate::plan::home::{Found, Plan, Unwritten};
 use crate::plan::rebuild::{self, Rebuilt};
 use crate::plan::view::View;
 
-pub(super) fn run(site: &Site) -> Answer {
-    if site.env.is_nested() {
+pub(super) fn run(context: &PlanContext) -> Answer {
+    if context.env.is_nested() {
         return Err(Trouble::new("a reviewer repairs nothing"));
     }
-    let plan = site.plan()?;
+    let plan = context.plan()?;
     let view = View::of(&plan);
     match &view.found {
         Found::Read(state) => {
@@ -26,8 +26,8 @@ pub(super) fn run(site: &Site) -> Answer {
         Found::Corrupt(_) | Found::Absent => {}
     }
     let failed = |error: Unwritten| Trouble::new(error.to_string());
-    let rebuilt = match rebuild::from_log(&plan, site.now).map_err(failed)? {
-        Rebuilt::Unknown => rebuild::from_files(&plan, site.now, &view).map_err(failed)?,
+    let rebuilt = match rebuild::from_log(&plan, context.now).map_err(failed)? {
+        Rebuilt::Unknown => rebuild::from_files(&plan, context.now, &view).map_err(failed)?,
         rebuilt @ (Rebuilt::Whole | Rebuilt::Back(_)) => rebuilt,
     };
     match rebuilt {

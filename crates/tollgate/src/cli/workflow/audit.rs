@@ -7,13 +7,12 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::Durability;
-use tollgate_core::state::edit::EditFault;
 use tollgate_core::state::journal::{Decision, Entry};
-use tollgate_core::state::store::{UpdateError, Written};
+use tollgate_core::state::store::Written;
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
 
 use crate::cli::plain::Plain;
-use crate::cli::site::{self, Site};
+use crate::cli::workflow_context::{WorkflowContext, in_the_way, not_updated};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
 
 #[derive(Debug, clap::Args)]
@@ -33,7 +32,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
+    let context = WorkflowContext::here()?;
     let journal = match (&arguments.journal, &arguments.state) {
         (Some(path), _) => {
             let text = read_text(path)?;
@@ -42,13 +41,13 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
                 .collect()
         }
         (None, Some(_)) => Vec::new(),
-        (None, None) => own_lines(&site),
+        (None, None) => own_lines(&context),
     };
     if arguments.repair {
-        return mend(&site, &journal, arguments.json);
+        return mend(&context, &journal, arguments.json);
     }
     let document = match &arguments.state {
-        None => site.document()?,
+        None => context.document()?,
         Some(path) => {
             let text = read_text(path)?;
             let parsed = tollgate_core::state::document::Document::parse(text.as_bytes());
@@ -58,12 +57,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             })?
         }
     };
-    let findings = site.with_rules(|rules| {
+    let findings = context.with_rules(|rules| {
         audit::audit(&Evidence {
             document: &document,
             rules,
             journal: &journal,
-            now: site.now,
+            now: context.now,
         })
     })?;
     print(&[], &findings, arguments.json);
@@ -71,56 +70,53 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 /// What is wrong with a project's state, held against its journal.
-pub(in crate::cli) fn look(site: &Site) -> Result<Vec<Finding>, Trouble> {
-    let document = site.document()?;
-    let journal = own_lines(site);
-    site.with_rules(|rules| {
+pub(in crate::cli) fn look(context: &WorkflowContext) -> Result<Vec<Finding>, Trouble> {
+    let document = context.document()?;
+    let journal = own_lines(context);
+    context.with_rules(|rules| {
         audit::audit(&Evidence {
             document: &document,
             rules,
             journal: &journal,
-            now: site.now,
+            now: context.now,
         })
     })
 }
 
 /// Mends what can be mended of a project's state; how many findings that were.
-pub(in crate::cli) fn repair(site: &Site) -> Result<usize, Trouble> {
-    mended(site, &own_lines(site)).map(|done| done.findings.len())
+pub(in crate::cli) fn repair(context: &WorkflowContext) -> Result<usize, Trouble> {
+    mended(context, &own_lines(context)).map(|done| done.findings.len())
 }
 
 /// The journal's lines about this project's state.
-pub(in crate::cli) fn own_lines(site: &Site) -> Vec<Value> {
-    let id = site.project_id();
-    let mut lines = site.journal().lines();
+pub(in crate::cli) fn own_lines(context: &WorkflowContext) -> Vec<Value> {
+    let id = context.project_id();
+    let mut lines = context.journal().lines();
     lines.retain(|line| line.get("project").and_then(Value::as_str) == id);
     lines
 }
 
-fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
-    let Mended { findings, left } = mended(site, journal)?;
+fn mend(context: &WorkflowContext, journal: &[Value], json: bool) -> Answer {
+    let Mended { findings, left } = mended(context, journal)?;
     print(&findings, &left, json);
     Ok(ExitCode::from(u8::from(!left.is_empty())))
 }
 
-fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
-    site.reconcile();
+fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Trouble> {
+    context.reconcile();
     let mut mended = None;
-    let updated = site.with_rules(|rules| {
-        site.store().update(site.now, |document| {
-            let done = audit::repair(document, rules, journal, site.now)?;
+    let updated = context.with_rules(|rules| {
+        context.store().update(context.now, |document| {
+            let done = audit::repair(document, rules, journal, context.now)
+                .map_err(|fault| in_the_way(&fault))?;
             mended = Some((
                 done,
                 document.u64(&["active_workflow", "current_phase_index"]),
             ));
-            Ok::<_, EditFault>(Durability::Synced)
+            Ok(Durability::Synced)
         })
     })?;
-    let updated = match updated {
-        Ok(updated) => updated,
-        Err(UpdateError::Refused(fault)) => return Err(site::in_the_way(&fault)),
-        Err(UpdateError::Store(error)) => return Err(site::unchanged(&error)),
-    };
+    let updated = updated.map_err(not_updated)?;
     let Some((Mended { findings, left }, index)) = mended else {
         return Err(Trouble::new("the repair was lost"));
     };
@@ -130,9 +126,9 @@ fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
             event: Some("workflow audit --repair"),
             reason: Some(&format!("mended {}", ids.join(", "))),
             index,
-            ..Entry::new(site.now, Decision::Change)
+            ..Entry::new(context.now, Decision::Change)
         };
-        site.write_history(&updated, &entry);
+        context.write_history(&updated, &entry);
     }
     Ok(Mended { findings, left })
 }

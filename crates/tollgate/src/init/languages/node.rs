@@ -1,5 +1,4 @@
-//! JavaScript and TypeScript: the scripts of `package.json` by the project's own package manager,
-//! and the tasks of Deno.
+//! JavaScript and TypeScript: the scripts of `package.json` by the project's own package manager.
 
 use serde_json::Value;
 
@@ -99,13 +98,4 @@ fn manager(directory: &Directory<'_>, manifest: &Value) -> &'static str {
             lock.map(|(_, manager)| *manager)
         })
         .unwrap_or("npm")
-}
-
-pub(super) fn deno(directory: &Directory<'_>) -> Option<Found> {
-    let file = directory.first(&["deno.json", "deno.jsonc"])?;
-    let checks = vec![
-        Check::new(Role::Lint, "deno lint"),
-        Check::new(Role::Test, "deno test"),
-    ];
-    Some(Found::new("Deno", file, checks))
 }

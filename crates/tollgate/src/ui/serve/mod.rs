@@ -4,11 +4,11 @@
 //! async runtime, and the hook shares the executable. It answers only on 127.0.0.1, only to the
 //! random token in the address, and only to requests that name this machine in `Host` (and in
 //! `Origin`, where a browser sends one): a page elsewhere that guesses the port learns nothing.
-//! It is read-only but for the overrides of a person who started it at a terminal ([`Desk`]).
+//! It is read-only but for the overrides of a person who started it at a terminal ([`OverrideForm`]).
 
 mod answer;
-mod desk;
 mod events;
+mod override_form;
 mod request;
 mod token;
 
@@ -21,9 +21,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::page;
-use super::snapshot::{Observer, Snapshot};
+use crate::project_view::{Observer, ProjectView};
 use answer::{Answer, Status};
-pub(crate) use desk::Desk;
+pub(crate) use override_form::OverrideForm;
 use request::Request;
 pub(crate) use token::Token;
 
@@ -48,7 +48,7 @@ struct Shared {
     token: Token,
     port: u16,
     /// Only if a person is there.
-    desk: Option<Desk>,
+    form: Option<OverrideForm>,
     connections: AtomicUsize,
     streams: AtomicUsize,
 }
@@ -72,7 +72,11 @@ impl Drop for Place<'_> {
 
 impl Server {
     /// Takes a port of the loopback interface; any free one for 0.
-    pub(crate) fn open(observer: Observer, port: u16, desk: Option<Desk>) -> io::Result<Self> {
+    pub(crate) fn open(
+        observer: Observer,
+        port: u16,
+        form: Option<OverrideForm>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         let port = listener.local_addr()?.port();
         Ok(Self {
@@ -81,7 +85,7 @@ impl Server {
                 observer: Mutex::new(observer),
                 token: Token::new()?,
                 port,
-                desk,
+                form,
                 connections: AtomicUsize::new(0),
                 streams: AtomicUsize::new(0),
             }),
@@ -163,9 +167,9 @@ impl Shared {
         if !self.is_from_here(request) {
             return Answer::empty(Status::Forbidden).into();
         }
-        match (request.method.as_str(), &self.desk) {
+        match (request.method.as_str(), &self.form) {
             ("GET" | "HEAD", _) => {}
-            ("POST", Some(desk)) => return post(desk, place, request).into(),
+            ("POST", Some(form)) => return post(form, place, request).into(),
             _ => return Answer::empty(Status::MethodNotAllowed).into(),
         }
         match place {
@@ -200,10 +204,10 @@ impl Shared {
         host && origin
     }
 
-    fn look(&self) -> Snapshot {
+    fn look(&self) -> ProjectView {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        Snapshot {
-            can_allow: self.desk.is_some(),
+        ProjectView {
+            can_allow: self.form.is_some(),
             ..observer.look(Timestamp::now())
         }
     }
@@ -211,14 +215,14 @@ impl Shared {
 
 /// What only a page of ours sends: with the origin, which nobody else's page has, and as JSON,
 /// for which a browser asks first on behalf of a page elsewhere.
-fn post(desk: &Desk, place: &str, request: &Request) -> Answer {
+fn post(form: &OverrideForm, place: &str, request: &Request) -> Answer {
     if request.origin.is_none() || request.kind.as_deref() != Some("application/json") {
         return Answer::empty(Status::Forbidden);
     }
     let now = Timestamp::now();
     let done = match place {
-        "allow" => desk.ask(&request.body, now),
-        "allow/word" => desk.confirm(&request.body, now),
+        "allow" => form.ask(&request.body, now),
+        "allow/word" => form.confirm(&request.body, now),
         _ => return Answer::empty(Status::MethodNotAllowed),
     };
     match done {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::{Shape, json, toml};
 
 /// A settings file as it is being edited.
-pub(super) enum Sheet {
-    Json(json::Sheet),
-    Toml(toml::Sheet),
+pub(super) enum SettingsFile {
+    Json(json::JsonFile),
+    Toml(toml::TomlFile),
 }
 
 /// One handler in a list of hooks, whoever it belongs to.
@@ -54,7 +54,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-impl Sheet {
+impl SettingsFile {
     /// Reads the text of a settings file; the name says in which language it is.
     pub(super) fn parse(path: &Path, bytes: &[u8], shape: Shape) -> Result<Self, Flaw> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -70,25 +70,25 @@ impl Sheet {
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            Ok(Self::Toml(toml::Sheet::parse(text)?))
+            Ok(Self::Toml(toml::TomlFile::parse(text)?))
         } else {
-            Ok(Self::Json(json::Sheet::parse(text, shape)?))
+            Ok(Self::Json(json::JsonFile::parse(text, shape)?))
         }
     }
 
     /// Every handler in it. Its place in this list is what the other functions are told.
     pub(super) fn entries(&self) -> Vec<Entry> {
         match self {
-            Self::Json(sheet) => sheet.entries(),
-            Self::Toml(sheet) => sheet.entries(),
+            Self::Json(file) => file.entries(),
+            Self::Toml(file) => file.entries(),
         }
     }
 
     /// Makes members of a handler what they should be; `None` takes one out.
     pub(super) fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]) {
         match self {
-            Self::Json(sheet) => sheet.update(entry, members),
-            Self::Toml(sheet) => sheet.update(entry, members),
+            Self::Json(file) => file.update(entry, members),
+            Self::Toml(file) => file.update(entry, members),
         }
     }
 
@@ -100,31 +100,31 @@ impl Sheet {
         handler: &Map<String, Value>,
     ) -> Result<(), Flaw> {
         match self {
-            Self::Json(sheet) => sheet.add(event, matcher, handler),
-            Self::Toml(sheet) => sheet.add(event, matcher, handler),
+            Self::Json(file) => file.add(event, matcher, handler),
+            Self::Toml(file) => file.add(event, matcher, handler),
         }
     }
 
     /// Takes handlers out, and what is left empty by that around them.
     pub(super) fn remove(&mut self, entries: &[usize]) {
         match self {
-            Self::Json(sheet) => sheet.remove(entries),
-            Self::Toml(sheet) => sheet.remove(entries),
+            Self::Json(file) => file.remove(entries),
+            Self::Toml(file) => file.remove(entries),
         }
     }
 
     /// A member of the whole file.
     pub(super) fn top(&self, key: &str) -> Option<Value> {
         match self {
-            Self::Json(sheet) => sheet.top(key),
-            Self::Toml(sheet) => sheet.top(key),
+            Self::Json(file) => file.top(key),
+            Self::Toml(file) => file.top(key),
         }
     }
 
     /// Adds a member of the whole file, if it has none of that name.
     pub(super) fn ensure(&mut self, key: &str, value: u32) {
         match self {
-            Self::Json(sheet) => sheet.ensure(key, value),
+            Self::Json(file) => file.ensure(key, value),
             // No agent with TOML has such a member.
             Self::Toml(_) => {}
         }
@@ -133,16 +133,16 @@ impl Sheet {
     /// Whether nothing is in it besides these members: neither a value nor a comment.
     pub(super) fn is_bare(&self, besides: &[(&str, u32)]) -> bool {
         match self {
-            Self::Json(sheet) => sheet.is_bare(besides),
-            Self::Toml(sheet) => sheet.is_bare(),
+            Self::Json(file) => file.is_bare(besides),
+            Self::Toml(file) => file.is_bare(),
         }
     }
 
     /// The whole text.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Json(sheet) => sheet.text(),
-            Self::Toml(sheet) => sheet.text(),
+            Self::Json(file) => file.text(),
+            Self::Toml(file) => file.text(),
         }
     }
 }

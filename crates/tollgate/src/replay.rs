@@ -19,7 +19,7 @@ use tollgate_core::verdict::Verdict;
 
 /// One thing that today's rules have to say about a recorded call.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct ReplayFinding {
     /// The line of the transcript, or the number in the journal.
     pub(crate) line: u64,
     pub(crate) session: String,
@@ -94,7 +94,7 @@ impl<'r> Replay<'r> {
     pub(crate) fn transcript(
         &mut self,
         mut input: impl BufRead,
-        mut tell: impl FnMut(Found),
+        mut tell: impl FnMut(ReplayFinding),
     ) -> io::Result<u64> {
         let mut bytes = Vec::new();
         let mut number = 0;
@@ -125,7 +125,7 @@ impl<'r> Replay<'r> {
         Ok(readable)
     }
 
-    fn line(&mut self, number: u64, line: &Value, tell: &mut impl FnMut(Found)) {
+    fn line(&mut self, number: u64, line: &Value, tell: &mut impl FnMut(ReplayFinding)) {
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         let session = text("sessionId").unwrap_or_default();
         let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
@@ -213,7 +213,11 @@ impl<'r> Replay<'r> {
     }
 
     /// Decides an event that the journal kept.
-    pub(crate) fn kept(&mut self, entry: &crate::journal::Entry, mut tell: impl FnMut(Found)) {
+    pub(crate) fn kept(
+        &mut self,
+        entry: &crate::journal::Entry,
+        mut tell: impl FnMut(ReplayFinding),
+    ) {
         let Some(input) = entry.value.get("input") else {
             return;
         };
@@ -257,7 +261,7 @@ impl<'r> Replay<'r> {
         wire: Option<Wire>,
         cwd: Option<PathBuf>,
         about: &About<'_>,
-        tell: &mut impl FnMut(Found),
+        tell: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
             wire,
@@ -304,7 +308,7 @@ impl<'r> Replay<'r> {
         count.warned += u64::from(!blocked);
         count.unseen += u64::from(!seen);
         for (guard, blocks, finding) in found {
-            tell(Found {
+            tell(ReplayFinding {
                 line: about.line,
                 session: about.session.to_owned(),
                 call: about.call.to_owned(),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tollgate_core::fs::{self, Durability};
 
-use super::backup::{Backup, Record, absent};
+use super::backup::{Backup, BackupRecord, absent};
 use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::{REGISTRATIONS, Registration};
 use super::settings_file::{Entry, Flaw, SettingsFile};
@@ -89,7 +89,7 @@ impl Refusal {
         Self::new(
             file,
             flaw.to_string(),
-            "mend it at that place; nothing was changed",
+            "correct it at that place; nothing was changed",
         )
     }
 
@@ -365,7 +365,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
             let after = change.after.clone().unwrap_or_default();
             let known = backup.load(file);
             let missing = missing(target);
-            let record = Record {
+            let record = BackupRecord {
                 before: restores.clone(),
                 after,
                 directories: match known {
@@ -434,7 +434,7 @@ fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refu
         if scope == Scope::User && places.home.is_none() {
             return Refusal::new(
                 &places.root,
-                format!("where {agent} keeps your own settings cannot be told: HOME is not set"),
+                format!("where {agent} keeps your own settings is not known: HOME is not set"),
                 "set HOME, or use another `--scope`",
             );
         }
@@ -461,7 +461,7 @@ fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
             Refusal::new(
                 file,
                 format!("it is a link that leads nowhere: {error}"),
-                "mend or remove the link",
+                "correct or remove the link",
             )
         })?
     } else {

@@ -22,11 +22,11 @@ pub(super) struct JsonFile {
     marked: bool,
     shape: Shape,
     /// The handlers as they were found, in the order of the file.
-    places: Vec<Place>,
+    places: Vec<HandlerPlace>,
 }
 
 /// Where a handler is.
-struct Place {
+struct HandlerPlace {
     event: String,
     matcher: Option<String>,
     handler: CstObject,
@@ -66,7 +66,7 @@ impl JsonFile {
 
     /// Looks for handlers in every member called `hooks`: in a file with two of them the agent
     /// reads the last, and an uninstall must leave nothing in either.
-    fn find(&self) -> Vec<Place> {
+    fn find(&self) -> Vec<HandlerPlace> {
         let mut places = Vec::new();
         let Some(top) = self.root.object_value() else {
             return places;
@@ -86,7 +86,7 @@ impl JsonFile {
                 };
                 for object in objects(&list) {
                     let matcher = text_in(&object, "matcher");
-                    let place = |handler: CstObject| Place {
+                    let place = |handler: CstObject| HandlerPlace {
                         event: event.clone(),
                         matcher: matcher.clone(),
                         handler,
@@ -107,7 +107,7 @@ impl JsonFile {
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {
-        let entry = |place: &Place| Entry {
+        let entry = |place: &HandlerPlace| Entry {
             event: place.event.clone(),
             matcher: place.matcher.clone(),
             handler: match place.handler.to_serde_value() {

@@ -23,12 +23,12 @@ pub(super) struct TomlFile {
     marked: bool,
     /// All its lines end with CRLF.
     crlf: bool,
-    places: Vec<Place>,
+    places: Vec<HandlerPlace>,
 }
 
 /// Where a handler is: event, group, place in the group.
 #[derive(Clone, Debug)]
-struct Place(String, usize, usize);
+struct HandlerPlace(String, usize, usize);
 
 /// Whether a configuration file registers any hook.
 pub(super) fn holds_hooks(path: &Path) -> bool {
@@ -74,7 +74,7 @@ impl TomlFile {
         self.document.get("hooks")?.as_table_like()
     }
 
-    fn find(&self) -> Vec<Place> {
+    fn find(&self) -> Vec<HandlerPlace> {
         let mut places = Vec::new();
         for (event, groups) in self.events().into_iter().flat_map(|events| events.iter()) {
             for (group, table) in groups
@@ -85,20 +85,20 @@ impl TomlFile {
             {
                 let handlers = table.get("hooks").and_then(Item::as_array_of_tables);
                 let count = handlers.map_or(0, ArrayOfTables::len);
-                places.extend((0..count).map(|n| Place(event.to_owned(), group, n)));
+                places.extend((0..count).map(|n| HandlerPlace(event.to_owned(), group, n)));
             }
         }
         places
     }
 
-    fn group(&self, place: &Place) -> Option<&Table> {
+    fn group(&self, place: &HandlerPlace) -> Option<&Table> {
         self.events()?
             .get(&place.0)?
             .as_array_of_tables()?
             .get(place.1)
     }
 
-    fn handler_mut(&mut self, place: &Place) -> Option<&mut Table> {
+    fn handler_mut(&mut self, place: &HandlerPlace) -> Option<&mut Table> {
         self.document
             .get_mut("hooks")?
             .as_table_like_mut()?
@@ -111,7 +111,7 @@ impl TomlFile {
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {
-        let entry = |place: &Place| {
+        let entry = |place: &HandlerPlace| {
             let group = self.group(place);
             let handler = group
                 .and_then(|group| group.get("hooks")?.as_array_of_tables()?.get(place.2))
@@ -193,7 +193,7 @@ impl TomlFile {
     }
 
     pub(super) fn remove(&mut self, entries: &[usize]) {
-        let mut gone: Vec<Place> = entries
+        let mut gone: Vec<HandlerPlace> = entries
             .iter()
             .filter_map(|entry| self.places.get(*entry).cloned())
             .collect();
@@ -204,7 +204,7 @@ impl TomlFile {
         }
     }
 
-    fn remove_one(&mut self, place: &Place) -> Option<()> {
+    fn remove_one(&mut self, place: &HandlerPlace) -> Option<()> {
         let hooks = self.document.get_mut("hooks")?;
         let events = hooks.as_table_like_mut()?;
         let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;

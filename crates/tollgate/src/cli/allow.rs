@@ -85,12 +85,12 @@ impl Here {
             (Some(text), _) => (Extent::Always, duration(text)?),
             (None, true) => (Extent::Once, ONCE_WITHIN),
             (None, false) => {
-                return Err(Trouble::new("how long is not said").hint("add --once or --for 30m"));
+                return Err(Trouble::new("missing --once or --for").hint("add --once or --for 30m"));
             }
         };
         let reason = arguments.reason.as_deref().map(str::trim);
         let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
-            return Err(Trouble::new("why is not said")
+            return Err(Trouble::new("missing --reason")
                 .hint("add --reason \"…\"; whoever reads the journal wants to know"));
         };
         let until = self

@@ -351,7 +351,9 @@ fn print(explained: &Explained) {
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
     } else if !judged.faults.is_empty() {
-        anstream::println!("\n{WARN}Nothing stops it{WARN:#}, but not everything could be told.");
+        anstream::println!(
+            "\n{WARN}Nothing stops it{WARN:#}, but not everything could be decided."
+        );
     } else if judged.is_stop {
         anstream::println!("\nNo guard stops it.");
     } else {

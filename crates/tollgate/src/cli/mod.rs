@@ -39,8 +39,8 @@ use tollgate_core::workflow::transition::{Kind, Refusal};
 use crate::plain::{self, PlainLines};
 use crate::project_view::Observer;
 
-/// Holds coding agents to a process: phases in order, commits on the right branch, state that
-/// was not made up.
+/// Holds coding agents to a process: phases in order, commits on the right branch,
+/// tamper-evident state.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, arg_required_else_help = true)]
 struct Arguments {
@@ -56,7 +56,7 @@ enum Command {
     Demo(demo::Arguments),
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
-    /// Show on one screen where everything stands: workflow, gates, plan, decisions, what is wrong
+    /// Show the project on one screen: workflow, gates, plan, decisions, what is wrong
     Status(JsonArguments),
     /// Print one short line for an agent's status line
     Statusline,
@@ -66,7 +66,7 @@ enum Command {
     Log(log::Arguments),
     /// Decide a recorded session by today's rules: what would have been blocked or warned about
     Replay(replay::Arguments),
-    /// Look at the changes of the workflow's state, and take one back
+    /// Show the changes of the workflow's state, or undo the last
     #[command(subcommand)]
     State(state::Command),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
@@ -86,7 +86,7 @@ enum Command {
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
-    /// Look whether everything works here, from the agents' settings to the state, and mend it
+    /// Check the setup, from the agents' settings to the state; `--fix` repairs it
     Doctor(doctor::Arguments),
     /// Register Tollgate with the agents used here, after showing what would change
     Install(install::Arguments),
@@ -95,10 +95,10 @@ enum Command {
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
-    /// Make the steps of a workflow's phases
+    /// Begin, complete, skip or redo a phase
     #[command(subcommand)]
     Phase(phase::Command),
-    /// Look at the commands that a project would run when an agent stops, and trust them
+    /// Show the commands that a project would run when an agent stops, and trust them
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,

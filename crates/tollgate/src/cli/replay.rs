@@ -12,7 +12,7 @@ use tollgate_core::project::Layout;
 use super::plain::{Plain, count};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal;
-use crate::replay::{Found, Replay, Total, seen};
+use crate::replay::{Replay, ReplayFinding, Total, seen};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let mut replay = Replay::new(&layout, &env, Timestamp::now(), seen(&local));
     let mut all: Vec<Value> = Vec::new();
     let mut blocked = false;
-    let mut tell = |source: &str, found: Found| {
+    let mut tell = |source: &str, found: ReplayFinding| {
         blocked |= found.blocks;
         if arguments.json {
             all.push(as_json(source, &found));
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::from(u8::from(blocked && arguments.exit_code)))
 }
 
-fn print(source: &str, found: &Found) {
+fn print(source: &str, found: &ReplayFinding) {
     let (style, word) = if found.blocks {
         (ERROR, "block")
     } else {
@@ -120,7 +120,7 @@ fn summary(total: &Total) {
     }
 }
 
-fn as_json(source: &str, found: &Found) -> Value {
+fn as_json(source: &str, found: &ReplayFinding) -> Value {
     json!({
         "source": source, "line": found.line, "session": found.session, "call": found.call, "event": found.event,
         "tool": found.tool, "agent": found.agent, "verdict": if found.blocks { "block" } else { "warn" },

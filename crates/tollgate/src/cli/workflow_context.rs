@@ -62,7 +62,7 @@ impl WorkflowContext {
         let sources = Sources::new(layout, env, None, now);
         let project = sources.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
-                .hint("mend monorepo.json, or name the project in ISDLC_PROJECT")
+                .hint("correct monorepo.json, or name the project in ISDLC_PROJECT")
         })?;
         let project = project.cloned();
         let layout = sources.layout().clone();
@@ -123,7 +123,7 @@ impl WorkflowContext {
         let manifest = match &self.manifest {
             Some(text) => Manifest::parse(text).map_err(|error| {
                 Trouble::new(format!("skills-manifest.json cannot be read: {error}"))
-                    .hint("mend it, or remove it")
+                    .hint("correct it, or remove it")
             })?,
             None => Manifest::built_in(),
         };
@@ -349,7 +349,7 @@ pub(super) fn config(
 
 fn corrupt(path: &Path, flaw: &tollgate_core::state::document::Flaw) -> Trouble {
     Trouble::new(format!("{}: {flaw}", path.display()))
-        .hint("restore it from version control, or mend it by hand at that place")
+        .hint("restore it from version control, or correct it at that place")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
@@ -371,7 +371,7 @@ pub(super) fn unchanged(error: &StoreError) -> Trouble {
         StoreError::Busy { .. } | StoreError::Contended { .. } => "try again in a moment",
         StoreError::Absent { .. } => "start a workflow: `tollgate workflow start …`",
         StoreError::Corrupt { .. } => {
-            "restore it from version control, or mend it by hand at that place"
+            "restore it from version control, or correct it at that place"
         }
         StoreError::Unreadable { .. } => "it must be a regular file that you may read",
         StoreError::TooLarge { .. } => "finish the workflow: that prunes its history",

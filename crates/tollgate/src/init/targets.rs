@@ -1,7 +1,7 @@
 //! Makefile, justfile and Taskfile: what the project itself calls testing and linting.
 
 use super::directory::Directory;
-use super::languages::{Check, Found, Role};
+use super::languages::{Check, Role, Toolchain};
 
 /// What a target of this name is for.
 const ROLES: &[(Role, &[&str])] = &[
@@ -28,7 +28,7 @@ const RUNNERS: &[Runner] = &[
 ];
 
 /// The project's own runner of tasks, if it has one with a target that we know.
-pub(super) fn find(directory: &Directory<'_>) -> Option<Found> {
+pub(super) fn find(directory: &Directory<'_>) -> Option<Toolchain> {
     RUNNERS.iter().find_map(|(names, program, read)| {
         let file = directory.first(names)?;
         let targets = read(&directory.text(file)?);
@@ -41,7 +41,7 @@ pub(super) fn find(directory: &Directory<'_>) -> Option<Found> {
                 Some(Check::new(*role, format!("{program} {name}")))
             })
             .collect();
-        (!checks.is_empty()).then(|| Found::new(*program, file, checks))
+        (!checks.is_empty()).then(|| Toolchain::new(*program, file, checks))
     })
 }
 

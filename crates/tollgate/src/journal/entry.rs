@@ -7,7 +7,7 @@ use tollgate_core::state::chain::Link;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp;
 
-use super::{Line, Place};
+use super::{Line, LinePlace};
 use crate::plan::reviewer::Verdict;
 
 /// What was decided, and about what.
@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub(crate) id: Option<u64>,
     /// Where it is.
     #[serde(skip)]
-    pub(crate) place: Place,
+    pub(crate) place: LinePlace,
     #[serde(rename = "at", serialize_with = "moment")]
     pub(crate) ts: Option<Timestamp>,
     #[serde(serialize_with = "word")]

@@ -165,7 +165,7 @@ pub(super) fn read(
         Err(error @ ConfigError::Wrong(_)) => {
             troubles.push(Trouble {
                 what: format!("the gates' configuration is wrong: {error}"),
-                next: "mend it; `tollgate validate` checks it".to_owned(),
+                next: "correct it; `tollgate validate` checks it".to_owned(),
             });
             let gates = Gates {
                 configured: Configured::Wrong,

@@ -7,7 +7,7 @@ use tollgate_core::project::Layout;
 
 use super::Trouble;
 use crate::plan::choice;
-use crate::plan::home::Found;
+use crate::plan::home::StateFile;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
 use crate::plan::view::View;
@@ -70,9 +70,9 @@ pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan
         next: next.to_owned(),
     };
     let unread = match &view.found {
-        Found::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
-        Found::Unusable(why) => Some((why, "correct it; `tollgate plan validate` checks it")),
-        Found::Absent | Found::Read(_) => None,
+        StateFile::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
+        StateFile::Unusable(why) => Some((why, "correct it; `tollgate plan validate` checks it")),
+        StateFile::Absent | StateFile::Read(_) => None,
     };
     if let Some((why, next)) = unread {
         troubles.push(about(why, next));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::cursor::Cursors;
-use super::http::{Answer, Collector};
+use super::http::{Collector, Response};
 use super::{metrics, span};
 use crate::journal::{Entry, entries};
 
@@ -119,7 +119,7 @@ impl Sender<'_> {
     }
 
     /// Sends one request, again and again while there is hope.
-    fn deliver(&self, signal: Signal, body: &[u8]) -> Result<Answer, String> {
+    fn deliver(&self, signal: Signal, body: &[u8]) -> Result<Response, String> {
         let mut pause = self.pause;
         let mut why = String::new();
         for attempt in 1..=TRIES {
@@ -149,7 +149,7 @@ impl Sender<'_> {
 
 impl Report {
     /// A partial success is final: what was refused is not sent again.
-    fn take(&mut self, signal: Signal, answer: &Answer) {
+    fn take(&mut self, signal: Signal, answer: &Response) {
         let Ok(value) = serde_json::from_slice::<Value>(&answer.body) else {
             return;
         };

@@ -134,7 +134,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             findings.push(Finding::new(
                 "workflow-config",
                 trouble.what,
-                "mend the file that is named; guards that need it are off until then",
+                "correct the file that is named; guards that need it are off until then",
             ));
             return;
         }
@@ -161,7 +161,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",
                 format!("{shown} is no JSON object: {error}"),
-                "the next event of an agent puts the last good version back; without one, mend it by hand or restore it with git",
+                "the next event of an agent puts the last good version back; without one, correct it or restore it with git",
             )),
         },
         Err(fault) => findings.push(Finding::new(
@@ -186,7 +186,7 @@ fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_
             first.place,
             first.what
         );
-        let next = "`tollgate workflow audit` says all, `--repair` mends what it can";
+        let next = "`tollgate workflow audit` says all, `--repair` repairs what it can";
         let finding = Finding::new("state-rules", what, next);
         let repairable = found.iter().any(|one| one.repair.is_some());
         findings.push(if repairable {
@@ -247,7 +247,7 @@ fn asides<'p>(
                 "{} broken version(s) of the state lie aside: {first}",
                 files.len()
             ),
-            "look whether something in them is missed, then remove them",
+            "check that nothing in them is needed, then remove them",
         ));
     }
 }
@@ -396,7 +396,7 @@ fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<
         findings.push(Finding::new(
             "journal-faults",
             format!("{code}, {count} time(s) in the last day: {last}"),
-            "mend what it names; it is reported for a day",
+            "correct what it names; it is reported for a day",
         ));
     }
 }

@@ -242,7 +242,7 @@ fn found(
     }
     if agents.is_empty() {
         let names: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        let mut lines = vec!["no agent was found that could be told".to_owned()];
+        let mut lines = vec!["no agent was found to register with".to_owned()];
         lines.append(remarks);
         return Err(Trouble::new(lines.join("\n  "))
             .hint(format!("name it: `--agent {}`", names.join(" | "))));

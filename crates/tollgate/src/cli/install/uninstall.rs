@@ -40,7 +40,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     }
     if arguments.scope == Some(Scope::User) && places.home.is_none() {
         return Err(
-            Trouble::new("where your own settings are cannot be told: HOME is not set")
+            Trouble::new("where your own settings are is not known: HOME is not set")
                 .hint("set HOME and run it again"),
         );
     }
@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
         failed = made.failed;
         for change in &made.done {
             anstream::println!(
-                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer told {DIM}({}){DIM:#}",
+                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",
                 change.agent,
                 places.shown(&change.file)
             );

@@ -21,7 +21,7 @@ use tollgate_core::project::Layout;
 
 use super::{Answer, GOOD, JsonArguments, Trouble, WARN};
 use crate::plan::choice;
-use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::phase::{ACTIONS, Action, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{Change, Refusal};
@@ -46,7 +46,7 @@ enum Command {
     Done(act::Arguments),
     /// Change a setting of the plan
     Set(adjust::Set),
-    /// Leave the review loop: nothing comes next by itself
+    /// Leave the review loop
     Release,
     /// Show where the plan is: its rounds, verdicts, models and costs, and what remains
     Status(JsonArguments),
@@ -128,14 +128,14 @@ impl PlanContext {
         let plan = self.plan()?;
         let view = View::of(&plan);
         let state = match &view.found {
-            Found::Read(state) => state.clone(),
-            Found::Absent => {
+            StateFile::Read(state) => state.clone(),
+            StateFile::Absent => {
                 return Err(
                     Trouble::new(format!("plan '{}' has no state.json", plan.id()))
                         .hint(format!("`tollgate plan new {}` gives it one", plan.id())),
                 );
             }
-            Found::Corrupt(why) => {
+            StateFile::Corrupt(why) => {
                 return Err(
                     Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
                         "`tollgate plan repair` sets it aside and brings the last good one back, or restore it with git (`git checkout -- {}/state.json`)",
@@ -143,7 +143,7 @@ impl PlanContext {
                     )),
                 );
             }
-            Found::Unusable(why) => return Err(repair::not_ours(&plan, why)),
+            StateFile::Unusable(why) => return Err(repair::not_ours(&plan, why)),
         };
         for problem in &state.problems {
             anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tollgate_core::project::Layout;
 
 use super::{Answer, GOOD, PlanContext, Trouble};
-use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::transition;
 
 #[derive(Debug, clap::Args)]
@@ -30,9 +30,9 @@ pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Answer
     };
     let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("no name of a plan"))?;
     std::fs::create_dir_all(plan.dir()).map_err(|error| Trouble::about(plan.dir(), &error))?;
-    if let Found::Corrupt(why) | Found::Unusable(why) = plan.state() {
+    if let StateFile::Corrupt(why) | StateFile::Unusable(why) = plan.state() {
         return Err(Trouble::new(format!("plan '{id}': {why}"))
-            .hint(format!("`tollgate plan repair --plan {id}` mends it")));
+            .hint(format!("`tollgate plan repair --plan {id}` repairs it")));
     }
     match plan.create(context.now, &transition::first(None)) {
         Ok(()) => {

@@ -6,7 +6,7 @@ use super::super::JsonArguments;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
 use super::{Answer, PlanContext};
-use crate::plan::home::{Found, Plan};
+use crate::plan::home::{Plan, StateFile};
 use crate::plan::phase::Action;
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
@@ -16,16 +16,16 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
     let plan = context.plan()?;
     let view = View::of(&plan);
     let route = match &view.found {
-        Found::Read(state) => routing::route(state, view.artifacts(&plan)),
-        Found::Absent => Route {
+        StateFile::Read(state) => routing::route(state, view.artifacts(&plan)),
+        StateFile::Absent => Route {
             to: To::Ask,
             why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
         },
-        Found::Unusable(why) => Route {
+        StateFile::Unusable(why) => Route {
             to: To::Ask,
             why: format!("{why}: {}; then ask the person where the plan is", out_of_the_way(&plan)),
         },
-        Found::Corrupt(why) => Route {
+        StateFile::Corrupt(why) => Route {
             to: To::Ask,
             why: format!("{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"),
         },

@@ -7,7 +7,7 @@ use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
 use super::{Answer, PlanContext, WARN};
-use crate::plan::home::{Found, Plan};
+use crate::plan::home::{Plan, StateFile};
 use crate::plan::log;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
@@ -29,10 +29,10 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
 fn print(plan: &Plan, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     match &view.found {
-        Found::Read(state) => print_state(plan, state),
-        Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
-        Found::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
-        Found::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
+        StateFile::Read(state) => print_state(plan, state),
+        StateFile::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
+        StateFile::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
+        StateFile::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
     if let Some(stop) = log::last_stop(plan) {

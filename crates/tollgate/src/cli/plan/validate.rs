@@ -6,7 +6,7 @@ use super::super::ERROR;
 use super::super::JsonArguments;
 use super::super::plain::Plain;
 use super::{Answer, GOOD, PlanContext, WARN};
-use crate::plan::home::Found;
+use crate::plan::home::StateFile;
 use crate::plan::view::View;
 
 pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
@@ -14,9 +14,9 @@ pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
     let view = View::of(&plan);
     let mut notes = view.report.notes.clone();
     match &view.found {
-        Found::Read(state) => notes.extend(state.problems.iter().cloned()),
-        Found::Corrupt(why) | Found::Unusable(why) => notes.push(why.clone()),
-        Found::Absent => {}
+        StateFile::Read(state) => notes.extend(state.problems.iter().cloned()),
+        StateFile::Corrupt(why) | StateFile::Unusable(why) => notes.push(why.clone()),
+        StateFile::Absent => {}
     }
     let errors = &view.report.errors;
     if arguments.json {

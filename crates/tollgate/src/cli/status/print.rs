@@ -98,7 +98,7 @@ fn print_workflow(running: &Running) {
     let (done, phases) = (running.completed(), running.phases.len());
     let bar = "■".repeat(done) + &"□".repeat(phases.saturating_sub(done));
     let doing = match &running.due {
-        None => "where it is cannot be told".to_owned(),
+        None => "where it is, is not known".to_owned(),
         Some(due) => {
             let minutes = due.minutes.map(|minutes| format!(" for {minutes} min"));
             let minutes = minutes.filter(|_| matches!(due.doing, "running" | "redoing"));

@@ -23,7 +23,7 @@ pub(in crate::cli) struct Arguments {
     /// A journal to hold it against
     #[arg(long, value_name = "FILE", conflicts_with = "repair")]
     journal: Option<PathBuf>,
-    /// Mend what can be mended; nothing is thrown away (see `set_aside` in the state)
+    /// Repair what can be repaired; nothing is thrown away (see `set_aside` in the state)
     #[arg(long)]
     repair: bool,
     /// Print JSON
@@ -124,7 +124,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Troubl
         let ids: Vec<&str> = findings.iter().map(|finding| finding.id).collect();
         let entry = Entry {
             event: Some("workflow audit --repair"),
-            reason: Some(&format!("mended {}", ids.join(", "))),
+            reason: Some(&format!("repaired {}", ids.join(", "))),
             index,
             ..Entry::new(context.now, Decision::Change)
         };
@@ -149,7 +149,7 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
         return;
     }
     for finding in mended {
-        show(finding, "mended");
+        show(finding, "repaired");
     }
     for finding in findings {
         show(finding, "repair");
@@ -160,9 +160,9 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
         .count();
     match (findings.len(), mended.len()) {
         (0, 0) => anstream::println!("{GOOD}clean{GOOD:#}: every rule of the handshake holds"),
-        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} mended"),
+        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} repaired"),
         (n, _) if repairable > 0 => anstream::println!(
-            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} mends {repairable} of them"
+            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} repairs {repairable} of them"
         ),
         (n, _) => anstream::println!("{n} finding(s) that a person has to look at"),
     }

@@ -12,7 +12,7 @@ use super::directory::Directory;
 
 /// A language, or a runner of tasks, in one directory.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Toolchain {
     /// What it is, for people: `TypeScript with pnpm`.
     pub(crate) name: String,
     /// The file that told.
@@ -66,7 +66,7 @@ impl Check {
     }
 }
 
-impl Found {
+impl Toolchain {
     pub(super) fn new(
         name: impl Into<String>,
         file: impl Into<String>,
@@ -85,7 +85,7 @@ impl Found {
 const ROWS_BEFORE: usize = 2;
 
 /// The languages of one directory.
-pub(super) fn find(directory: &Directory<'_>) -> Vec<Found> {
+pub(super) fn find(directory: &Directory<'_>) -> Vec<Toolchain> {
     let (native, others) = table::LANGUAGES.split_at(ROWS_BEFORE);
     let found = native.iter().map(|language| language.find(directory));
     found

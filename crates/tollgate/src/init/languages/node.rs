@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::directory::Directory;
-use super::{Check, Found, Role};
+use super::{Check, Role, Toolchain};
 
 /// Names of scripts, by what they are for; the first that exists counts.
 const SCRIPTS: &[(Role, &[&str])] = &[
@@ -33,7 +33,7 @@ const SCRIPTS: &[(Role, &[&str])] = &[
     (Role::Test, &["test"]),
 ];
 
-pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
+pub(super) fn node(directory: &Directory<'_>) -> Option<Toolchain> {
     let text = directory.text("package.json")?;
     let manifest = directory.json("package.json");
     let flaw = match manifest {
@@ -69,7 +69,7 @@ pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
         "JavaScript"
     };
     let name = format!("{language} with {manager}{flaw}");
-    Some(Found::new(name, "package.json", checks))
+    Some(Toolchain::new(name, "package.json", checks))
 }
 
 /// The script that `npm init` writes does nothing but fail.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::directory::Directory;
-use super::{Check, Found, Role};
+use super::{Check, Role, Toolchain};
 
 /// A language: its name, the files that show it, and its checks. Of a role the first check counts
 /// whose sign is there; a build counts where nothing is tested.
@@ -191,7 +191,7 @@ pub(super) const LANGUAGES: &[Language] = &[
 
 impl Language {
     /// The language and its checks, if it is in a directory.
-    pub(super) fn find(&self, directory: &Directory<'_>) -> Option<Found> {
+    pub(super) fn find(&self, directory: &Directory<'_>) -> Option<Toolchain> {
         let file = self
             .files
             .iter()
@@ -221,7 +221,7 @@ impl Language {
             "Dart" if is_flutter => "Flutter",
             name => name,
         };
-        Some(Found::new(name, file, checks))
+        Some(Toolchain::new(name, file, checks))
     }
 }
 

@@ -132,10 +132,10 @@ fn latency(past: &Past) -> Markup {
 }
 
 fn cost(past: &Past) -> Markup {
-    let title = "Cost of reviews, all told";
+    let title = "Cost of all reviews";
     let points = &past.cost.points;
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return without(title, "No reviewer told what it cost yet.");
+        return without(title, "No reviewer has said what it cost yet.");
     };
     let top = last.value.max(f64::MIN_POSITIVE);
     let step = WIDTH / real(points.len());

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::answer::{HEADERS, Status};
+use super::response::{HEADERS, Status};
 use crate::project_view::Observer;
 
 /// How often the files are looked at: two people's blinks, and a few system calls.

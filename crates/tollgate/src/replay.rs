@@ -9,6 +9,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
@@ -18,7 +19,7 @@ use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::verdict::Verdict;
 
 /// One thing that today's rules have to say about a recorded call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct ReplayFinding {
     /// The line of the transcript, or the number in the journal.
     pub(crate) line: u64,
@@ -27,7 +28,8 @@ pub(crate) struct ReplayFinding {
     pub(crate) event: String,
     pub(crate) tool: String,
     pub(crate) agent: String,
-    pub(crate) blocks: bool,
+    /// `block` or `warn`.
+    pub(crate) verdict: &'static str,
     pub(crate) guard: &'static str,
     pub(crate) code: &'static str,
     pub(crate) reason: String,
@@ -36,7 +38,7 @@ pub(crate) struct ReplayFinding {
 }
 
 /// How many calls of one tool by one agent, and what came of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Count {
     pub(crate) calls: u64,
     pub(crate) blocked: u64,
@@ -315,7 +317,7 @@ impl<'r> Replay<'r> {
                 event: event.name.to_string(),
                 tool: about.tool.to_owned(),
                 agent: about.agent.to_owned(),
-                blocks,
+                verdict: if blocks { "block" } else { "warn" },
                 guard,
                 code: finding.code,
                 reason: finding.reason,

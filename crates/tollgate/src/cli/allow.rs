@@ -52,9 +52,7 @@ struct Here {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let env = crate::hook::environment();
-    let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
-        Trouble::new("there is no project here").hint("go to a directory of the project")
-    })?;
+    let layout = super::layout_here()?;
     let here = Here {
         env,
         layout,

@@ -51,8 +51,7 @@ struct Explained {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
-    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let layout = super::layout_here()?;
     let explained = if let Some(file) = &arguments.file {
         given(&layout, file)?
     } else {

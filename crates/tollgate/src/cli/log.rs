@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde_json::{Value, json};
-use tollgate_core::project::Layout;
 use tollgate_core::state::chain::Hash;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp;
@@ -78,8 +77,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
-    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let layout = super::layout_here()?;
     let local = layout.local();
     if arguments.verify {
         let done = journal::verify(&local, arguments.head);

@@ -36,7 +36,7 @@ use clap::{Parser, Subcommand};
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::transition::{Kind, Refusal};
 
-use crate::plain::{self, PlainLines};
+use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, PlainLines, WARN};
 use crate::project_view::Observer;
 
 /// Holds coding agents to a process: phases in order, commits on the right branch,
@@ -256,13 +256,6 @@ fn obey(command: Command) -> Answer {
         Command::TryReview(arguments) => try_review::run(&arguments),
     }
 }
-
-const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
-const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default().bold();
-const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
-const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
-const DIM: anstyle::Style = anstyle::Style::new().dimmed();
-const BOLD: anstyle::Style = anstyle::Style::new().bold();
 
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {

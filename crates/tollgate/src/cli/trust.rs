@@ -112,9 +112,7 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
 impl Here {
     fn look() -> Result<Self, Trouble> {
         let env = crate::hook::environment();
-        let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
-            Trouble::new("there is no project here").hint("go to a directory of the project")
-        })?;
+        let layout = super::layout_here()?;
         let gates = match Config::load(&layout, &env) {
             Ok(config) => Some(config),
             Err(ConfigError::Missing(_)) => None,

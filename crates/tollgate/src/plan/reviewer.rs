@@ -4,9 +4,7 @@
 //! would ask for a review of the review. Its answer is one JSON object on standard output; the
 //! review itself is the file it writes. This is the one place to change for other reviewers.
 
-use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -287,17 +285,9 @@ fn spoken(text: &str) -> Option<Verdict> {
     word.filter(|_| is_all).map(Verdict::of)
 }
 
-/// The program on `PATH`. Relative entries are skipped: the project is not to choose it.
+/// The program on `PATH`.
 pub(crate) fn find_program(env: &Env) -> Option<PathBuf> {
-    let path: &OsStr = env.path.as_deref()?;
-    std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(PROGRAM))
-        .find(|program| {
-            program
-                .metadata()
-                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
+    crate::review::cli::find(PROGRAM, env.path.as_deref()?)
 }
 
 /// Where the reviewer finds its texts: in the plugin, or in files that are made here.

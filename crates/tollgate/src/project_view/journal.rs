@@ -47,6 +47,20 @@ pub(crate) struct Counts {
     pub(crate) review: u64,
 }
 
+impl Counts {
+    pub(crate) fn add(&mut self, verdict: Decision) {
+        let count = match verdict {
+            Decision::Block => &mut self.block,
+            Decision::Warn => &mut self.warn,
+            Decision::Fault => &mut self.fault,
+            Decision::Change | Decision::Record => &mut self.change,
+            Decision::Gate => &mut self.gate,
+            Decision::Review => &mut self.review,
+        };
+        *count += 1;
+    }
+}
+
 /// What happened in one stretch of time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Column {
@@ -116,15 +130,7 @@ impl Gatherer {
 
     pub(super) fn add(&mut self, entry: &Entry) {
         self.total += 1;
-        let count = match entry.verdict {
-            Decision::Block => &mut self.counts.block,
-            Decision::Warn => &mut self.counts.warn,
-            Decision::Fault => &mut self.counts.fault,
-            Decision::Change | Decision::Record => &mut self.counts.change,
-            Decision::Gate => &mut self.counts.gate,
-            Decision::Review => &mut self.counts.review,
-        };
-        *count += 1;
+        self.counts.add(entry.verdict);
         match entry.verdict {
             Decision::Block | Decision::Warn | Decision::Fault => {
                 if let Some(ts) = entry.ts {

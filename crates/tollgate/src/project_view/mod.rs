@@ -24,7 +24,7 @@ use crate::overrides::{Allowed, Overrides};
 
 pub(crate) use gates::Evidenced;
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
-pub(crate) use journal::{Past, Point};
+pub(crate) use journal::{Counts, Past, Point};
 pub(crate) use plan::Plan;
 pub(crate) use workflow::{Position, Running, Workflow};
 

@@ -52,23 +52,14 @@ impl Signal {
     pub(crate) const ALL: [Self; 2] = [Self::Traces, Self::Metrics];
 
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Traces => "traces",
-            Self::Metrics => "metrics",
-        }
+        self.names().0
     }
 
-    fn path(self) -> &'static str {
+    /// Its name, its path below the endpoint, and where a collector says how many it refused.
+    fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Traces => "/v1/traces",
-            Self::Metrics => "/v1/metrics",
-        }
-    }
-
-    fn rejected(self) -> &'static str {
-        match self {
-            Self::Traces => "rejectedSpans",
-            Self::Metrics => "rejectedDataPoints",
+            Self::Traces => ("traces", "/v1/traces", "rejectedSpans"),
+            Self::Metrics => ("metrics", "/v1/metrics", "rejectedDataPoints"),
         }
     }
 
@@ -124,7 +115,7 @@ impl Sender<'_> {
         let mut why = String::new();
         for attempt in 1..=TRIES {
             let mut wait = pause;
-            match self.collector.post(signal.path(), body) {
+            match self.collector.post(signal.names().1, body) {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(answer),
                 Ok(answer) if matches!(answer.status, 429 | 502 | 503 | 504) => {
                     why = format!("it answers {}", answer.status);
@@ -156,7 +147,7 @@ impl Report {
         let Some(partial) = value.get("partialSuccess") else {
             return;
         };
-        let rejected = partial.get(signal.rejected());
+        let rejected = partial.get(signal.names().2);
         // An integer of 64 bits is a string in this encoding; a number is understood, too.
         let rejected =
             rejected.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));

@@ -35,10 +35,7 @@ pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> Answer {
         (Action::CompleteTask | Action::CompleteTaskTdd, None) => {
             "no task is open, so the review of all code is next; stop, and it runs".to_owned()
         }
-        (
-            Action::CompleteTask | Action::CompleteTaskTdd | Action::NextTask | Action::NextTaskTdd,
-            Some(task),
-        ) => format!(
+        (action, Some(task)) if action.takes_a_task() => format!(
             "{action} of task {task} begun; it is described in {}/{}",
             plan.shown(),
             task.file()

@@ -58,22 +58,12 @@ fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
         To::Action(action) => {
             let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
             let task = state.and_then(|state| state.current_task.as_ref());
-            let review = match action {
-                Action::PostReview(review) => {
-                    let names = review.files(task, iteration);
-                    let found = names.into_iter().find(|name| plan.path(name).is_file());
-                    found.map(|name| format!(" for {}/{name}", plan.shown()))
-                }
-                Action::NewPlan
-                | Action::ContinuePlan
-                | Action::CreateTasks
-                | Action::AddTask
-                | Action::NextTask
-                | Action::NextTaskTdd
-                | Action::ContinueTask
-                | Action::CompleteTask
-                | Action::CompleteTaskTdd
-                | Action::Review(_) => None,
+            let review = if let Action::PostReview(review) = action {
+                let names = review.files(task, iteration);
+                let found = names.into_iter().find(|name| plan.path(name).is_file());
+                found.map(|name| format!(" for {}/{name}", plan.shown()))
+            } else {
+                None
             };
             format!(
                 "perform actions/{action}.md (`tollgate plan how {action}`){}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",

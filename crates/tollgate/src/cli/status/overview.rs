@@ -22,7 +22,7 @@ use crate::gate::config::ConfigError;
 use crate::gate::evidence::Pass;
 use crate::gate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
-use crate::project_view::{self, Evidenced, Plan, Running, Workflow};
+use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
 
 /// How much of the journal is looked at: a day of a busy project.
 const LOOK_BACK: u64 = 256 << 10;
@@ -52,10 +52,7 @@ pub(super) struct Overview {
 /// What happened lately.
 #[derive(Default)]
 pub(super) struct Tally {
-    pub(super) blocks: usize,
-    pub(super) warnings: usize,
-    pub(super) faults: usize,
-    pub(super) reviews: usize,
+    pub(super) counts: Counts,
     /// What reviewers said that they cost; none if none said.
     pub(super) cost_usd: Option<f64>,
     /// There was more than was looked at.
@@ -77,7 +74,7 @@ impl Overview {
         if let Some(fault) = last_fault {
             wrong.push(format!(
                 "{} fault(s) in the last 24 hours; the last: {}",
-                tally.faults,
+                tally.counts.fault,
                 fault.reason.as_deref().unwrap_or("of unknown kind")
             ));
         }
@@ -118,14 +115,7 @@ impl Overview {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let Tally {
-            blocks,
-            warnings,
-            faults,
-            reviews,
-            cost_usd,
-            at_least,
-        } = &self.tally;
+        let counts = self.tally.counts;
         let armed: Vec<_> = self
             .armed
             .iter()
@@ -151,8 +141,9 @@ impl Overview {
             },
             "decisions": decisions,
             "last_24_hours": {
-                "blocks": blocks, "warnings": warnings, "faults": faults, "reviews": reviews,
-                "cost_usd": cost_usd, "at_least": at_least,
+                "blocks": counts.block, "warnings": counts.warn, "faults": counts.fault,
+                "reviews": counts.review, "cost_usd": self.tally.cost_usd,
+                "at_least": self.tally.at_least,
             },
             "wrong": self.wrong,
         })
@@ -213,13 +204,7 @@ impl Tally {
     fn of(tail: &Tail, now: Timestamp) -> Self {
         let mut tally = Self::default();
         for entry in tail.entries.iter().filter(|entry| is_lately(entry, now)) {
-            match entry.verdict {
-                Decision::Block => tally.blocks += 1,
-                Decision::Warn => tally.warnings += 1,
-                Decision::Fault => tally.faults += 1,
-                Decision::Review => tally.reviews += 1,
-                Decision::Change | Decision::Gate | Decision::Record => {}
-            }
+            tally.counts.add(entry.verdict);
             if let Some(cost) = entry.cost_usd {
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }

@@ -235,10 +235,10 @@ fn print_tally(tally: &Tally) {
     let least = if tally.at_least { "at least " } else { "" };
     let mut text = format!(
         "{least}{}, {}, {}, {}",
-        count(tally.blocks, "block"),
-        count(tally.warnings, "warning"),
-        count(tally.faults, "fault"),
-        count(tally.reviews, "review")
+        count(tally.counts.block, "block"),
+        count(tally.counts.warn, "warning"),
+        count(tally.counts.fault, "fault"),
+        count(tally.counts.review, "review")
     );
     if tally.cost_usd.is_some() {
         text = format!("{text}, {}", cost(tally.cost_usd));

@@ -15,7 +15,7 @@ use tollgate_core::fs::{self, Durability};
 use super::backup::{Backup, BackupRecord, absent};
 use super::read::{Kind, MAX, Reading, classify, company};
 use super::registration::{REGISTRATIONS, Registration};
-use super::settings_file::{Entry, Flaw, SettingsFile};
+use super::settings_file::{self, Entry, Flaw, SettingsFile};
 use super::{Agent, Places, Scope, Strictness};
 use crate::plain::Plain;
 
@@ -111,13 +111,20 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     let flawed = |flaw: Flaw| Refusal::flaw(&file, &flaw);
     let parse = || {
         let bytes = before.as_deref().unwrap_or_default();
-        SettingsFile::parse(&file, bytes, dialect.shape).map_err(flawed)
+        settings_file::parse(&file, bytes, dialect.shape).map_err(flawed)
     };
     let mut settings_file = parse()?;
     let entries = settings_file.entries();
     let mut notes = Vec::new();
     for registration in &REGISTRATIONS {
-        register(wish, registration, &entries, &mut settings_file, &mut notes).map_err(flawed)?;
+        register(
+            wish,
+            registration,
+            &entries,
+            settings_file.as_mut(),
+            &mut notes,
+        )
+        .map_err(flawed)?;
     }
     let replaced = others(&entries);
     if !replaced.is_empty() {
@@ -168,7 +175,7 @@ fn register(
     wish: &Wish<'_>,
     registration: &Registration,
     entries: &[Entry],
-    settings_file: &mut SettingsFile,
+    settings_file: &mut dyn SettingsFile,
     notes: &mut Vec<String>,
 ) -> Result<(), Flaw> {
     let dialect = wish.agent.dialect();
@@ -212,7 +219,7 @@ fn restores(
     scope: Scope,
     places: &Places,
     texts: &[&[u8]],
-    (now, settings_file): (&[u8], SettingsFile),
+    (now, settings_file): (&[u8], Box<dyn SettingsFile>),
 ) -> Option<Vec<u8>> {
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
     match record {
@@ -242,7 +249,7 @@ pub(super) fn without(
         return Ok(None);
     }
     let parse = || {
-        SettingsFile::parse(file, now, agent.dialect().shape)
+        settings_file::parse(file, now, agent.dialect().shape)
             .map_err(|flaw| Refusal::flaw(file, &flaw))
     };
     let mut settings_file = parse()?;
@@ -281,7 +288,7 @@ pub(crate) fn uninstall(
         (Some(record), Some(now)) if record.after == *now => record.before.clone(),
         (record, Some(now)) => {
             let dialect = agent.dialect();
-            let settings_file = SettingsFile::parse(file, now, dialect.shape)
+            let settings_file = settings_file::parse(file, now, dialect.shape)
                 .map_err(|flaw| Refusal::flaw(file, &flaw))?;
             let made = record
                 .as_ref()
@@ -297,7 +304,7 @@ pub(crate) fn uninstall(
                                 .to_owned(),
                         );
                     }
-                    let is_bare = SettingsFile::parse(file, &rest, dialect.shape)
+                    let is_bare = settings_file::parse(file, &rest, dialect.shape)
                         .is_ok_and(|settings_file| settings_file.is_bare(dialect.preamble));
                     (!(made && is_bare)).then_some(rest)
                 }
@@ -321,7 +328,7 @@ pub(crate) fn uninstall(
 /// A line that runs Tollgate and something else is a person's own: it is not for an uninstall to
 /// say what of it should stay.
 fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> {
-    let settings_file = SettingsFile::parse(file, now, agent.dialect().shape)
+    let settings_file = settings_file::parse(file, now, agent.dialect().shape)
         .map_err(|flaw| Refusal::flaw(file, &flaw))?;
     for entry in settings_file.entries() {
         let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
@@ -504,7 +511,7 @@ fn members<'k>(
 }
 
 /// The text without any registration of Tollgate; nothing if there is none.
-fn without_us(mut settings_file: SettingsFile) -> Option<Vec<u8>> {
+fn without_us(mut settings_file: Box<dyn SettingsFile>) -> Option<Vec<u8>> {
     let entries = settings_file.entries();
     let ours = entries.iter().enumerate().filter(|(_, entry)| {
         classify(entry).is_some_and(|(kind, _)| match kind {
@@ -573,7 +580,7 @@ mod tests {
             let dialect = Agent::ClaudeCode.dialect();
             let path = Path::new("settings.json");
             let before = laid_out(&value, layout);
-            let parse = |text: &str| SettingsFile::parse(path, text.as_bytes(), Shape::Nested);
+            let parse = |text: &str| settings_file::parse(path, text.as_bytes(), Shape::Nested);
             let mut settings_file = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
             let command = Agent::ClaudeCode.command("tollgate", Scope::User);
             for registration in &REGISTRATIONS {

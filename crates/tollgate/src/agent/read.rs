@@ -11,7 +11,7 @@ use tollgate_core::fs;
 use super::command::CommandLine;
 use super::original::Original;
 pub(crate) use super::settings_file::Flaw;
-use super::settings_file::{Entry, SettingsFile};
+use super::settings_file::{self, Entry, SettingsFile};
 use super::{Agent, Places, Scope};
 
 /// Larger settings are not a person's.
@@ -109,7 +109,7 @@ impl Reading {
     /// Reads what is, or might be, in a file.
     pub(super) fn take(&mut self, agent: Agent, scope: Scope, file: &Path, bytes: &[u8]) {
         let dialect = agent.dialect();
-        let settings_file = match SettingsFile::parse(file, bytes, dialect.shape) {
+        let settings_file = match settings_file::parse(file, bytes, dialect.shape) {
             Ok(settings_file) => settings_file,
             Err(flaw) => return self.flaws.push((agent, file.to_owned(), flaw)),
         };
@@ -121,7 +121,7 @@ impl Reading {
                 key,
             });
         }
-        if agent == Agent::ClaudeCode && enables_plugin(&settings_file) {
+        if agent == Agent::ClaudeCode && enables_plugin(settings_file.as_ref()) {
             self.plugin.push((scope, file.to_owned()));
         }
         let found = settings_file.entries().into_iter().enumerate();
@@ -215,7 +215,7 @@ fn commands(handler: &Map<String, Value>) -> Vec<CommandLine> {
 }
 
 /// The plugin is called by its own name, whatever the marketplace.
-fn enables_plugin(settings_file: &SettingsFile) -> bool {
+fn enables_plugin(settings_file: &dyn SettingsFile) -> bool {
     let Some(Value::Object(plugins)) = settings_file.top("enabledPlugins") else {
         return false;
     };

@@ -9,9 +9,35 @@ use serde_json::{Map, Value};
 use super::{Shape, json, toml};
 
 /// A settings file as it is being edited.
-pub(super) enum SettingsFile {
-    Json(json::JsonFile),
-    Toml(toml::TomlFile),
+pub(super) trait SettingsFile {
+    /// Every handler in it. Its place in this list is how the other functions know it.
+    fn entries(&self) -> Vec<Entry>;
+
+    /// Makes members of a handler what they should be; `None` takes one out.
+    fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]);
+
+    /// Adds a handler after all others of the event.
+    fn add(
+        &mut self,
+        event: &str,
+        matcher: Option<&str>,
+        handler: &Map<String, Value>,
+    ) -> Result<(), Flaw>;
+
+    /// Takes handlers out, and what is left empty by that around them.
+    fn remove(&mut self, entries: &[usize]);
+
+    /// A member of the whole file.
+    fn top(&self, key: &str) -> Option<Value>;
+
+    /// Adds a member of the whole file, if it has none of that name.
+    fn ensure(&mut self, key: &str, value: u32);
+
+    /// Whether nothing is in it besides these members: neither a value nor a comment.
+    fn is_bare(&self, besides: &[(&str, u32)]) -> bool;
+
+    /// The whole text.
+    fn text(&self) -> String;
 }
 
 /// One handler in a list of hooks, whoever it belongs to.
@@ -54,95 +80,24 @@ impl fmt::Display for Flaw {
     }
 }
 
-impl SettingsFile {
-    /// Reads the text of a settings file; the name says in which language it is.
-    pub(super) fn parse(path: &Path, bytes: &[u8], shape: Shape) -> Result<Self, Flaw> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let line = good.split(|byte| *byte == b'\n').count();
-            let column = good.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-            Flaw {
-                place: Some((line, column)),
-                what: "it is not UTF-8".to_owned(),
-            }
-        })?;
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            Ok(Self::Toml(toml::TomlFile::parse(text)?))
-        } else {
-            Ok(Self::Json(json::JsonFile::parse(text, shape)?))
+/// Reads the text of a settings file; the name says in which language it is.
+pub(super) fn parse(
+    path: &Path,
+    bytes: &[u8],
+    shape: Shape,
+) -> Result<Box<dyn SettingsFile>, Flaw> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let line = good.split(|byte| *byte == b'\n').count();
+        let column = good.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+        Flaw {
+            place: Some((line, column)),
+            what: "it is not UTF-8".to_owned(),
         }
-    }
-
-    /// Every handler in it. Its place in this list is what the other functions are told.
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        match self {
-            Self::Json(file) => file.entries(),
-            Self::Toml(file) => file.entries(),
-        }
-    }
-
-    /// Makes members of a handler what they should be; `None` takes one out.
-    pub(super) fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]) {
-        match self {
-            Self::Json(file) => file.update(entry, members),
-            Self::Toml(file) => file.update(entry, members),
-        }
-    }
-
-    /// Adds a handler after all others of the event.
-    pub(super) fn add(
-        &mut self,
-        event: &str,
-        matcher: Option<&str>,
-        handler: &Map<String, Value>,
-    ) -> Result<(), Flaw> {
-        match self {
-            Self::Json(file) => file.add(event, matcher, handler),
-            Self::Toml(file) => file.add(event, matcher, handler),
-        }
-    }
-
-    /// Takes handlers out, and what is left empty by that around them.
-    pub(super) fn remove(&mut self, entries: &[usize]) {
-        match self {
-            Self::Json(file) => file.remove(entries),
-            Self::Toml(file) => file.remove(entries),
-        }
-    }
-
-    /// A member of the whole file.
-    pub(super) fn top(&self, key: &str) -> Option<Value> {
-        match self {
-            Self::Json(file) => file.top(key),
-            Self::Toml(file) => file.top(key),
-        }
-    }
-
-    /// Adds a member of the whole file, if it has none of that name.
-    pub(super) fn ensure(&mut self, key: &str, value: u32) {
-        match self {
-            Self::Json(file) => file.ensure(key, value),
-            // No agent with TOML has such a member.
-            Self::Toml(_) => {}
-        }
-    }
-
-    /// Whether nothing is in it besides these members: neither a value nor a comment.
-    pub(super) fn is_bare(&self, besides: &[(&str, u32)]) -> bool {
-        match self {
-            Self::Json(file) => file.is_bare(besides),
-            Self::Toml(file) => file.is_bare(),
-        }
-    }
-
-    /// The whole text.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Json(file) => file.text(),
-            Self::Toml(file) => file.text(),
-        }
+    })?;
+    if path.extension().is_some_and(|end| end == "toml") {
+        Ok(Box::new(toml::TomlFile::parse(text)?))
+    } else {
+        Ok(Box::new(json::JsonFile::parse(text, shape)?))
     }
 }

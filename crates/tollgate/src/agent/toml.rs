@@ -8,7 +8,7 @@ use tollgate_core::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::json::BYTE_ORDER_MARK;
-use super::settings_file::{Entry, Flaw};
+use super::settings_file::{Entry, Flaw, SettingsFile};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";
@@ -110,7 +110,28 @@ impl TomlFile {
             .get_mut(place.2)
     }
 
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    fn remove_one(&mut self, place: &HandlerPlace) -> Option<()> {
+        let hooks = self.document.get_mut("hooks")?;
+        let events = hooks.as_table_like_mut()?;
+        let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
+        let group = groups.get_mut(place.1)?;
+        let handlers = group.get_mut("hooks")?.as_array_of_tables_mut()?;
+        handlers.remove(place.2);
+        if handlers.is_empty() {
+            groups.remove(place.1);
+        }
+        if groups.is_empty() {
+            events.remove(&place.0);
+        }
+        if events.is_empty() {
+            self.document.remove("hooks");
+        }
+        Some(())
+    }
+}
+
+impl SettingsFile for TomlFile {
+    fn entries(&self) -> Vec<Entry> {
         let entry = |place: &HandlerPlace| {
             let group = self.group(place);
             let handler = group
@@ -128,7 +149,7 @@ impl TomlFile {
         self.places.iter().map(entry).collect()
     }
 
-    pub(super) fn update(&mut self, entry: usize, wanted: &[(&str, Option<Value>)]) {
+    fn update(&mut self, entry: usize, wanted: &[(&str, Option<Value>)]) {
         let Some(place) = self.places.get(entry).cloned() else {
             return;
         };
@@ -145,7 +166,7 @@ impl TomlFile {
         }
     }
 
-    pub(super) fn add(
+    fn add(
         &mut self,
         event: &str,
         matcher: Option<&str>,
@@ -192,7 +213,7 @@ impl TomlFile {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, entries: &[usize]) {
+    fn remove(&mut self, entries: &[usize]) {
         let mut gone: Vec<HandlerPlace> = entries
             .iter()
             .filter_map(|entry| self.places.get(*entry).cloned())
@@ -204,34 +225,18 @@ impl TomlFile {
         }
     }
 
-    fn remove_one(&mut self, place: &HandlerPlace) -> Option<()> {
-        let hooks = self.document.get_mut("hooks")?;
-        let events = hooks.as_table_like_mut()?;
-        let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
-        let group = groups.get_mut(place.1)?;
-        let handlers = group.get_mut("hooks")?.as_array_of_tables_mut()?;
-        handlers.remove(place.2);
-        if handlers.is_empty() {
-            groups.remove(place.1);
-        }
-        if groups.is_empty() {
-            events.remove(&place.0);
-        }
-        if events.is_empty() {
-            self.document.remove("hooks");
-        }
-        Some(())
-    }
-
-    pub(super) fn top(&self, key: &str) -> Option<Value> {
+    fn top(&self, key: &str) -> Option<Value> {
         plain(self.document.get(key)?)
     }
 
-    pub(super) fn is_bare(&self) -> bool {
+    /// No agent with TOML has such a member.
+    fn ensure(&mut self, _: &str, _: u32) {}
+
+    fn is_bare(&self, _: &[(&str, u32)]) -> bool {
         self.document.as_table().is_empty() && self.document.to_string().trim().is_empty()
     }
 
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut text = self.document.to_string();
         if self.crlf {
             text = text.replace("\r\n", "\n").replace('\n', "\r\n");

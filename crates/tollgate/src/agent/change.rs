@@ -183,7 +183,7 @@ fn register(
         return Ok(());
     };
     let command = wish.agent.command(wish.program, wish.scope);
-    let handler = (dialect.handler)(registration, &command, wish.strictness);
+    let handler = wish.agent.handler(registration, &command, wish.strictness);
     let ours = entries.iter().enumerate().filter(|(_, entry)| {
         entry.event == event
             && entry.effective
@@ -577,14 +577,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_put_in_comes_out_and_nothing_else(value in settings(), layout in any::<u8>()) {
-            let dialect = Agent::ClaudeCode.dialect();
             let path = Path::new("settings.json");
             let before = laid_out(&value, layout);
             let parse = |text: &str| settings_file::parse(path, text.as_bytes(), Shape::Nested);
             let mut settings_file = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
             let command = Agent::ClaudeCode.command("tollgate", Scope::User);
             for registration in &REGISTRATIONS {
-                let handler = (dialect.handler)(registration, &command, Strictness::Lenient);
+                let handler = Agent::ClaudeCode.handler(registration, &command, Strictness::Lenient);
                 let added = settings_file.add(registration.event.as_str(), registration.matcher, &handler);
                 prop_assert!(added.is_ok());
             }

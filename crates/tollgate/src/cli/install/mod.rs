@@ -17,7 +17,7 @@ use crate::agent::read::{self, Reading};
 use crate::agent::{Agent, Places, Scope, Strictness};
 pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct Arguments {
     /// Which agents, with commas between; without it, those that are found here
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 }
 
 /// How a person says yes.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Consent {
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "yes")]
@@ -136,21 +136,7 @@ fn make(changes: Vec<Change>, places: &Places) -> Made {
 
 /// Offers a person at a terminal to register with the agents that are found here.
 pub(super) fn offer() -> Answer {
-    run(&Arguments {
-        agent: vec![],
-        scope: Scope::Project,
-        strict: false,
-        replace_originals: false,
-        command: None,
-        git: false,
-        no_git_guard: false,
-        list: false,
-        json: false,
-        consent: Consent {
-            dry_run: false,
-            yes: false,
-        },
-    })
+    run(&Arguments::default())
 }
 
 /// The agents that are found here and run no hook of Tollgate's yet.

@@ -115,7 +115,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
             .asking_work(crate::changes::WORK)
-            .asking_settings(crate::agent::loss::ASK)
+            .asking_settings(crate::agent::unregister_check::ASK)
     };
     let mut sources = sources_of(layout);
     let reconciled = integrity::reconcile(&sources, event.kind);

@@ -1,8 +1,7 @@
 //! A recorded session, decided by today's rules: what would have been blocked or warned about.
 //!
 //! A transcript of Claude Code has one JSON object per line, and some have hundreds of megabytes.
-//! It is read line by line; a line that names no tool is not parsed, and of those that do only the
-//! members that make up an event are cut out and handed on undecoded. State, configuration and
+//! It is read line by line, and a line that names no tool is not parsed. State, configuration and
 //! branch are today's: the question is what these rules would do, not what those did.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,17 +9,18 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
-use tollgate_core::json::{Node, Object};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Wire};
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::verdict::Verdict;
 
 /// One thing that today's rules have to say about a recorded call.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ReplayFinding {
     /// The line of the transcript, or the number in the journal.
     pub(crate) line: u64,
     pub(crate) session: String,
@@ -28,7 +28,8 @@ pub(crate) struct Found {
     pub(crate) event: String,
     pub(crate) tool: String,
     pub(crate) agent: String,
-    pub(crate) blocks: bool,
+    /// `block` or `warn`.
+    pub(crate) verdict: &'static str,
     pub(crate) guard: &'static str,
     pub(crate) code: &'static str,
     pub(crate) reason: String,
@@ -37,7 +38,7 @@ pub(crate) struct Found {
 }
 
 /// How many calls of one tool by one agent, and what came of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Count {
     pub(crate) calls: u64,
     pub(crate) blocked: u64,
@@ -62,15 +63,15 @@ pub(crate) struct Replay<'r> {
     /// Session and call of what is in the journal.
     seen: HashSet<(String, String)>,
     sources: HashMap<Option<PathBuf>, Sources>,
-    /// Calls whose result has not come yet: the members of their events.
+    /// Calls whose result has not come yet.
     open: HashMap<String, Call>,
     pub(crate) total: Total,
 }
 
+#[derive(Clone)]
 struct Call {
-    /// `"tool_name":…,"tool_input":…,`
-    members: String,
     tool: String,
+    input: Value,
 }
 
 impl<'r> Replay<'r> {
@@ -95,7 +96,7 @@ impl<'r> Replay<'r> {
     pub(crate) fn transcript(
         &mut self,
         mut input: impl BufRead,
-        mut tell: impl FnMut(Found),
+        mut tell: impl FnMut(ReplayFinding),
     ) -> io::Result<u64> {
         let mut bytes = Vec::new();
         let mut number = 0;
@@ -113,10 +114,10 @@ impl<'r> Replay<'r> {
             // What names no tool is not parsed, but it has to look like an object.
             let is_ours = text.contains("\"tool_use\"") || text.contains("\"tool_result\"");
             let looks = text.starts_with('{') && text.ends_with('}');
-            match is_ours.then(|| Object::parse(text)) {
-                Some(Ok(line)) => self.line(number, &line, &mut tell),
+            match is_ours.then(|| serde_json::from_str::<Value>(text)) {
+                Some(Ok(line)) if line.is_object() => self.line(number, &line, &mut tell),
                 None if looks => {}
-                Some(Err(_)) | None => {
+                Some(_) | None => {
                     self.total.unreadable += 1;
                     continue;
                 }
@@ -126,87 +127,99 @@ impl<'r> Replay<'r> {
         Ok(readable)
     }
 
-    fn line(&mut self, number: u64, line: &Object<'_>, tell: &mut impl FnMut(Found)) {
-        let text = |key: &str| line.str(key).unwrap_or_default().into_owned();
-        let session = text("sessionId");
-        let agent = match (line.str("agentId"), line.truthy("isSidechain")) {
-            (Some(agent), _) => agent.into_owned(),
-            (None, true) => "sub-agent".to_owned(),
-            (None, false) => "main".to_owned(),
+    fn line(&mut self, number: u64, line: &Value, tell: &mut impl FnMut(ReplayFinding)) {
+        let text = |key: &str| line.get(key).and_then(Value::as_str);
+        let session = text("sessionId").unwrap_or_default();
+        let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
+        let agent = match (text("agentId"), is_sidechain) {
+            (Some(agent), _) => agent,
+            (None, true) => "sub-agent",
+            (None, false) => "main",
         };
-        let cwd = line.get("cwd").filter(|cwd| cwd.str().is_some());
-        let mut common = format!("{{\"session_id\":{},", quoted(&session));
-        if let Some(cwd) = cwd {
-            member(&mut common, "cwd", cwd.text());
-        }
-        if agent != "main" {
-            member(&mut common, "agent_id", &quoted(&agent));
-        }
-        let cwd = cwd.and_then(Node::str).map(|cwd| PathBuf::from(&*cwd));
         let content = line
-            .object("message")
-            .and_then(|message| message.get("content")?.array());
-        for part in content
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|part| part.object())
-        {
-            let (event, id, members, tool) = if part.is("type", "tool_use") {
-                let (Some(name), Some(input)) = (part.get("name"), part.get("input")) else {
-                    continue;
-                };
-                let id = part.str("id").unwrap_or_default().into_owned();
-                let members = format!(
-                    "\"tool_name\":{},\"tool_input\":{},",
-                    name.text(),
-                    input.text()
-                );
-                let tool = name.str().unwrap_or_default().into_owned();
-                self.count(&tool, &agent).calls += 1;
-                let call = Call {
-                    members: members.clone(),
-                    tool: tool.clone(),
-                };
-                self.open.insert(id.clone(), call);
-                ("PreToolUse", id, members, tool)
-            } else if part.is("type", "tool_result") {
-                let id = part.str("tool_use_id").unwrap_or_default().into_owned();
-                let Some(Call { mut members, tool }) = self.open.remove(&id) else {
-                    continue;
-                };
-                let said = part.get("content");
-                if part.truthy("is_error") {
-                    let error = said.and_then(Node::str).unwrap_or_default();
-                    member(&mut members, "error", &quoted(&error));
-                    ("PostToolUseFailure", id, members, tool)
-                } else {
-                    let kept = line
-                        .get("toolUseResult")
-                        .filter(|kept| kept.object().is_some());
-                    let result = kept.or(said).map_or("\"\"", Node::text);
-                    member(&mut members, "tool_response", result);
-                    ("PostToolUse", id, members, tool)
-                }
-            } else {
+            .get("message")
+            .and_then(|message| message.get("content"));
+        for part in content.and_then(Value::as_array).into_iter().flatten() {
+            let Some((id, call, event)) = self.event(line, part) else {
                 continue;
             };
-            let sent = format!(
-                "{common}{members}\"tool_use_id\":{},\"hook_event_name\":\"{event}\",\"permission_mode\":\"default\",\"transcript_path\":\"\"}}",
-                quoted(&id)
-            );
+            if event
+                .get("hook_event_name")
+                .is_some_and(|name| name == "PreToolUse")
+            {
+                self.count(&call, agent).calls += 1;
+            }
+            let mut sent = json!({
+                "session_id": session, "tool_use_id": id, "permission_mode": "default",
+                "transcript_path": "", "cwd": text("cwd"),
+                "agent_id": Some(agent).filter(|agent| *agent != "main"),
+            });
+            if let Some(sent) = sent.as_object_mut() {
+                sent.retain(|_, value| !value.is_null());
+                sent.extend(event);
+            }
             let about = About {
                 line: number,
-                session: &session,
+                session,
                 call: &id,
-                tool: &tool,
-                agent: &agent,
+                tool: &call,
+                agent,
             };
-            self.decide(&sent, Some(Wire::Claude), cwd.clone(), &about, tell);
+            let cwd = text("cwd").map(PathBuf::from);
+            self.decide(&sent.to_string(), Some(Wire::Claude), cwd, &about, tell);
         }
     }
 
+    /// The event that a part of a message led to, with the call's id and its tool.
+    fn event(
+        &mut self,
+        line: &Value,
+        part: &Value,
+    ) -> Option<(String, String, Map<String, Value>)> {
+        let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut event = Map::new();
+        let mut put = |key: &str, value: Value| drop(event.insert(key.to_owned(), value));
+        let (id, call) = match part.get("type")?.as_str()? {
+            "tool_use" => {
+                let id = text("id").unwrap_or_default();
+                let call = Call {
+                    tool: part.get("name")?.as_str().unwrap_or_default().to_owned(),
+                    input: part.get("input")?.clone(),
+                };
+                put("hook_event_name", "PreToolUse".into());
+                self.open.insert(id.clone(), call.clone());
+                (id, call)
+            }
+            "tool_result" => {
+                let id = text("tool_use_id").unwrap_or_default();
+                let call = self.open.remove(&id)?;
+                let said = part.get("content");
+                if part.get("is_error") == Some(&Value::Bool(true)) {
+                    put("hook_event_name", "PostToolUseFailure".into());
+                    put("error", text("content").unwrap_or_default().into());
+                } else {
+                    let kept = line.get("toolUseResult").filter(|kept| kept.is_object());
+                    put("hook_event_name", "PostToolUse".into());
+                    put(
+                        "tool_response",
+                        kept.or(said).cloned().unwrap_or_else(|| "".into()),
+                    );
+                }
+                (id, call)
+            }
+            _ => return None,
+        };
+        put("tool_name", call.tool.as_str().into());
+        put("tool_input", call.input);
+        Some((id, call.tool, event))
+    }
+
     /// Decides an event that the journal kept.
-    pub(crate) fn kept(&mut self, entry: &crate::journal::Entry, mut tell: impl FnMut(Found)) {
+    pub(crate) fn kept(
+        &mut self,
+        entry: &crate::journal::Entry,
+        mut tell: impl FnMut(ReplayFinding),
+    ) {
         let Some(input) = entry.value.get("input") else {
             return;
         };
@@ -250,7 +263,7 @@ impl<'r> Replay<'r> {
         wire: Option<Wire>,
         cwd: Option<PathBuf>,
         about: &About<'_>,
-        tell: &mut impl FnMut(Found),
+        tell: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
             wire,
@@ -266,7 +279,7 @@ impl<'r> Replay<'r> {
             let sources = self.sources.entry(cwd.clone()).or_insert_with(|| {
                 Sources::new(self.layout.clone(), self.env.clone(), cwd, self.now)
                     .asking_changes(crate::changes::since)
-                    .asking_settings(crate::agent::loss::ASK)
+                    .asking_settings(crate::agent::unregister_check::ASK)
             });
             let scene = Scene::new(&event, sources);
             for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {
@@ -297,14 +310,14 @@ impl<'r> Replay<'r> {
         count.warned += u64::from(!blocked);
         count.unseen += u64::from(!seen);
         for (guard, blocks, finding) in found {
-            tell(Found {
+            tell(ReplayFinding {
                 line: about.line,
                 session: about.session.to_owned(),
                 call: about.call.to_owned(),
                 event: event.name.to_string(),
                 tool: about.tool.to_owned(),
                 agent: about.agent.to_owned(),
-                blocks,
+                verdict: if blocks { "block" } else { "warn" },
                 guard,
                 code: finding.code,
                 reason: finding.reason,
@@ -321,19 +334,6 @@ struct About<'a> {
     call: &'a str,
     tool: &'a str,
     agent: &'a str,
-}
-
-/// Adds a member to the text of an object.
-fn member(text: &mut String, key: &str, value: &str) {
-    text.push('"');
-    text.push_str(key);
-    text.push_str("\":");
-    text.push_str(value);
-    text.push(',');
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// What the journal in this directory knows of calls.

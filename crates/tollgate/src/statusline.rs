@@ -5,27 +5,24 @@
 //! pass is one of the tree as it is, nothing else can tell. What is wrong shows as `?`; it never
 //! fails.
 
-use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use jiff::Timestamp;
-
 use tollgate_core::env::Env;
-use tollgate_core::fs;
 use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
-use tollgate_core::scene::Sources;
-use tollgate_core::state::view::State;
-use tollgate_core::workflow::phases;
+use tollgate_core::state::journal::Decision;
 
-use crate::gate::config::Config;
 use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::Tail;
-use crate::plan::home::Found;
-use crate::ui::plain::Plain;
+use crate::plain::{Plain, cut};
+use crate::project_view::{self, Evidenced, Workflow};
+
+/// How long the line is at most.
+const MOST: usize = 159;
 
 /// How much of the journal is looked at: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
@@ -47,7 +44,7 @@ pub(crate) fn run() -> ExitCode {
     } else {
         crate::stdin::read().unwrap_or_default()
     };
-    let text = layout(&env, &told).map(|layout| of(layout, env, Timestamp::now()));
+    let text = layout(&env, &told).map(|layout| of(&layout, &env, Timestamp::now()));
     // Outside of a project there is nothing to say.
     if let Some(text) = text {
         let _gone = std::io::stdout().write_all(format!("{text}\n").as_bytes());
@@ -66,49 +63,37 @@ fn layout(env: &Env, told: &str) -> Option<Layout> {
     Layout::find(env, said.as_deref().map(Path::new))
 }
 
-fn of(layout: Layout, env: Env, now: Timestamp) -> String {
+fn of(layout: &Layout, env: &Env, now: Timestamp) -> String {
     let mut parts = vec!["tollgate".to_owned()];
-    parts.extend(gates(&layout, &env, now));
-    parts.extend(plan(&layout));
-    parts.extend(blocked(&layout, now));
-    let sources = Sources::new(layout, env, None, now);
-    if let Some(workflow) = workflow(&sources) {
-        parts.insert(1, workflow);
-    }
-    shown(&parts.join(AND))
+    parts.extend(workflow(layout, env, now));
+    parts.extend(gates(layout, env, now));
+    parts.extend(plan(layout));
+    parts.extend(blocked(layout, now));
+    cut(&Plain(&parts.join(AND)).to_string(), MOST)
 }
 
-fn workflow(sources: &Sources) -> Option<String> {
-    let file = sources.state_file();
-    let contents = match fs::read_regular(&file, tollgate_core::scene::MAX_FILE) {
-        Ok(found) => found?,
-        Err(_) => return Some("workflow ?".to_owned()),
+fn workflow(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
+    let (workflow, _) = project_view::workflow(layout, env, now, &mut Vec::new());
+    let running = match workflow {
+        Workflow::Idle { .. } => return None,
+        Workflow::Broken { .. } => return Some("workflow ?".to_owned()),
+        Workflow::Running(running) => running,
     };
-    let text = String::from_utf8_lossy(&contents.bytes);
-    let Ok(state) = State::parse(&text) else {
-        return Some("workflow ?".to_owned());
-    };
-    let workflow = state.workflow()?;
-    let all = workflow.phases();
-    let phase = state.current_phase().unwrap_or_default();
-    let kind = workflow.str("type").unwrap_or_default();
-    let mut text = format!("{kind} {phase}");
-    // Between two phases the index is one ahead of the phase that is named.
-    let known = phases::canonical(&phase);
-    if let Some(at) = all.iter().position(|key| phases::canonical(key) == known) {
-        let _infallible = write!(text, " {}/{}", at + 1, all.len());
-    }
-    Some(text)
+    let (kind, all) = (&running.kind, &running.phases);
+    let current = running.current.as_deref().unwrap_or("?");
+    Some(match all.iter().position(|phase| phase.key == current) {
+        Some(at) => format!("{kind} {current} {}/{}", at + 1, all.len()),
+        None => format!("{kind} {current}"),
+    })
 }
 
 /// What is known about the gates: ✔ only if they passed on the tree as it is.
 fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
-    let record = layout.local().join("gates.json");
-    if !record.is_file() {
+    if !layout.local().join("gates.json").is_file() {
         return None;
     }
-    let config = Config::load(layout, env).ok()?;
-    let Evidence { last, pass } = Evidence::of(layout, &config, env, PATIENCE);
+    let gates = Evidenced::of(layout, env, PATIENCE).ok()??;
+    let Evidence { last, pass } = gates.evidence;
     let failed = last.filter(|last| !last.status.is_pass() || !last.failed.is_empty());
     let (sign, at) = match (pass, failed) {
         (Pass::Fresh { at }, _) => ("✔", Some(at)),
@@ -124,24 +109,15 @@ fn gates(layout: &Layout, env: &Env, now: Timestamp) -> Option<String> {
 }
 
 fn plan(layout: &Layout) -> Option<String> {
-    if !layout.plans_home().is_dir() {
-        return None;
+    let plan = project_view::plan(layout, &mut Vec::new())?;
+    if plan.is_broken {
+        return Some(format!("{} ?", plan.id));
     }
-    let plan = crate::plan::choice::choose(layout).plan?;
-    match plan.state() {
-        Found::Read(state) => {
-            let made = state.phase_iteration.unwrap_or(0);
-            let phase = state.phase_name();
-            let round = (made > 0).then(|| format!(" {made}/{}", state.max_reviews));
-            Some(format!(
-                "{} {phase}{}",
-                plan.id(),
-                round.unwrap_or_default()
-            ))
-        }
-        Found::Absent => None,
-        Found::Corrupt(_) | Found::Unusable(_) => Some(format!("{} ?", plan.id())),
-    }
+    let round = match plan.iteration {
+        0 => String::new(),
+        made => format!(" {made}/{}", plan.max_reviews),
+    };
+    Some(format!("{} {}{round}", plan.id, plan.phase?))
 }
 
 /// The last block, while it is news.
@@ -151,7 +127,7 @@ fn blocked(layout: &Layout, now: Timestamp) -> Option<String> {
         .entries
         .iter()
         .rev()
-        .find(|entry| entry.verdict.as_str() == "block")?;
+        .find(|entry| entry.verdict == Decision::Block)?;
     let ts = last.ts?;
     let is_news = now.duration_since(ts).as_secs() < NEWS;
     let code = last.code.as_deref().unwrap_or("blocked");
@@ -166,15 +142,4 @@ fn age_of(then: Timestamp, now: Timestamp) -> String {
         3600..86_400 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),
     }
-}
-
-/// One line in which nothing is obeyed by a terminal.
-fn shown(text: &str) -> String {
-    let text = Plain(text).to_string();
-    let most = 160;
-    if text.chars().count() <= most {
-        return text;
-    }
-    let kept: String = text.chars().take(most - 1).collect();
-    format!("{kept}…")
 }

@@ -114,9 +114,10 @@ pub fn codes() -> impl Iterator<Item = &'static Code> {
     guards.chain(integrity::CODES)
 }
 
-/// The row of a code.
-pub fn code(id: &str) -> Option<&'static Code> {
-    codes().find(|code| code.id == id)
+/// What to do about a finding.
+pub fn remedy(id: &str) -> Option<&'static str> {
+    let code = codes().find(|code| code.id == id)?;
+    Some(code.remedy)
 }
 
 #[cfg(test)]

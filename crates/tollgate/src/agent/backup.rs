@@ -18,7 +18,7 @@ use super::{Places, Scope};
 
 /// What is remembered of a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct BackupRecord {
     /// What an uninstall gives back; nothing if there was no file.
     pub(crate) before: Option<Vec<u8>>,
     /// What the install made of it.
@@ -76,7 +76,7 @@ impl Backup {
     }
 
     /// What is remembered of `file`.
-    pub(crate) fn load(&self, file: &Path) -> Option<Record> {
+    pub(crate) fn load(&self, file: &Path) -> Option<BackupRecord> {
         let place = self.place(file);
         let read = |name: &str| {
             read_own(&place.join(name), MAX)
@@ -88,7 +88,7 @@ impl Backup {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
             .map(|line| self.base.join(std::ffi::OsStr::from_bytes(line)));
-        Some(Record {
+        Some(BackupRecord {
             before: read("before"),
             after: read("after")?,
             directories: directories.collect(),
@@ -96,7 +96,7 @@ impl Backup {
     }
 
     /// Remembers `record`, before the file itself is touched.
-    pub(crate) fn keep(&self, file: &Path, record: &Record) -> io::Result<()> {
+    pub(crate) fn keep(&self, file: &Path, record: &BackupRecord) -> io::Result<()> {
         let made_home = self.home.as_ref().is_some_and(|home| !home.exists());
         fs::private_directory(&self.local)?;
         let place = self.place(file);

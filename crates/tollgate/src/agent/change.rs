@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tollgate_core::fs::{self, Durability};
 
-use super::backup::{Backup, Record, absent};
+use super::backup::{Backup, BackupRecord, absent};
 use super::read::{Kind, MAX, Reading, classify, company};
-use super::registration::REGISTRATIONS;
-use super::sheet::{Flaw, Sheet};
+use super::registration::{REGISTRATIONS, Registration};
+use super::settings_file::{self, Entry, Flaw, SettingsFile};
 use super::{Agent, Places, Scope, Strictness};
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 /// What a person asked to be registered.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl Refusal {
         Self::new(
             file,
             flaw.to_string(),
-            "mend it at that place; nothing was changed",
+            "correct it at that place; nothing was changed",
         )
     }
 
@@ -108,80 +108,43 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     let file = settings(agent, scope, places)?;
     let (target, before) = open(&file)?;
     let dialect = agent.dialect();
+    let flawed = |flaw: Flaw| Refusal::flaw(&file, &flaw);
     let parse = || {
         let bytes = before.as_deref().unwrap_or_default();
-        Sheet::parse(&file, bytes, dialect.shape).map_err(|flaw| Refusal::flaw(&file, &flaw))
+        settings_file::parse(&file, bytes, dialect.shape).map_err(flawed)
     };
-    let mut sheet = parse()?;
-    let entries: Vec<_> = sheet.entries().into_iter().enumerate().collect();
+    let mut settings_file = parse()?;
+    let entries = settings_file.entries();
     let mut notes = Vec::new();
-    let mut replaced = Vec::new();
-    let mut kept = 0;
-    for (at, entry) in &entries {
-        match classify(entry) {
-            Some((Kind::Original(_) | Kind::Guard(_), _)) if wish.replace_originals => {
-                replaced.push(*at);
-            }
-            Some((Kind::Original(_) | Kind::Guard(_), _)) => kept += 1,
-            Some((Kind::Hook, _)) | None => {}
-        }
-    }
-    if kept > 0 {
-        notes.push(format!(
-            "{kept} registrations of the originals or of single guards stay beside Tollgate's; \
-             `--replace-originals` takes them out"
-        ));
-    }
-    let command = agent.command(wish.program, scope);
     for registration in &REGISTRATIONS {
-        let Some(event) = agent.event(registration.event) else {
-            continue;
-        };
-        let handler = (dialect.handler)(registration, &command, wish.strictness);
-        let ours = entries.iter().filter(|(_, entry)| {
-            entry.event == event
-                && entry.effective
-                && classify(entry).is_some_and(|(kind, _)| kind == Kind::Hook)
+        register(
+            wish,
+            registration,
+            &entries,
+            settings_file.as_mut(),
+            &mut notes,
+        )
+        .map_err(flawed)?;
+    }
+    let replaced = others(&entries);
+    if !replaced.is_empty() {
+        let others = format!(
+            "{} registrations of the originals or of single guards",
+            replaced.len()
+        );
+        notes.push(if wish.replace_originals {
+            settings_file.remove(&replaced);
+            format!("{others} are replaced")
+        } else {
+            format!("{others} stay beside Tollgate's; `--replace-originals` takes them out")
         });
-        let mut found = false;
-        for (at, entry) in ours {
-            found = true;
-            if let [other, ..] = company(&entry.handler).as_slice() {
-                notes.push(format!(
-                    "{event} also runs {}, so its line is left as it is",
-                    Plain(other)
-                ));
-                continue;
-            }
-            sheet.update(*at, &members(&handler, &entry.handler));
-            let matcher = entry
-                .matcher
-                .as_deref()
-                .filter(|text| *text != "*" && !text.is_empty());
-            if let Some(matcher) = matcher {
-                notes.push(format!("{event} keeps its matcher \"{matcher}\""));
-            }
-        }
-        if !found {
-            let matcher = registration.matcher.filter(|_| dialect.says_matcher);
-            sheet
-                .add(event, matcher, &handler)
-                .map_err(|flaw| Refusal::flaw(&file, &flaw))?;
-        }
     }
-    sheet.remove(&replaced);
     for (key, value) in dialect.preamble {
-        sheet.ensure(key, *value);
+        settings_file.ensure(key, *value);
     }
-    let mut text = sheet.text();
+    let mut text = settings_file.text();
     if before.as_ref().is_none_or(Vec::is_empty) && !text.ends_with('\n') {
         text.push('\n');
-    }
-    if !replaced.is_empty() {
-        notes.push(format!(
-            "{} registrations of the originals or of single guards are replaced",
-            replaced.len()
-        ));
     }
     let restores = match &before {
         Some(bytes) => restores(&file, scope, places, &[bytes], (bytes, parse()?)),
@@ -199,6 +162,56 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     })
 }
 
+/// The places of what is the originals', or of a single guard.
+fn others(entries: &[Entry]) -> Vec<usize> {
+    let kinds = entries.iter().map(classify).enumerate();
+    let others =
+        kinds.filter(|(_, kind)| matches!(kind, Some((Kind::Original(_) | Kind::Guard(_), _))));
+    others.map(|(at, _)| at).collect()
+}
+
+/// Registers one event: in the line that is there, or in a new one.
+fn register(
+    wish: &Wish<'_>,
+    registration: &Registration,
+    entries: &[Entry],
+    settings_file: &mut dyn SettingsFile,
+    notes: &mut Vec<String>,
+) -> Result<(), Flaw> {
+    let dialect = wish.agent.dialect();
+    let Some(event) = wish.agent.event(registration.event) else {
+        return Ok(());
+    };
+    let command = wish.agent.command(wish.program, wish.scope);
+    let handler = wish.agent.handler(registration, &command, wish.strictness);
+    let ours = entries.iter().enumerate().filter(|(_, entry)| {
+        entry.event == event
+            && entry.effective
+            && classify(entry).is_some_and(|(kind, _)| kind == Kind::Hook)
+    });
+    let mut found = false;
+    for (at, entry) in ours {
+        found = true;
+        if let [other, ..] = company(&entry.handler).as_slice() {
+            notes.push(format!(
+                "{event} also runs {}, so its line is left as it is",
+                Plain(other)
+            ));
+            continue;
+        }
+        settings_file.update(at, &members(&handler, &entry.handler));
+        let matcher = entry.matcher.as_deref();
+        if let Some(matcher) = matcher.filter(|text| *text != "*" && !text.is_empty()) {
+            notes.push(format!("{event} keeps its matcher \"{matcher}\""));
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    let matcher = registration.matcher.filter(|_| dialect.says_matcher);
+    settings_file.add(event, matcher, &handler)
+}
+
 /// What an uninstall will give back of a file that holds `now` and is changed: what was there
 /// before the install that left one of `texts`, else the file without us.
 fn restores(
@@ -206,13 +219,13 @@ fn restores(
     scope: Scope,
     places: &Places,
     texts: &[&[u8]],
-    (now, sheet): (&[u8], Sheet),
+    (now, settings_file): (&[u8], Box<dyn SettingsFile>),
 ) -> Option<Vec<u8>> {
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
     match record {
         Some(record) if texts.contains(&record.after.as_slice()) => record.before,
         // Ours by hand, or changed since.
-        Some(_) | None => Some(without_us(sheet).unwrap_or_else(|| now.to_owned())),
+        Some(_) | None => Some(without_us(settings_file).unwrap_or_else(|| now.to_owned())),
     }
 }
 
@@ -236,11 +249,12 @@ pub(super) fn without(
         return Ok(None);
     }
     let parse = || {
-        Sheet::parse(file, now, agent.dialect().shape).map_err(|flaw| Refusal::flaw(file, &flaw))
+        settings_file::parse(file, now, agent.dialect().shape)
+            .map_err(|flaw| Refusal::flaw(file, &flaw))
     };
-    let mut sheet = parse()?;
-    sheet.remove(&entries);
-    let after = sheet.text().into_bytes();
+    let mut settings_file = parse()?;
+    settings_file.remove(&entries);
+    let after = settings_file.text().into_bytes();
     let restores = restores(file, scope, places, &[now, &after], (now, parse()?));
     Ok(Some(Change {
         agent,
@@ -274,13 +288,13 @@ pub(crate) fn uninstall(
         (Some(record), Some(now)) if record.after == *now => record.before.clone(),
         (record, Some(now)) => {
             let dialect = agent.dialect();
-            let sheet = Sheet::parse(file, now, dialect.shape)
+            let settings_file = settings_file::parse(file, now, dialect.shape)
                 .map_err(|flaw| Refusal::flaw(file, &flaw))?;
             let made = record
                 .as_ref()
                 .is_some_and(|record| record.before.is_none())
                 || file.file_stem().is_some_and(|stem| stem == "tollgate");
-            match without_us(sheet) {
+            match without_us(settings_file) {
                 None if record.is_none() => return Ok(None),
                 None => Some(now.clone()),
                 Some(rest) => {
@@ -290,8 +304,8 @@ pub(crate) fn uninstall(
                                 .to_owned(),
                         );
                     }
-                    let is_bare = Sheet::parse(file, &rest, dialect.shape)
-                        .is_ok_and(|sheet| sheet.is_bare(dialect.preamble));
+                    let is_bare = settings_file::parse(file, &rest, dialect.shape)
+                        .is_ok_and(|settings_file| settings_file.is_bare(dialect.preamble));
                     (!(made && is_bare)).then_some(rest)
                 }
             }
@@ -314,9 +328,9 @@ pub(crate) fn uninstall(
 /// A line that runs Tollgate and something else is a person's own: it is not for an uninstall to
 /// say what of it should stay.
 fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> {
-    let sheet = Sheet::parse(file, now, agent.dialect().shape)
+    let settings_file = settings_file::parse(file, now, agent.dialect().shape)
         .map_err(|flaw| Refusal::flaw(file, &flaw))?;
-    for entry in sheet.entries() {
+    for entry in settings_file.entries() {
         let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
         if let Some(other) = company(&entry.handler).first().filter(|_| ours) {
             return Err(Refusal::new(
@@ -358,7 +372,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
             let after = change.after.clone().unwrap_or_default();
             let known = backup.load(file);
             let missing = missing(target);
-            let record = Record {
+            let record = BackupRecord {
                 before: restores.clone(),
                 after,
                 directories: match known {
@@ -427,7 +441,7 @@ fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refu
         if scope == Scope::User && places.home.is_none() {
             return Refusal::new(
                 &places.root,
-                format!("where {agent} keeps your own settings cannot be told: HOME is not set"),
+                format!("where {agent} keeps your own settings is not known: HOME is not set"),
                 "set HOME, or use another `--scope`",
             );
         }
@@ -454,7 +468,7 @@ fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
             Refusal::new(
                 file,
                 format!("it is a link that leads nowhere: {error}"),
-                "mend or remove the link",
+                "correct or remove the link",
             )
         })?
     } else {
@@ -497,8 +511,8 @@ fn members<'k>(
 }
 
 /// The text without any registration of Tollgate; nothing if there is none.
-fn without_us(mut sheet: Sheet) -> Option<Vec<u8>> {
-    let entries = sheet.entries();
+fn without_us(mut settings_file: Box<dyn SettingsFile>) -> Option<Vec<u8>> {
+    let entries = settings_file.entries();
     let ours = entries.iter().enumerate().filter(|(_, entry)| {
         classify(entry).is_some_and(|(kind, _)| match kind {
             Kind::Hook | Kind::Guard(_) => true,
@@ -509,8 +523,8 @@ fn without_us(mut sheet: Sheet) -> Option<Vec<u8>> {
     if ours.is_empty() {
         return None;
     }
-    sheet.remove(&ours);
-    Some(sheet.text().into_bytes())
+    settings_file.remove(&ours);
+    Some(settings_file.text().into_bytes())
 }
 
 #[cfg(test)]
@@ -563,18 +577,17 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_put_in_comes_out_and_nothing_else(value in settings(), layout in any::<u8>()) {
-            let dialect = Agent::ClaudeCode.dialect();
             let path = Path::new("settings.json");
             let before = laid_out(&value, layout);
-            let parse = |text: &str| Sheet::parse(path, text.as_bytes(), Shape::Nested);
-            let mut sheet = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
+            let parse = |text: &str| settings_file::parse(path, text.as_bytes(), Shape::Nested);
+            let mut settings_file = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
             let command = Agent::ClaudeCode.command("tollgate", Scope::User);
             for registration in &REGISTRATIONS {
-                let handler = (dialect.handler)(registration, &command, Strictness::Lenient);
-                let added = sheet.add(registration.event.as_str(), registration.matcher, &handler);
+                let handler = Agent::ClaudeCode.handler(registration, &command, Strictness::Lenient);
+                let added = settings_file.add(registration.event.as_str(), registration.matcher, &handler);
                 prop_assert!(added.is_ok());
             }
-            let with = sheet.text();
+            let with = settings_file.text();
             let read = parse(&with).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
             let ours = read.entries().iter().filter(|entry| classify(entry).is_some()).count();
             prop_assert_eq!(ours, REGISTRATIONS.len());

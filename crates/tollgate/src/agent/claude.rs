@@ -6,7 +6,7 @@
 //! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
 
-use serde_json::{Map, Value};
+use serde_json::json;
 use tollgate_core::protocol::{EventKind, Wire};
 
 use super::command::quoted;
@@ -31,21 +31,19 @@ pub(super) const DIALECT: Dialect = Dialect {
     preamble: &[],
     says_matcher: true,
     handler: |registration, command, strictness| {
-        let mut handler = Map::new();
-        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
-        put("type", "command".into());
-        if command.args == ["hook"] && quoted(&command.program) == command.program {
-            put("command", command.program.as_str().into());
-            put("args", command.args.clone().into());
+        let is_plain = command.args == ["hook"] && quoted(&command.program) == command.program;
+        let (line, args) = if is_plain {
+            (command.program.clone(), Some(&command.args))
         } else {
-            put("command", command.for_shell().into());
-        }
-        put("timeout", registration.seconds.into());
+            (command.for_shell(), None)
+        };
         // At a stop it is ignored; after a tool there is nothing left to hold up.
-        if strictness == Strictness::Strict && registration.event == EventKind::PreTool {
-            put("onFailure", "block".into());
-        }
-        handler
+        let is_strict =
+            strictness == Strictness::Strict && registration.event == EventKind::PreTool;
+        json!({
+            "type": "command", "command": line, "args": args, "timeout": registration.seconds,
+            "onFailure": is_strict.then_some("block"),
+        })
     },
     strict: true,
     needs: |scope| match scope {
@@ -54,9 +52,8 @@ pub(super) const DIALECT: Dialect = Dialect {
             "if it asks whether you trust this folder, say yes; without that no hook runs",
             "`/hooks` shows what is registered; running sessions pick it up by themselves",
         ],
-        Scope::User => vec![
-            "`/hooks` shows what is registered; running sessions pick it up by themselves",
-            "a repository's own checks and reviewers run only after `tollgate trust` there",
-        ],
+        Scope::User => {
+            vec!["`/hooks` shows what is registered; running sessions pick it up by themselves"]
+        }
     },
 };

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde_json::json;
 use tollgate_core::protocol::{EventKind, Wire};
 
 use super::{Dialect, Scope, Shape, toml};
@@ -49,27 +49,17 @@ pub(super) const DIALECT: Dialect = Dialect {
             .any(|name| off(name))
             .then_some("features.hooks")
     },
-    event: |event| match event {
-        // A failed command is told as any other.
-        EventKind::PostToolFailure | EventKind::Other => None,
-        EventKind::PreTool
-        | EventKind::PostTool
-        | EventKind::Prompt
-        | EventKind::Stop
-        | EventKind::SubagentStop
-        | EventKind::SessionStart
-        | EventKind::SessionEnd => Some(event.as_str()),
+    event: |event| {
+        // A tool that failed is told like any other.
+        let has_it = !matches!(event, EventKind::PostToolFailure | EventKind::Other);
+        has_it.then(|| event.as_str())
     },
     shape: Shape::Nested,
     preamble: &[],
     says_matcher: false,
     handler: |registration, command, _| {
-        let mut handler = Map::new();
-        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
-        put("type", "command".into());
-        put("command", command.for_shell().into());
-        put("timeout", registration.seconds.into());
-        handler
+        let line = command.for_shell();
+        json!({ "type": "command", "command": line, "timeout": registration.seconds })
     },
     strict: false,
     needs: |scope| match scope {
@@ -82,7 +72,6 @@ pub(super) const DIALECT: Dialect = Dialect {
             "type `/hooks` and trust Tollgate's hooks there; until then Codex skips them without a \
              word",
             "after an upgrade that changes the registration, trust them again",
-            "a repository's own checks and reviewers run only after `tollgate trust` there",
         ],
     },
 };

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde_json::json;
 use tollgate_core::protocol::{EventKind, Wire};
 
 use super::{Dialect, Scope, Shape};
@@ -49,27 +49,13 @@ pub(super) const DIALECT: Dialect = Dialect {
         files
     },
     off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
-    event: |event| match event {
-        EventKind::Other => None,
-        EventKind::PreTool
-        | EventKind::PostTool
-        | EventKind::PostToolFailure
-        | EventKind::Prompt
-        | EventKind::Stop
-        | EventKind::SubagentStop
-        | EventKind::SessionStart
-        | EventKind::SessionEnd => Some(event.as_str()),
-    },
+    event: |event| (event != EventKind::Other).then(|| event.as_str()),
     shape: Shape::Flat,
     preamble: &[("version", 1)],
     says_matcher: false,
     handler: |registration, command, _| {
-        let mut handler = Map::new();
-        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
-        put("type", "command".into());
-        put("bash", command.for_shell().into());
-        put("timeoutSec", registration.seconds.into());
-        handler
+        let line = command.for_shell();
+        json!({ "type": "command", "bash": line, "timeoutSec": registration.seconds })
     },
     strict: false,
     needs: |scope| match scope {
@@ -77,9 +63,6 @@ pub(super) const DIALECT: Dialect = Dialect {
             "trust the folder when Copilot CLI asks; with `-p` an untrusted one runs no hooks",
             "restart Copilot CLI",
         ],
-        Scope::User => vec![
-            "restart Copilot CLI",
-            "a repository's own checks and reviewers run only after `tollgate trust` there",
-        ],
+        Scope::User => vec!["restart Copilot CLI"],
     },
 };

@@ -3,7 +3,7 @@
 //! A stop is sent on at most `loop_limit` times, 5 unless said otherwise; Tollgate ends its own
 //! loop after 8, so that limit is set above it.
 
-use serde_json::{Map, Value};
+use serde_json::json;
 use tollgate_core::protocol::{EventKind, Wire};
 
 use super::{Dialect, Scope, Shape, Strictness};
@@ -40,17 +40,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     preamble: &[("version", 1)],
     says_matcher: false,
     handler: |registration, command, strictness| {
-        let mut handler = Map::new();
-        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
-        put("command", command.for_shell().into());
-        put("timeout", registration.seconds.into());
-        if registration.event == EventKind::Stop {
-            put("loop_limit", LOOP_LIMIT.into());
-        }
-        if strictness == Strictness::Strict && registration.event == EventKind::PreTool {
-            put("failClosed", true.into());
-        }
-        handler
+        let is_strict =
+            strictness == Strictness::Strict && registration.event == EventKind::PreTool;
+        json!({
+            "command": command.for_shell(), "timeout": registration.seconds,
+            "loop_limit": (registration.event == EventKind::Stop).then_some(LOOP_LIMIT),
+            "failClosed": is_strict.then_some(true),
+        })
     },
     strict: true,
     needs: |scope| match scope {
@@ -58,9 +54,6 @@ pub(super) const DIALECT: Dialect = Dialect {
             "open the project's root as a workspace and trust it",
             "Settings ▸ Hooks lists Tollgate; restart Cursor if it does not",
         ],
-        Scope::User => vec![
-            "Settings ▸ Hooks lists Tollgate; restart Cursor if it does not",
-            "a repository's own checks and reviewers run only after `tollgate trust` there",
-        ],
+        Scope::User => vec!["Settings ▸ Hooks lists Tollgate; restart Cursor if it does not"],
     },
 };

@@ -1,7 +1,7 @@
 //! Gemini CLI: `settings.json` of the workspace or the person. Milliseconds; other names for the
 //! events, and none for a tool that failed.
 
-use serde_json::{Map, Value};
+use serde_json::json;
 use tollgate_core::protocol::{EventKind, Wire};
 
 use super::{Dialect, Scope, Shape};
@@ -35,13 +35,10 @@ pub(super) const DIALECT: Dialect = Dialect {
     preamble: &[],
     says_matcher: false,
     handler: |registration, command, _| {
-        let mut handler = Map::new();
-        let mut put = |key: &str, value: Value| handler.insert(key.to_owned(), value);
-        put("name", "tollgate".into());
-        put("type", "command".into());
-        put("command", command.for_shell().into());
-        put("timeout", (registration.seconds * 1000).into());
-        handler
+        json!({
+            "name": "tollgate", "type": "command", "command": command.for_shell(),
+            "timeout": registration.seconds * 1000,
+        })
     },
     strict: false,
     needs: |scope| match scope {
@@ -49,9 +46,6 @@ pub(super) const DIALECT: Dialect = Dialect {
             "trust the folder when Gemini CLI asks: in an untrusted one no hook of the project runs",
             "restart Gemini CLI; `/hooks` then lists Tollgate",
         ],
-        Scope::User => vec![
-            "restart Gemini CLI; `/hooks` then lists Tollgate",
-            "a repository's own checks and reviewers run only after `tollgate trust` there",
-        ],
+        Scope::User => vec!["restart Gemini CLI; `/hooks` then lists Tollgate"],
     },
 };

@@ -8,7 +8,7 @@ use jsonc_parser::cst::{
 use serde_json::{Map, Value};
 
 use super::Shape;
-use super::sheet::{Entry, Flaw};
+use super::settings_file::{Entry, Flaw, SettingsFile};
 
 /// The member that holds every agent's list of hooks.
 const HOOKS: &str = "hooks";
@@ -16,17 +16,17 @@ const HOOKS: &str = "hooks";
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A settings file as it is being edited.
-pub(super) struct Sheet {
+pub(super) struct JsonFile {
     root: CstRootNode,
     /// The text began with a byte order mark.
     marked: bool,
     shape: Shape,
     /// The handlers as they were found, in the order of the file.
-    places: Vec<Place>,
+    places: Vec<HandlerPlace>,
 }
 
 /// Where a handler is.
-struct Place {
+struct HandlerPlace {
     event: String,
     matcher: Option<String>,
     handler: CstObject,
@@ -44,7 +44,7 @@ const LENIENT: ParseOptions = ParseOptions {
     allow_unary_plus_numbers: false,
 };
 
-impl Sheet {
+impl JsonFile {
     pub(super) fn parse(text: &str, shape: Shape) -> Result<Self, Flaw> {
         let bare = text.strip_prefix(BYTE_ORDER_MARK);
         let root = CstRootNode::parse(bare.unwrap_or(text), &LENIENT).map_err(|error| Flaw {
@@ -54,19 +54,19 @@ impl Sheet {
         if root.value().is_some() && root.object_value().is_none() {
             return Err(Flaw::new("the file holds no JSON object"));
         }
-        let mut sheet = Self {
+        let mut file = Self {
             marked: bare.is_some(),
             root,
             shape,
             places: Vec::new(),
         };
-        sheet.places = sheet.find();
-        Ok(sheet)
+        file.places = file.find();
+        Ok(file)
     }
 
     /// Looks for handlers in every member called `hooks`: in a file with two of them the agent
     /// reads the last, and an uninstall must leave nothing in either.
-    fn find(&self) -> Vec<Place> {
+    fn find(&self) -> Vec<HandlerPlace> {
         let mut places = Vec::new();
         let Some(top) = self.root.object_value() else {
             return places;
@@ -86,7 +86,7 @@ impl Sheet {
                 };
                 for object in objects(&list) {
                     let matcher = text_in(&object, "matcher");
-                    let place = |handler: CstObject| Place {
+                    let place = |handler: CstObject| HandlerPlace {
                         event: event.clone(),
                         matcher: matcher.clone(),
                         handler,
@@ -106,8 +106,41 @@ impl Sheet {
         places
     }
 
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        let entry = |place: &Place| Entry {
+    /// A group whose list of handlers is gone: its matcher alone means nothing.
+    fn is_spent_group(&self, node: &CstContainerNode) -> bool {
+        self.group(node).is_some_and(|group| {
+            let mut members = group.properties().into_iter();
+            members.all(|property| has_name(&property, &["matcher", "sequential"]))
+        })
+    }
+
+    /// The list of handlers in a group that stays because a person wrote something else into it:
+    /// to an agent a group without its list is a mistake, one with an empty list is none.
+    fn keeps_its_list(&self, node: &CstContainerNode, parent: &CstContainerNode) -> bool {
+        let CstContainerNode::ObjectProp(list) = node else {
+            return false;
+        };
+        let Some(group) = self.group(parent).filter(|_| has_name(list, &[HOOKS])) else {
+            return false;
+        };
+        let mut members = group.properties().into_iter();
+        parent.children().iter().any(CstNode::is_comment)
+            || !members.all(|property| has_name(&property, &["matcher", "sequential", HOOKS]))
+    }
+
+    /// The object that a matcher and a list of handlers are in.
+    fn group<'n>(&self, node: &'n CstContainerNode) -> Option<&'n CstObject> {
+        let CstContainerNode::Object(object) = node else {
+            return None;
+        };
+        let is_listed = node.parent().is_some_and(|parent| parent.is_array());
+        (self.shape == Shape::Nested && is_listed).then_some(object)
+    }
+}
+
+impl SettingsFile for JsonFile {
+    fn entries(&self) -> Vec<Entry> {
+        let entry = |place: &HandlerPlace| Entry {
             event: place.event.clone(),
             matcher: place.matcher.clone(),
             handler: match place.handler.to_serde_value() {
@@ -119,7 +152,7 @@ impl Sheet {
         self.places.iter().map(entry).collect()
     }
 
-    pub(super) fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]) {
+    fn update(&mut self, entry: usize, members: &[(&str, Option<Value>)]) {
         let Some(place) = self.places.get(entry) else {
             return;
         };
@@ -143,7 +176,7 @@ impl Sheet {
         }
     }
 
-    pub(super) fn add(
+    fn add(
         &mut self,
         event: &str,
         matcher: Option<&str>,
@@ -184,7 +217,7 @@ impl Sheet {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, entries: &[usize]) {
+    fn remove(&mut self, entries: &[usize]) {
         for entry in entries {
             let Some(place) = self.places.get(*entry) else {
                 continue;
@@ -216,51 +249,20 @@ impl Sheet {
         }
     }
 
-    /// A group whose list of handlers is gone: its matcher alone means nothing.
-    fn is_spent_group(&self, node: &CstContainerNode) -> bool {
-        self.group(node).is_some_and(|group| {
-            let mut members = group.properties().into_iter();
-            members.all(|property| has_name(&property, &["matcher", "sequential"]))
-        })
-    }
-
-    /// The list of handlers in a group that stays because a person wrote something else into it:
-    /// to an agent a group without its list is a mistake, one with an empty list is none.
-    fn keeps_its_list(&self, node: &CstContainerNode, parent: &CstContainerNode) -> bool {
-        let CstContainerNode::ObjectProp(list) = node else {
-            return false;
-        };
-        let Some(group) = self.group(parent).filter(|_| has_name(list, &[HOOKS])) else {
-            return false;
-        };
-        let mut members = group.properties().into_iter();
-        parent.children().iter().any(CstNode::is_comment)
-            || !members.all(|property| has_name(&property, &["matcher", "sequential", HOOKS]))
-    }
-
-    /// The object that a matcher and a list of handlers are in.
-    fn group<'n>(&self, node: &'n CstContainerNode) -> Option<&'n CstObject> {
-        let CstContainerNode::Object(object) = node else {
-            return None;
-        };
-        let is_listed = node.parent().is_some_and(|parent| parent.is_array());
-        (self.shape == Shape::Nested && is_listed).then_some(object)
-    }
-
-    pub(super) fn top(&self, key: &str) -> Option<Value> {
+    fn top(&self, key: &str) -> Option<Value> {
         last(&self.root.object_value()?, key)?
             .value()?
             .to_serde_value()
     }
 
-    pub(super) fn ensure(&mut self, key: &str, value: u32) {
+    fn ensure(&mut self, key: &str, value: u32) {
         let top = self.root.object_value_or_set();
         if last(&top, key).is_none() {
             top.insert(0, key, input(&value.into()));
         }
     }
 
-    pub(super) fn is_bare(&self, besides: &[(&str, u32)]) -> bool {
+    fn is_bare(&self, besides: &[(&str, u32)]) -> bool {
         let top = self.root.object_value();
         let nodes = self.root.children().into_iter();
         let inner = top.iter().flat_map(CstObject::children);
@@ -272,7 +274,7 @@ impl Sheet {
         !comments && members.iter().all(known)
     }
 
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let mark = if self.marked { BYTE_ORDER_MARK } else { "" };
         format!("{mark}{}", self.root)
     }

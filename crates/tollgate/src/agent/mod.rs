@@ -18,13 +18,13 @@ mod cursor;
 pub(crate) mod duplicate;
 mod gemini;
 mod json;
-pub(crate) mod loss;
 pub(crate) mod original;
 pub(crate) mod places;
 pub(crate) mod read;
 pub(crate) mod registration;
-mod sheet;
+mod settings_file;
 mod toml;
+pub(crate) mod unregister_check;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,28 +37,27 @@ pub(crate) use places::Places;
 use registration::Registration;
 
 /// An agent that Tollgate can be registered with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Agent {
-    /// Anthropic's own.
+    #[value(alias = "claude")]
     ClaudeCode,
-    /// The one of the Responses API.
     Codex,
-    /// Google's.
+    #[value(alias = "gemini-cli")]
     Gemini,
-    /// GitHub's.
+    #[value(alias = "copilot-cli")]
     Copilot,
-    /// Cursor, the editor and its command line.
     Cursor,
 }
 
 /// For whom a registration holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Scope {
-    /// Everybody who works on the project: the file is part of the repository.
+    // Everybody who works on the project: the file is part of the repository.
+    #[default]
     Project,
-    /// This person in this project.
+    // This person in this project.
     Local,
-    /// This person in every project.
+    // This person in every project.
     User,
 }
 
@@ -102,8 +101,8 @@ struct Dialect {
     preamble: &'static [(&'static str, u32)],
     /// The group around a handler gets the registration's matcher.
     says_matcher: bool,
-    /// One handler.
-    handler: fn(&Registration, &CommandLine, Strictness) -> Map<String, Value>,
+    /// One handler; members that are null are left out.
+    handler: fn(&Registration, &CommandLine, Strictness) -> Value,
     /// It can be told to stop when the hook itself cannot run.
     strict: bool,
     /// What the agent still needs from the person.
@@ -175,9 +174,29 @@ impl Agent {
         self.dialect().strict
     }
 
+    /// The handler for an event.
+    fn handler(
+        self,
+        registration: &Registration,
+        command: &CommandLine,
+        strictness: Strictness,
+    ) -> Map<String, Value> {
+        let handler = (self.dialect().handler)(registration, command, strictness);
+        let members = handler.as_object().into_iter().flatten();
+        let set = members.filter(|(_, value)| !value.is_null());
+        set.map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    }
+
     /// What it still needs from the person after an install.
     pub(crate) fn needs(self, scope: Scope) -> Vec<&'static str> {
-        (self.dialect().needs)(scope)
+        let mut needs = (self.dialect().needs)(scope);
+        if scope == Scope::User {
+            needs.push(
+                "a repository's own checks and reviewers run only after `tollgate trust` there",
+            );
+        }
+        needs
     }
 
     /// Why somebody would think that it is used here; nothing if there is no sign of it.

@@ -67,11 +67,7 @@ impl Places {
 
     /// The first program of this name on `PATH`.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
-        let directories = std::env::split_paths(self.path.as_ref()?);
-        directories
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(name))
-            .find(|path| is_executable(path))
+        crate::review::cli::find(name, self.path.as_ref()?)
     }
 
     /// A path as people read it: relative to the project, or with `~`.

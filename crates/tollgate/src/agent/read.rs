@@ -10,8 +10,8 @@ use tollgate_core::fs;
 
 use super::command::CommandLine;
 use super::original::Original;
-pub(crate) use super::sheet::Flaw;
-use super::sheet::{Entry, Sheet};
+pub(crate) use super::settings_file::Flaw;
+use super::settings_file::{self, Entry, SettingsFile};
 use super::{Agent, Places, Scope};
 
 /// Larger settings are not a person's.
@@ -109,11 +109,11 @@ impl Reading {
     /// Reads what is, or might be, in a file.
     pub(super) fn take(&mut self, agent: Agent, scope: Scope, file: &Path, bytes: &[u8]) {
         let dialect = agent.dialect();
-        let sheet = match Sheet::parse(file, bytes, dialect.shape) {
-            Ok(sheet) => sheet,
+        let settings_file = match settings_file::parse(file, bytes, dialect.shape) {
+            Ok(settings_file) => settings_file,
             Err(flaw) => return self.flaws.push((agent, file.to_owned(), flaw)),
         };
-        if let Some(key) = (dialect.off)(&|key| sheet.top(key)) {
+        if let Some(key) = (dialect.off)(&|key| settings_file.top(key)) {
             self.switched_off.push(SwitchedOff {
                 agent,
                 scope,
@@ -121,10 +121,10 @@ impl Reading {
                 key,
             });
         }
-        if agent == Agent::ClaudeCode && enables_plugin(&sheet) {
+        if agent == Agent::ClaudeCode && enables_plugin(settings_file.as_ref()) {
             self.plugin.push((scope, file.to_owned()));
         }
-        let found = sheet.entries().into_iter().enumerate();
+        let found = settings_file.entries().into_iter().enumerate();
         let found = found.filter_map(|(at, entry)| {
             let (kind, command) = classify(&entry)?;
             Some(Registered {
@@ -215,8 +215,8 @@ fn commands(handler: &Map<String, Value>) -> Vec<CommandLine> {
 }
 
 /// The plugin is called by its own name, whatever the marketplace.
-fn enables_plugin(sheet: &Sheet) -> bool {
-    let Some(Value::Object(plugins)) = sheet.top("enabledPlugins") else {
+fn enables_plugin(settings_file: &dyn SettingsFile) -> bool {
+    let Some(Value::Object(plugins)) = settings_file.top("enabledPlugins") else {
         return false;
     };
     plugins.iter().any(|(name, enabled)| {

@@ -8,7 +8,7 @@ use tollgate_core::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::json::BYTE_ORDER_MARK;
-use super::sheet::{Entry, Flaw};
+use super::settings_file::{Entry, Flaw, SettingsFile};
 
 /// A member of `[hooks]` that is no event: what Codex remembers of trusted hooks.
 const STATE: &str = "state";
@@ -17,18 +17,18 @@ const STATE: &str = "state";
 const MAX: u64 = 8 << 20;
 
 /// A configuration file as it is being edited.
-pub(super) struct Sheet {
+pub(super) struct TomlFile {
     document: DocumentMut,
     /// It begins with a byte order mark, which the parser forgets.
     marked: bool,
     /// All its lines end with CRLF.
     crlf: bool,
-    places: Vec<Place>,
+    places: Vec<HandlerPlace>,
 }
 
 /// Where a handler is: event, group, place in the group.
 #[derive(Clone, Debug)]
-struct Place(String, usize, usize);
+struct HandlerPlace(String, usize, usize);
 
 /// Whether a configuration file registers any hook.
 pub(super) fn holds_hooks(path: &Path) -> bool {
@@ -39,14 +39,13 @@ pub(super) fn holds_hooks(path: &Path) -> bool {
         return false;
     };
     text.contains("hooks")
-        && Sheet::parse(&text).is_ok_and(|sheet| {
-            sheet
-                .events()
+        && TomlFile::parse(&text).is_ok_and(|file| {
+            file.events()
                 .is_some_and(|events| events.iter().any(|(event, _)| event != STATE))
         })
 }
 
-impl Sheet {
+impl TomlFile {
     pub(super) fn parse(text: &str) -> Result<Self, Flaw> {
         let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
             let place = error.span().map(|span| {
@@ -61,21 +60,21 @@ impl Sheet {
             }
         })?;
         let lines = text.matches('\n').count();
-        let mut sheet = Self {
+        let mut file = Self {
             document,
             marked: text.starts_with(BYTE_ORDER_MARK),
             crlf: lines > 0 && text.matches("\r\n").count() == lines,
             places: Vec::new(),
         };
-        sheet.places = sheet.find();
-        Ok(sheet)
+        file.places = file.find();
+        Ok(file)
     }
 
     fn events(&self) -> Option<&dyn toml_edit::TableLike> {
         self.document.get("hooks")?.as_table_like()
     }
 
-    fn find(&self) -> Vec<Place> {
+    fn find(&self) -> Vec<HandlerPlace> {
         let mut places = Vec::new();
         for (event, groups) in self.events().into_iter().flat_map(|events| events.iter()) {
             for (group, table) in groups
@@ -86,20 +85,20 @@ impl Sheet {
             {
                 let handlers = table.get("hooks").and_then(Item::as_array_of_tables);
                 let count = handlers.map_or(0, ArrayOfTables::len);
-                places.extend((0..count).map(|n| Place(event.to_owned(), group, n)));
+                places.extend((0..count).map(|n| HandlerPlace(event.to_owned(), group, n)));
             }
         }
         places
     }
 
-    fn group(&self, place: &Place) -> Option<&Table> {
+    fn group(&self, place: &HandlerPlace) -> Option<&Table> {
         self.events()?
             .get(&place.0)?
             .as_array_of_tables()?
             .get(place.1)
     }
 
-    fn handler_mut(&mut self, place: &Place) -> Option<&mut Table> {
+    fn handler_mut(&mut self, place: &HandlerPlace) -> Option<&mut Table> {
         self.document
             .get_mut("hooks")?
             .as_table_like_mut()?
@@ -111,8 +110,29 @@ impl Sheet {
             .get_mut(place.2)
     }
 
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        let entry = |place: &Place| {
+    fn remove_one(&mut self, place: &HandlerPlace) -> Option<()> {
+        let hooks = self.document.get_mut("hooks")?;
+        let events = hooks.as_table_like_mut()?;
+        let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
+        let group = groups.get_mut(place.1)?;
+        let handlers = group.get_mut("hooks")?.as_array_of_tables_mut()?;
+        handlers.remove(place.2);
+        if handlers.is_empty() {
+            groups.remove(place.1);
+        }
+        if groups.is_empty() {
+            events.remove(&place.0);
+        }
+        if events.is_empty() {
+            self.document.remove("hooks");
+        }
+        Some(())
+    }
+}
+
+impl SettingsFile for TomlFile {
+    fn entries(&self) -> Vec<Entry> {
+        let entry = |place: &HandlerPlace| {
             let group = self.group(place);
             let handler = group
                 .and_then(|group| group.get("hooks")?.as_array_of_tables()?.get(place.2))
@@ -129,7 +149,7 @@ impl Sheet {
         self.places.iter().map(entry).collect()
     }
 
-    pub(super) fn update(&mut self, entry: usize, wanted: &[(&str, Option<Value>)]) {
+    fn update(&mut self, entry: usize, wanted: &[(&str, Option<Value>)]) {
         let Some(place) = self.places.get(entry).cloned() else {
             return;
         };
@@ -146,7 +166,7 @@ impl Sheet {
         }
     }
 
-    pub(super) fn add(
+    fn add(
         &mut self,
         event: &str,
         matcher: Option<&str>,
@@ -193,8 +213,8 @@ impl Sheet {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, entries: &[usize]) {
-        let mut gone: Vec<Place> = entries
+    fn remove(&mut self, entries: &[usize]) {
+        let mut gone: Vec<HandlerPlace> = entries
             .iter()
             .filter_map(|entry| self.places.get(*entry).cloned())
             .collect();
@@ -205,34 +225,18 @@ impl Sheet {
         }
     }
 
-    fn remove_one(&mut self, place: &Place) -> Option<()> {
-        let hooks = self.document.get_mut("hooks")?;
-        let events = hooks.as_table_like_mut()?;
-        let groups = events.get_mut(&place.0)?.as_array_of_tables_mut()?;
-        let group = groups.get_mut(place.1)?;
-        let handlers = group.get_mut("hooks")?.as_array_of_tables_mut()?;
-        handlers.remove(place.2);
-        if handlers.is_empty() {
-            groups.remove(place.1);
-        }
-        if groups.is_empty() {
-            events.remove(&place.0);
-        }
-        if events.is_empty() {
-            self.document.remove("hooks");
-        }
-        Some(())
-    }
-
-    pub(super) fn top(&self, key: &str) -> Option<Value> {
+    fn top(&self, key: &str) -> Option<Value> {
         plain(self.document.get(key)?)
     }
 
-    pub(super) fn is_bare(&self) -> bool {
+    /// No agent with TOML has such a member.
+    fn ensure(&mut self, _: &str, _: u32) {}
+
+    fn is_bare(&self, _: &[(&str, u32)]) -> bool {
         self.document.as_table().is_empty() && self.document.to_string().trim().is_empty()
     }
 
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut text = self.document.to_string();
         if self.crlf {
             text = text.replace("\r\n", "\n").replace('\n', "\r\n");

@@ -4,8 +4,6 @@ use std::process::ExitCode;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use tollgate_core::env::Env;
-use tollgate_core::project::Layout;
 use tollgate_core::state::journal::Journal;
 use tollgate_core::verdict::Override;
 
@@ -43,143 +41,125 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// The project that it is about.
-struct Here {
-    env: Env,
-    layout: Layout,
-    now: Timestamp,
-}
-
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let env = crate::hook::environment();
-    let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
-        Trouble::new("there is no project here").hint("go to a directory of the project")
-    })?;
-    let here = Here {
-        env,
-        layout,
+    let layout = super::layout_here()?;
+    let overrides = Overrides {
+        layout: &layout,
+        env: &env,
         now: Timestamp::now(),
     };
     if arguments.list {
-        return here.list(arguments.json);
+        return list(overrides, arguments.json);
     }
     if let Some(code) = &arguments.revoke {
-        return here.revoke(&code.to_uppercase());
+        return revoke(overrides, &code.to_uppercase());
     }
     let code = arguments.code.as_deref().unwrap_or_default().to_uppercase();
-    here.allow(&code, arguments)
+    allow(overrides, &code, arguments)
 }
 
-impl Here {
-    fn overrides(&self) -> Overrides<'_> {
-        Overrides {
-            layout: &self.layout,
-            env: &self.env,
-            now: self.now,
+fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Answer {
+    check(code)?;
+    let (extent, lasts) = match (&arguments.r#for, arguments.once) {
+        (Some(text), _) => (Extent::Always, duration(text)?),
+        (None, true) => (Extent::Once, ONCE_WITHIN),
+        (None, false) => {
+            return Err(Trouble::new("missing --once or --for").hint("add --once or --for 30m"));
         }
+    };
+    let reason = arguments.reason.as_deref().map(str::trim);
+    let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+        return Err(Trouble::new("missing --reason")
+            .hint("add --reason \"…\"; whoever reads the journal wants to know"));
+    };
+    let until = overrides
+        .now
+        .checked_add(lasts)
+        .map_err(|error| Trouble::new(error.to_string()))?;
+    let person = a_person("allow")?;
+    let what = format!(
+        "{code} ({}) will not block an agent in {}.",
+        meaning(code),
+        overrides.layout.root().display()
+    );
+    let retyped = person.retypes(&what);
+    if !retyped.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
+        anstream::println!("That is not the word; nothing is allowed.");
+        return Ok(ExitCode::FAILURE);
     }
+    let allowed = overrides
+        .allow(&person, code, extent, until, reason)
+        .map_err(Trouble::new)?;
+    write_down(overrides, code, &allowed.words());
+    anstream::println!("{GOOD}allowed{GOOD:#}  {}", allowed.words());
+    Ok(ExitCode::SUCCESS)
+}
 
-    fn allow(&self, code: &str, arguments: &Arguments) -> Answer {
-        check(code)?;
-        let (extent, lasts) = match (&arguments.r#for, arguments.once) {
-            (Some(text), _) => (Extent::Always, duration(text)?),
-            (None, true) => (Extent::Once, ONCE_WITHIN),
-            (None, false) => {
-                return Err(Trouble::new("how long is not said").hint("add --once or --for 30m"));
-            }
-        };
-        let reason = arguments.reason.as_deref().map(str::trim);
-        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
-            return Err(Trouble::new("why is not said")
-                .hint("add --reason \"…\"; whoever reads the journal wants to know"));
-        };
-        let until = self
-            .now
-            .checked_add(lasts)
-            .map_err(|error| Trouble::new(error.to_string()))?;
-        let person = a_person("allow")?;
-        let what = format!(
-            "{code} ({}) will not block an agent in {}.",
-            meaning(code),
-            self.layout.root().display()
+fn list(overrides: Overrides<'_>, as_json: bool) -> Answer {
+    let all = overrides.list().map_err(Trouble::new)?;
+    let lately = blocked_lately(overrides);
+    if as_json {
+        let allowed: Vec<Value> = all.iter().map(crate::overrides::Allowed::to_json).collect();
+        anstream::println!("{:#}", json!({ "allowed": allowed, "blocked": lately }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all.is_empty() {
+        anstream::println!("Nothing is allowed beyond the rules.");
+    }
+    for one in &all {
+        anstream::println!(
+            "{BOLD}{}{BOLD:#}  {}",
+            Plain(&one.code),
+            Plain(&one.words())
         );
-        let retyped = person.retypes(&what);
-        if !retyped.map_err(|error| Trouble::new(format!("the terminal: {error}")))? {
-            anstream::println!("That is not the word; nothing is allowed.");
-            return Ok(ExitCode::FAILURE);
-        }
-        let allowed = self
-            .overrides()
-            .allow(&person, code, extent, until, reason)
-            .map_err(Trouble::new)?;
-        self.write_down(code, &allowed.words());
-        anstream::println!("{GOOD}allowed{GOOD:#}  {}", allowed.words());
-        Ok(ExitCode::SUCCESS)
     }
-
-    fn list(&self, as_json: bool) -> Answer {
-        let all = self.overrides().list().map_err(Trouble::new)?;
-        let lately = self.blocked_lately();
-        if as_json {
-            let allowed: Vec<Value> = all.iter().map(crate::overrides::Allowed::to_json).collect();
-            anstream::println!("{:#}", json!({ "allowed": allowed, "blocked": lately }));
-            return Ok(ExitCode::SUCCESS);
-        }
-        if all.is_empty() {
-            anstream::println!("Nothing is allowed beyond the rules.");
-        }
-        for one in &all {
-            anstream::println!(
-                "{BOLD}{}{BOLD:#}  {}",
-                Plain(&one.code),
-                Plain(&one.words())
-            );
-        }
-        if !lately.is_empty() {
-            anstream::println!("Blocked lately:");
-        }
-        for line in &lately {
-            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-            anstream::println!(
-                "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
-                Plain(text("code")),
-                Plain(text("ts")),
-                Plain(text("reason"))
-            );
-        }
-        Ok(ExitCode::SUCCESS)
+    if !lately.is_empty() {
+        anstream::println!("Blocked lately:");
     }
-
-    /// The last blocks that a person could lift, the newest first.
-    fn blocked_lately(&self) -> Vec<Value> {
-        let lines = Journal::new(self.layout.local()).lines().into_iter().rev();
-        let could = |line: &Value| {
-            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
-            text("verdict") == "block" && override_of(text("code")) == Some(Override::Person)
-        };
-        lines.filter(could).take(SHOWN).collect()
+    for line in &lately {
+        let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+        anstream::println!(
+            "  {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}  {}",
+            Plain(text("code")),
+            Plain(text("ts")),
+            Plain(text("reason"))
+        );
     }
-
-    /// Taking back makes nothing weaker, so anybody may.
-    fn revoke(&self, code: &str) -> Answer {
-        check(code)?;
-        let count = self.overrides().revoke(code).map_err(Trouble::new)?;
-        if count == 0 {
-            anstream::println!("{code} was not allowed.");
-            return Ok(ExitCode::FAILURE);
-        }
-        self.write_down(code, &format!("{code} is no longer allowed"));
-        anstream::println!("{code} is no longer allowed.");
-        Ok(ExitCode::SUCCESS)
-    }
-
-    fn write_down(&self, code: &str, text: &str) {
-        if let Err(error) = self.overrides().write_down(code, text) {
-            anstream::eprintln!("the journal cannot be written: {error}");
-        }
-    }
+    Ok(ExitCode::SUCCESS)
 }
 
+/// The last blocks that a person could lift, the newest first.
+fn blocked_lately(overrides: Overrides<'_>) -> Vec<Value> {
+    let lines = Journal::new(overrides.layout.local())
+        .lines()
+        .into_iter()
+        .rev();
+    let could = |line: &Value| {
+        let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+        text("verdict") == "block" && override_of(text("code")) == Some(Override::Person)
+    };
+    lines.filter(could).take(SHOWN).collect()
+}
+
+/// Taking back makes nothing weaker, so anybody may.
+fn revoke(overrides: Overrides<'_>, code: &str) -> Answer {
+    check(code)?;
+    let count = overrides.revoke(code).map_err(Trouble::new)?;
+    if count == 0 {
+        anstream::println!("{code} was not allowed.");
+        return Ok(ExitCode::FAILURE);
+    }
+    write_down(overrides, code, &format!("{code} is no longer allowed"));
+    anstream::println!("{code} is no longer allowed.");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_down(overrides: Overrides<'_>, code: &str, text: &str) {
+    if let Err(error) = overrides.write_down(code, text) {
+        anstream::eprintln!("the journal cannot be written: {error}");
+    }
+}
 /// Whether a person can allow this at all.
 fn check(code: &str) -> Result<(), Trouble> {
     match override_of(code) {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::guard::{self, Guard};
+use tollgate_core::guard::{Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
@@ -18,10 +18,10 @@ use tollgate_core::state::patch;
 use tollgate_core::state::timestamp::iso;
 use tollgate_core::verdict::{Finding, Verdict};
 
-use super::plain::Plain;
+use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
 use crate::explain::{
-    Case, Change, Goal, Judged, UNASKED, Unasked, Way, looks_at, obstacle, way_out,
+    Case, Change, Goal, Judged, UNASKED, Unasked, Way, findings, guard_inputs, obstacle, way_out,
 };
 use crate::journal::{self, Entry};
 
@@ -51,27 +51,13 @@ struct Explained {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
-    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let layout = super::layout_here()?;
     let explained = if let Some(file) = &arguments.file {
         given(&layout, file)?
     } else {
         let entry = find(&layout, arguments.id.as_deref())?;
-        if entry.guard.as_deref() == Some(integrity::NAME) {
-            about_state(&layout, &entry, arguments.json);
-            return Ok(ExitCode::SUCCESS);
-        }
-        // A guard is asked again; gates, plans, git and trust are not, and nothing is said for them.
-        if entry
-            .guard
-            .as_deref()
-            .is_some_and(|name| Guard::named(name).is_none())
-        {
-            about_others(&entry, arguments.json);
-            return Ok(ExitCode::SUCCESS);
-        }
-        if entry.value.get("input").is_none() {
-            unkept(&entry, arguments.json);
+        if let Some(recorded) = Recorded::of(&layout, &entry) {
+            recorded.show(&entry, arguments.json);
             return Ok(ExitCode::SUCCESS);
         }
         remembered(&layout, entry)?
@@ -85,11 +71,6 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 /// The entry that is meant.
-/// What to do about a finding.
-fn remedy(code: &str) -> Option<&'static str> {
-    guard::code(code).map(|code| code.remedy)
-}
-
 fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
     let wanted: Option<u64> = match id {
         None => None,
@@ -111,83 +92,95 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
     })
 }
 
-/// An entry of which only the line is kept: a fault, a change, or one from an older version.
-fn unkept(entry: &Entry, json: bool) {
-    let remedy = entry.code.as_deref().and_then(remedy);
-    if json {
-        anstream::println!("{:#}", json!({ "entry": entry.value, "remedy": remedy }));
-        return;
-    }
-    heading(entry);
-    anstream::println!(
-        "\n{DIM}The event itself was not kept, so the guards cannot be asked again.{DIM:#}"
-    );
-    if let Some(remedy) = remedy {
-        anstream::println!("{HINT}next{HINT:#}: {remedy}");
-    }
+/// An entry about which no guard is asked again: all that is known is in its line.
+struct Recorded {
+    /// Why.
+    why: Option<&'static str>,
+    /// Fields with which a change of the state would have been kept.
+    kept_if: Option<Vec<Change>>,
+    remedy: Option<&'static str>,
 }
 
-/// A finding of somebody who is no guard: what was found depends on more than the event.
-fn about_others(entry: &Entry, json: bool) {
-    let next = match entry.guard.as_deref() {
-        Some("gates") => "`tollgate run` runs the gates again and shows what each one says",
-        Some("plan") => {
-            "`tollgate plan next` says what to do, `tollgate plan status` how it stands"
+impl Recorded {
+    fn of(layout: &Layout, entry: &Entry) -> Option<Self> {
+        let remedy = entry.code.as_deref().and_then(remedy);
+        match entry.guard.as_deref() {
+            // No guard stopped the event, the event only found the change.
+            Some(integrity::NAME) => Some(Self {
+                why: None,
+                kept_if: Some(undone(layout, entry)),
+                remedy,
+            }),
+            // Gates, plans, git and trust: what they found depends on more than the event.
+            Some(name) if Guard::named(name).is_none() => Some(Self {
+                why: Some(
+                    "No guard said this, so it is not tried again here: it depends on more than the event.",
+                ),
+                kept_if: None,
+                remedy: remedy.or(Some(match name {
+                    "gates" => "`tollgate run` runs the gates again and shows what each one says",
+                    "plan" => {
+                        "`tollgate plan next` says what to do, `tollgate plan status` how it stands"
+                    }
+                    "trust" => "`tollgate trust` shows the commands and asks you",
+                    _ => "do as the reason says",
+                })),
+            }),
+            // A fault, a change, or an entry from an older version.
+            Some(_) | None if entry.value.get("input").is_none() => Some(Self {
+                why: Some("The event itself was not kept, so the guards cannot be asked again."),
+                kept_if: None,
+                remedy,
+            }),
+            Some(_) | None => None,
         }
-        Some("trust") => "`tollgate trust` shows the commands and asks you",
-        Some(_) | None => "do as the reason says",
-    };
-    let remedy = entry.code.as_deref().and_then(remedy).unwrap_or(next);
-    if json {
-        anstream::println!("{:#}", json!({ "entry": entry.value, "remedy": remedy }));
-        return;
     }
-    heading(entry);
-    anstream::println!(
-        "\n{DIM}No guard said this, so it is not tried again here: it depends on more than the event.{DIM:#}"
-    );
-    anstream::println!("{HINT}next{HINT:#}: {remedy}");
+
+    fn show(&self, entry: &Entry, json: bool) {
+        let changes = self.kept_if.iter().flatten();
+        if json {
+            let mut value = json!({ "entry": entry.value, "remedy": self.remedy });
+            if let Some(value) = value.as_object_mut().filter(|_| self.kept_if.is_some()) {
+                value.insert(
+                    "passes_if".to_owned(),
+                    changes.map(Change::as_json).collect(),
+                );
+            }
+            return anstream::println!("{value:#}");
+        }
+        heading(entry);
+        if let Some(why) = self.why {
+            anstream::println!("\n{DIM}{why}{DIM:#}");
+        }
+        for (at, change) in changes.enumerate() {
+            if at == 0 {
+                anstream::println!("\nThe change would have been kept if");
+            }
+            anstream::println!("  - {}", Plain(&change.to_string()));
+        }
+        if let Some(remedy) = self.remedy {
+            anstream::println!("{HINT}next{HINT:#}: {remedy}");
+        }
+    }
 }
 
-/// A finding about the state file itself: no guard stopped the event, the event only found the
-/// change. It would have been left alone if the fields that were undone had been.
-fn about_state(layout: &Layout, entry: &Entry, json: bool) {
+/// The fields of a change of the state that were undone, as they were before.
+fn undone(layout: &Layout, entry: &Entry) -> Vec<Change> {
     let values = Kept::values(&layout.local());
-    let undone = entry
-        .value
-        .get("undone")
-        .and_then(|patch| patch::whole(patch, &values));
+    let undone = entry.value.get("undone");
+    let undone = undone.and_then(|patch| patch::whole(patch, &values));
     let left = |step: &Value| {
-        let keys = step.get("path").and_then(Value::as_array)?;
+        let keys = step.get("path")?.as_array()?.iter();
+        let before = step.get("before");
         Some(Change::State {
             path: keys
-                .iter()
                 .filter_map(|key| Some(key.as_str()?.to_owned()))
                 .collect(),
-            value: step
-                .get("before")
-                .and_then(|value| patch::whole(value, &values)),
+            value: before.and_then(|value| patch::whole(value, &values)),
         })
     };
     let steps = undone.as_ref().and_then(Value::as_array);
-    let changes: Vec<Change> = steps.into_iter().flatten().filter_map(left).collect();
-    let remedy = entry.code.as_deref().and_then(remedy);
-    if json {
-        let changes: Vec<Value> = changes.iter().map(Change::as_json).collect();
-        let value = json!({ "entry": entry.value, "passes_if": changes, "remedy": remedy });
-        anstream::println!("{value:#}");
-        return;
-    }
-    heading(entry);
-    if !changes.is_empty() {
-        anstream::println!("\nThe change would have been kept if");
-        for change in &changes {
-            anstream::println!("  - {}", Plain(&change.to_string()));
-        }
-    }
-    if let Some(remedy) = remedy {
-        anstream::println!("{HINT}next{HINT:#}: {remedy}");
-    }
+    steps.into_iter().flatten().filter_map(left).collect()
 }
 
 fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
@@ -255,10 +248,8 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     let env = crate::hook::environment();
     let case = Case::new(layout, env, event, state.as_deref(), now);
     let judged = case.judge().map_err(unasked)?;
-    let warned = judged
-        .answers
-        .iter()
-        .find(|(_, verdict)| matches!(verdict, Verdict::Warn(_)));
+    let mut answers = judged.answers.iter();
+    let warned = answers.find(|(_, verdict)| matches!(verdict, Verdict::Warn(_)));
     let goal = match (obstacle(&judged, Goal::Unblocked), warned) {
         (None, Some((guard, _))) => Goal::Without(guard),
         _ => Goal::Unblocked,
@@ -333,19 +324,14 @@ fn print(explained: &Explained) {
     anstream::println!();
     for (guard, verdict) in &judged.answers {
         say(guard, verdict);
-        let Some(state) = case.state.as_ref().filter(|_| *verdict != Verdict::Allow) else {
-            continue;
-        };
-        for seen in looks_at(guard, state) {
-            let value = seen
-                .value
-                .as_ref()
-                .map_or_else(|| "not set".to_owned(), short);
-            anstream::println!(
-                "           {DIM}{}{DIM:#} = {}",
-                Plain(&seen.path),
-                Plain(&value)
-            );
+        let state = case.state().filter(|_| *verdict != Verdict::Allow);
+        for (path, value) in state
+            .into_iter()
+            .flat_map(|state| guard_inputs(guard, state))
+        {
+            let value = value.as_ref().map_or("not set".to_owned(), short);
+            let (path, value) = (Plain(&path), Plain(&value));
+            anstream::println!("           {DIM}{path}{DIM:#} = {value}");
         }
     }
     for fault in &judged.faults {
@@ -357,14 +343,16 @@ fn print(explained: &Explained) {
             anstream::println!("  - {}", Plain(&change.to_string()));
         }
         for step in &way.steps {
-            anstream::println!("{HINT}next{HINT:#}: {}", Plain(step));
+            anstream::println!("{HINT}next{HINT:#}: {step}");
         }
-    } else if let Some((_, finding)) = first_finding(judged) {
+    } else if let Some(finding) = judged.all_findings().next() {
         let next = remedy(finding.code).unwrap_or("do as the message says");
         anstream::println!("\nNo small change was found with which it would have passed.");
         anstream::println!("{HINT}next{HINT:#}: {next}");
     } else if !judged.faults.is_empty() {
-        anstream::println!("\n{WARN}Nothing stops it{WARN:#}, but not everything could be told.");
+        anstream::println!(
+            "\n{WARN}Nothing stops it{WARN:#}, but not everything could be decided."
+        );
     } else if judged.is_stop {
         anstream::println!("\nNo guard stops it.");
     } else {
@@ -375,31 +363,16 @@ fn print(explained: &Explained) {
     }
 }
 
-fn first_finding(judged: &Judged) -> Option<(&'static str, &Finding)> {
-    judged
-        .answers
-        .iter()
-        .find_map(|(guard, verdict)| match verdict {
-            Verdict::Block(finding) => Some((*guard, finding)),
-            Verdict::Warn(findings) => Some((*guard, findings.first()?)),
-            Verdict::Allow => None,
-        })
-}
-
-fn say(guard: &str, verdict: &Verdict) {
-    match verdict {
-        Verdict::Allow => anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
-        Verdict::Warn(findings) => {
-            for Finding { code, reason, .. } in findings {
-                anstream::println!("  {WARN}warn{WARN:#}   {guard}  {code}: {}", Plain(reason));
-            }
-        }
-        Verdict::Block(Finding { code, reason, .. }) => {
-            anstream::println!(
-                "  {ERROR}block{ERROR:#}  {guard}  {code}: {}",
-                Plain(reason)
-            );
-        }
+/// One line per finding of a guard.
+pub(super) fn say(guard: &str, verdict: &Verdict) {
+    let (style, word) = match verdict {
+        Verdict::Allow => return anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
+        Verdict::Warn(_) => (WARN, "warn"),
+        Verdict::Block(_) => (ERROR, "block"),
+    };
+    for Finding { code, reason, .. } in findings(verdict) {
+        let reason = Plain(reason);
+        anstream::println!("  {style}{word:<5}{style:#}  {guard}  {code}: {reason}");
     }
 }
 
@@ -407,32 +380,43 @@ fn short(value: &Value) -> String {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
-    let cut: String = text.chars().take(160).collect();
-    if cut.len() < text.len() {
-        cut + "…"
-    } else {
-        cut
-    }
+    cut(&text, 160)
+}
+
+/// A guard's answer for programs.
+pub(super) fn answer_json(guard: &str, verdict: &Verdict) -> Value {
+    let word = match verdict {
+        Verdict::Allow => "allow",
+        Verdict::Warn(_) => "warn",
+        Verdict::Block(_) => "block",
+    };
+    let findings: Vec<Value> = findings(verdict)
+        .iter()
+        .map(|found| {
+            json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
+        })
+        .collect();
+    json!({ "guard": guard, "verdict": word, "findings": findings })
 }
 
 fn as_json(explained: &Explained) -> Value {
     let Explained {
         case, judged, way, ..
     } = explained;
-    let guards: Vec<Value> = judged.answers.iter().map(|(guard, verdict)| {
-        let finding = |found: &Finding| json!({ "code": found.code, "reason": found.reason, "remedy": remedy(found.code) });
-        let (word, findings): (&str, Vec<Value>) = match verdict {
-            Verdict::Allow => ("allow", Vec::new()),
-            Verdict::Warn(findings) => ("warn", findings.iter().map(finding).collect()),
-            Verdict::Block(found) => ("block", vec![finding(found)]),
-        };
-        let seen = case.state.as_ref().map(|state| looks_at(guard, state)).unwrap_or_default();
-        let looked_at: serde_json::Map<String, Value> = seen.into_iter().map(|seen| (seen.path, seen.value.unwrap_or_default())).collect();
-        json!({ "guard": guard, "verdict": word, "findings": findings, "looked_at": looked_at })
-    }).collect();
-    let changes: Vec<Value> = way.changes.iter().map(Change::as_json).collect();
+    let guard = |(guard, verdict): &(&str, Verdict)| {
+        let mut answer = answer_json(guard, verdict);
+        let inputs = case.state().map(|state| guard_inputs(guard, state));
+        let inputs = inputs.into_iter().flatten();
+        let inputs = inputs.map(|(path, value)| (path, value.unwrap_or_default()));
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("looked_at".to_owned(), Value::Object(inputs.collect()));
+        }
+        answer
+    };
     json!({
         "entry": explained.entry.as_ref().map(|entry| &entry.value), "event": case.event,
-        "guards": guards, "doubts": explained.doubts, "passes_if": changes, "tried": way.tried, "next": way.steps,
+        "guards": judged.answers.iter().map(guard).collect::<Vec<_>>(), "doubts": explained.doubts,
+        "passes_if": way.changes.iter().map(Change::as_json).collect::<Vec<_>>(),
+        "tried": way.tried, "next": way.steps,
     })
 }

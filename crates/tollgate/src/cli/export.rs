@@ -8,7 +8,7 @@ use ureq::http::{HeaderName, HeaderValue};
 use ureq::tls::Certificate;
 
 use super::plain::Plain;
-use super::site::warn;
+use super::workflow_context::warn;
 use super::{Answer, Trouble};
 use crate::telemetry::{Collector, Cursors, Sender, Signal, certificates};
 
@@ -68,7 +68,7 @@ pub(super) fn run(command: &Command) -> Answer {
                 .hint("what was taken over so far is remembered; run it again when the collector is there")
         })?;
         if report.is_anew && report.sent > 0 {
-            warn("the journal begins anew, so all of it was sent");
+            warn("the journal starts over, so all of it was sent");
         }
         for told in &report.told {
             warn(&format!("the collector says: {}", Plain(told)));

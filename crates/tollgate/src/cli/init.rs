@@ -14,8 +14,8 @@ use super::install;
 use super::wrap::wrap;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::Config;
-use crate::init::{Action, Group, Nowhere, Part, Proposal, Record, Survey};
-use crate::ui::plain::Plain;
+use crate::init::{Action, Group, Nowhere, Part, Proposal, Survey, WrittenFiles};
+use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let env = crate::hook::environment();
     let survey = Survey::of(&env).map_err(|nowhere| trouble(&nowhere))?;
-    let mut record = Record::of(&survey.root);
+    let mut record = WrittenFiles::of(&survey.root);
     let groups = match arguments.only.as_slice() {
         [] => &Group::ALL,
         only => only,
@@ -121,7 +121,7 @@ fn agrees(part: &Part) -> Result<bool, Trouble> {
 }
 
 /// Writes the files, and remembers which. Says how many.
-fn write(root: &Path, record: &mut Record, parts: &[&Part]) -> Result<usize, Trouble> {
+fn write(root: &Path, record: &mut WrittenFiles, parts: &[&Part]) -> Result<usize, Trouble> {
     let mut written = 0;
     let files = parts.iter().flat_map(|part| &part.files);
     let mut failed = None;
@@ -172,7 +172,7 @@ fn check(root: &Path, env: &Env) -> Result<(), Trouble> {
     };
     Config::load(&layout, env).map(drop).map_err(|error| {
         Trouble::new(format!("the gates' configuration is not valid: {error}"))
-            .hint("`tollgate validate` says more; mend the files it names")
+            .hint("`tollgate validate` says more; correct the files it names")
     })
 }
 

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde_json::{Value, json};
-use tollgate_core::project::Layout;
 use tollgate_core::state::chain::Hash;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp;
 
-use super::plain::Plain;
+use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal::{self, Entry, Follower, Verified};
 
@@ -78,8 +77,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
-    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let layout = super::layout_here()?;
     let local = layout.local();
     if arguments.verify {
         let done = journal::verify(&local, arguments.head);
@@ -206,9 +204,7 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
         write!(out, "  {DIM}v{version}{DIM:#}")?;
     }
     if let Some(reason) = entry.reason.as_ref().filter(|text| !text.is_empty()) {
-        let cut: String = reason.chars().take(200).collect();
-        let more = if cut.len() < reason.len() { "…" } else { "" };
-        write!(out, "  {}{more}", Plain(&cut))?;
+        write!(out, "  {}", Plain(&cut(reason, 200)))?;
     }
     writeln!(out)
 }

@@ -19,7 +19,7 @@ pub(super) struct Made {
     /// The sub-agent that gets work
     #[arg(long, conflicts_with_all = ["file", "template"])]
     agent: Option<String>,
-    /// What it is told
+    /// Its prompt
     #[arg(long, conflicts_with_all = ["file", "template"])]
     prompt: Option<String>,
     /// The file that is written

@@ -20,13 +20,13 @@ mod replay;
 mod report;
 mod serve;
 mod simulate;
-mod site;
 mod state;
 mod status;
 mod top;
 mod trust;
 mod try_review;
 mod workflow;
+mod workflow_context;
 mod wrap;
 
 use std::path::PathBuf;
@@ -34,12 +34,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tollgate_core::project::Layout;
+use tollgate_core::workflow::transition::{Kind, Refusal};
 
-use crate::ui::plain::{self, PlainLines};
-use crate::ui::snapshot::Observer;
+use crate::plain::{self, BOLD, DIM, ERROR, GOOD, HINT, PlainLines, WARN};
+use crate::project_view::Observer;
 
-/// Holds coding agents to a process: phases in order, commits on the right branch, state that
-/// was not made up.
+/// Holds coding agents to a process: phases in order, commits on the right branch,
+/// tamper-evident state.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate", version, arg_required_else_help = true)]
 struct Arguments {
@@ -55,8 +56,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Set up gates, a workflow and plans for the project here, after showing every file
     Init(init::Arguments),
-    /// Show on one screen where everything stands: workflow, gates, plan, decisions, what is wrong
-    Status(status::Arguments),
+    /// Show the project on one screen: workflow, gates, plan, decisions, what is wrong
+    Status(JsonArguments),
     /// Print one short line for an agent's status line
     Statusline,
     /// Decide an event from a file without touching anything, and show what each guard says
@@ -65,7 +66,7 @@ enum Command {
     Log(log::Arguments),
     /// Decide a recorded session by today's rules: what would have been blocked or warned about
     Replay(replay::Arguments),
-    /// Look at the changes of the workflow's state, and take one back
+    /// Show the changes of the workflow's state, or undo the last
     #[command(subcommand)]
     State(state::Command),
     /// Explain a block or warning: what each guard saw, and the smallest change that would help
@@ -85,7 +86,7 @@ enum Command {
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
-    /// Look whether everything works here, from the agents' settings to the state, and mend it
+    /// Check the setup, from the agents' settings to the state; `--fix` repairs it
     Doctor(doctor::Arguments),
     /// Register Tollgate with the agents used here, after showing what would change
     Install(install::Arguments),
@@ -94,10 +95,10 @@ enum Command {
     /// Start, watch, check and end a workflow
     #[command(subcommand)]
     Workflow(workflow::Command),
-    /// Make the steps of a workflow's phases
+    /// Begin, complete, skip or redo a phase
     #[command(subcommand)]
     Phase(phase::Command),
-    /// Look at the commands that a project would run when an agent stops, and trust them
+    /// Show the commands that a project would run when an agent stops, and trust them
     Trust(trust::Arguments),
     /// Take trust in a project's commands back
     Untrust,
@@ -140,11 +141,13 @@ struct HookArguments {
 /// What a command ended with.
 type Answer = Result<ExitCode, Trouble>;
 
-/// Why a command could not run.
+/// Why a command did not do its work.
 #[derive(Debug)]
 struct Trouble {
     what: String,
     next: Option<String>,
+    /// It ran, and the answer is no.
+    is_refusal: bool,
 }
 
 impl Trouble {
@@ -152,6 +155,15 @@ impl Trouble {
         Self {
             what: what.into(),
             next: None,
+            is_refusal: false,
+        }
+    }
+
+    /// A step that is not made, and what would be right.
+    fn refused(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            is_refusal: true,
+            ..Self::new(what).hint(next)
         }
     }
 
@@ -173,6 +185,25 @@ impl Trouble {
     }
 }
 
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        match refusal.kind {
+            // The step makes no sense here.
+            Kind::Misplaced => Self::new(refusal.what).hint(refusal.next),
+            // A gate says no.
+            Kind::Closed => Self::refused(refusal.what, refusal.next),
+        }
+    }
+}
+
+/// Whether to print for programs.
+#[derive(Debug, clap::Args)]
+struct JsonArguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Runs the command that the arguments name.
 pub(crate) fn run() -> ExitCode {
     output::fail_in_words();
@@ -181,12 +212,17 @@ pub(crate) fn run() -> ExitCode {
         |arguments| Command::Gates(arguments.command),
     );
     obey(command).unwrap_or_else(|trouble| {
+        let (style, word, label, code) = if trouble.is_refusal {
+            (WARN, "refused", "next", 1)
+        } else {
+            (ERROR, "error", "hint", 2)
+        };
         // Both quote what files say, and files may say anything.
-        anstream::eprintln!("{ERROR}error{ERROR:#}: {}", PlainLines(&trouble.what));
+        anstream::eprintln!("{style}{word}{style:#}: {}", PlainLines(&trouble.what));
         if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}hint{HINT:#}: {}", PlainLines(next));
+            anstream::eprintln!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
         }
-        ExitCode::from(2)
+        ExitCode::from(code)
     })
 }
 
@@ -232,13 +268,6 @@ fn obey(command: Command) -> Answer {
         Command::TryReview(arguments) => try_review::run(&arguments),
     }
 }
-
-const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
-const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default().bold();
-const WARN: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
-const GOOD: anstyle::Style = anstyle::AnsiColor::Green.on_default().bold();
-const DIM: anstyle::Style = anstyle::Style::new().dimmed();
-const BOLD: anstyle::Style = anstyle::Style::new().bold();
 
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {

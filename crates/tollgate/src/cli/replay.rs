@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
-use tollgate_core::project::Layout;
 
 use super::plain::{Plain, count};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal;
-use crate::replay::{Found, Replay, Total, seen};
+use crate::replay::{Replay, ReplayFinding, Total, seen};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -32,15 +32,15 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let env = crate::hook::environment();
-    let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
+    let layout = super::layout_here()?;
     let local = layout.local();
     let mut replay = Replay::new(&layout, &env, Timestamp::now(), seen(&local));
     let mut all: Vec<Value> = Vec::new();
     let mut blocked = false;
-    let mut tell = |source: &str, found: Found| {
-        blocked |= found.blocks;
+    let mut tell = |source: &str, found: ReplayFinding| {
+        blocked |= found.verdict == "block";
         if arguments.json {
-            all.push(as_json(source, &found));
+            all.push(labelled(json!({ "source": source }), &found));
         } else {
             print(source, &found);
         }
@@ -72,12 +72,9 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::from(u8::from(blocked && arguments.exit_code)))
 }
 
-fn print(source: &str, found: &Found) {
-    let (style, word) = if found.blocks {
-        (ERROR, "block")
-    } else {
-        (WARN, "warn")
-    };
+fn print(source: &str, found: &ReplayFinding) {
+    let word = found.verdict;
+    let style = if word == "block" { ERROR } else { WARN };
     let unseen = if found.seen { "" } else { "  (no hook saw it)" };
     anstream::println!(
         "{style}{word:<5}{style:#}  {DIM}{}:{}{DIM:#}  {} {} by {}  {}  {}: {}{unseen}",
@@ -120,17 +117,19 @@ fn summary(total: &Total) {
     }
 }
 
-fn as_json(source: &str, found: &Found) -> Value {
-    json!({
-        "source": source, "line": found.line, "session": found.session, "call": found.call, "event": found.event,
-        "tool": found.tool, "agent": found.agent, "verdict": if found.blocks { "block" } else { "warn" },
-        "guard": found.guard, "code": found.code, "reason": found.reason, "seen": found.seen,
-    })
+/// What is serialised, with these members before it.
+fn labelled(labels: Value, value: impl Serialize) -> Value {
+    let mut all = labels;
+    if let (Some(all), Ok(Value::Object(more))) = (all.as_object_mut(), serde_json::to_value(value))
+    {
+        all.extend(more);
+    }
+    all
 }
 
 fn summary_json(total: &Total, all: &[Value]) -> Value {
-    let counts: Vec<Value> = total.counts.iter().map(|((tool, agent), count)| json!({
-        "tool": tool, "agent": agent, "calls": count.calls, "blocked": count.blocked, "warned": count.warned, "unseen": count.unseen,
-    })).collect();
-    json!({ "findings": all, "counts": counts, "unreadable": total.unreadable })
+    let counts = total.counts.iter();
+    let counts = counts
+        .map(|((tool, agent), count)| labelled(json!({ "tool": tool, "agent": agent }), count));
+    json!({ "findings": all, "counts": counts.collect::<Vec<_>>(), "unreadable": total.unreadable })
 }

@@ -21,10 +21,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let snapshot = super::observer()?.look(Timestamp::now());
+    let view = super::observer()?.look(Timestamp::now());
     if arguments.json {
-        let text = serde_json::to_string_pretty(&snapshot)
-            .map_err(|error| Trouble::new(error.to_string()))?;
+        let text =
+            serde_json::to_string_pretty(&view).map_err(|error| Trouble::new(error.to_string()))?;
         anstream::println!("{text}");
         return Ok(ExitCode::SUCCESS);
     }
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             .hint("`tollgate report --html FILE` writes a page, `--json` the figures"));
     };
     let nonce = Token::new().map_err(|error| Trouble::new(format!("no random bits: {error}")))?;
-    let text = page::alone(&snapshot, &nonce.to_string());
+    let text = page::alone(&view, &nonce.to_string());
     if file.as_os_str() == "-" {
         anstream::print!("{text}");
         return Ok(ExitCode::SUCCESS);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::{Answer, Trouble};
 use crate::person::Person;
-use crate::ui::serve::{Desk, Server};
+use crate::ui::serve::{OverrideForm, Server};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -16,17 +16,17 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let observer = super::observer()?;
     // Whoever is no person gets a page without overrides.
-    let desk = Person::present().ok();
-    let desk = match desk {
-        Some(person) => Some(Desk::new(
+    let form = Person::present().ok();
+    let form = match form {
+        Some(person) => Some(OverrideForm::new(
             person,
             super::layout_here()?,
             crate::hook::environment(),
         )),
         None => None,
     };
-    let offers = desk.is_some();
-    let server = Server::open(observer, arguments.port, desk).map_err(|error| {
+    let offers = form.is_some();
+    let server = Server::open(observer, arguments.port, form).map_err(|error| {
         Trouble::new(format!("port {} of 127.0.0.1: {error}", arguments.port))
             .hint("leave --port out and a free one is taken")
     })?;

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use jiff::Timestamp;
+use serde_json::json;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Wire};
 use tollgate_core::scene::Sources;
-use tollgate_core::verdict::{Fault, Finding, Verdict};
+use tollgate_core::verdict::{Fault, Verdict};
 
+use super::explain::{answer_json, say};
 use super::made::Made;
 use super::plain::Plain;
-use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN, read_text};
+use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN, read_text};
 use crate::explain::{Judged, UNASKED};
 
 #[derive(Debug, clap::Args)]
@@ -79,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
         .asking_work(crate::changes::LOOKING)
-        .asking_settings(crate::agent::loss::ASK);
+        .asking_settings(crate::agent::unregister_check::ASK);
     let judged = Judged::of(&event, &sources);
     let Judged {
         answers, faults, ..
@@ -120,19 +122,7 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
         anstream::println!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
     }
     for (guard, verdict) in answers {
-        match verdict {
-            Verdict::Allow => anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
-            Verdict::Warn(findings) => {
-                for Finding { code, reason, .. } in findings {
-                    let reason = Plain(reason);
-                    anstream::println!("  {WARN}warn{WARN:#}   {guard}  {code}: {reason}");
-                }
-            }
-            Verdict::Block(Finding { code, reason, .. }) => {
-                let reason = Plain(reason);
-                anstream::println!("  {ERROR}block{ERROR:#}  {guard}  {code}: {reason}");
-            }
-        }
+        say(guard, verdict);
     }
     if answers.is_empty() {
         anstream::println!("  {GOOD}allow{GOOD:#}  no guard watches this event");
@@ -163,25 +153,15 @@ fn near(path: &Path) -> &Path {
 }
 
 fn print_json(event: &Event<'_>, answers: &[(&str, Verdict)], faults: &[Fault], blocked: bool) {
-    let finding = |finding: &Finding| serde_json::json!({ "code": finding.code, "reason": finding.reason, "text": finding.text });
-    let guards: Vec<_> = answers
+    let guards = answers
         .iter()
-        .map(|(guard, verdict)| {
-            let (word, findings) = match verdict {
-                Verdict::Allow => ("allow", Vec::new()),
-                Verdict::Warn(findings) => ("warn", findings.iter().map(finding).collect()),
-                Verdict::Block(found) => ("block", vec![finding(found)]),
-            };
-            serde_json::json!({ "guard": guard, "verdict": word, "findings": findings })
-        })
-        .collect();
-    let faults: Vec<_> = faults
+        .map(|(guard, verdict)| answer_json(guard, verdict));
+    let faults = faults
         .iter()
-        .map(|fault| serde_json::json!({ "kind": fault.kind, "text": fault.text }))
-        .collect();
-    let value = serde_json::json!({
+        .map(|fault| json!({ "kind": fault.kind, "text": fault.text }));
+    let value = json!({
         "event": event.name, "wire": event.wire.as_str(), "blocked": blocked,
-        "guards": guards, "faults": faults,
+        "guards": guards.collect::<Vec<_>>(), "faults": faults.collect::<Vec<_>>(),
     });
     anstream::println!("{value:#}");
 }

@@ -13,10 +13,10 @@ use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::audit::{self, Evidence};
 use tollgate_core::workflow::claims;
 
-use super::plain::Plain;
-use super::site::{Site, unchanged};
+use super::plain::{Plain, cut};
 use super::workflow::audit::own_lines;
-use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
+use super::workflow_context::{WorkflowContext, unchanged};
+use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Subcommand)]
@@ -49,29 +49,29 @@ pub(super) enum Command {
 }
 
 pub(super) fn run(command: &Command) -> Answer {
-    let site = Site::here()?;
+    let context = WorkflowContext::here()?;
     match command {
-        Command::Log { lines, json } => Ok(log(&site, *lines, *json)),
-        Command::Blame { field } => Ok(blame(&site, field)),
-        Command::At { version } => at(&site, *version),
-        Command::Undo { force } => undo(&site, *force),
+        Command::Log { lines, json } => Ok(log(&context, *lines, *json)),
+        Command::Blame { field } => Ok(blame(&context, field)),
+        Command::At { version } => at(&context, *version),
+        Command::Undo { force } => undo(&context, *force),
     }
 }
 
 /// The changes of this project's state, newest first.
-fn changes(site: &Site) -> Vec<Entry> {
+fn changes(context: &WorkflowContext) -> Vec<Entry> {
     let told = |entry: &Entry| {
         ["patch", "undone"]
             .iter()
             .any(|key| entry.value.get(key).is_some())
     };
-    let mut changes: Vec<Entry> = journal::entries(&site.layout.local())
+    let mut changes: Vec<Entry> = journal::entries(&context.layout.local())
         .filter(|entry| entry.version.is_some() && told(entry))
-        .filter(|entry| entry.project.as_deref() == site.project_id())
+        .filter(|entry| entry.project.as_deref() == context.project_id())
         .collect();
     changes.reverse();
     // A change of very many fields is not in its line.
-    let values = values(site);
+    let values = values(context);
     for key in ["patch", "undone"] {
         for told in changes
             .iter_mut()
@@ -85,12 +85,12 @@ fn changes(site: &Site) -> Vec<Entry> {
     changes
 }
 
-fn values(site: &Site) -> Kept {
-    Kept::values(&site.layout.local())
+fn values(context: &WorkflowContext) -> Kept {
+    Kept::values(&context.layout.local())
 }
 
-fn log(site: &Site, lines: usize, json: bool) -> ExitCode {
-    let changes = changes(site);
+fn log(context: &WorkflowContext, lines: usize, json: bool) -> ExitCode {
+    let changes = changes(context);
     let most = if lines == 0 { changes.len() } else { lines };
     for entry in changes.iter().take(most) {
         if json {
@@ -170,18 +170,12 @@ fn short(value: &Value) -> String {
     if let (Some(_), Some(bytes)) = (value.get("$kept"), value.get("bytes")) {
         return format!("({bytes} bytes, kept aside)");
     }
-    let text = value.to_string();
-    let cut: String = text.chars().take(100).collect();
-    if cut.len() < text.len() {
-        cut + "…"
-    } else {
-        cut
-    }
+    cut(&value.to_string(), 100)
 }
 
-fn blame(site: &Site, field: &str) -> ExitCode {
+fn blame(context: &WorkflowContext, field: &str) -> ExitCode {
     let wanted: Vec<&str> = field.split('.').collect();
-    let changes = changes(site);
+    let changes = changes(context);
     let last = changes.iter().find(|entry| {
         steps(entry, "patch")
             .iter()
@@ -254,8 +248,8 @@ impl Back {
     }
 }
 
-fn at(site: &Site, wanted: u64) -> Answer {
-    let mut document = site.document()?;
+fn at(context: &WorkflowContext, wanted: u64) -> Answer {
+    let mut document = context.document()?;
     let now = version(&document);
     if wanted > now || wanted == 0 {
         return Err(Trouble::new(format!(
@@ -263,7 +257,7 @@ fn at(site: &Site, wanted: u64) -> Answer {
         ))
         .hint("`tollgate state log` shows the versions"));
     }
-    match Back::through(&changes(site)).to(&mut document, wanted, &values(site)) {
+    match Back::through(&changes(context)).to(&mut document, wanted, &values(context)) {
         Ok(()) => {
             anstream::println!("{}", document.to_text().trim_end());
             Ok(ExitCode::SUCCESS)
@@ -275,19 +269,19 @@ fn at(site: &Site, wanted: u64) -> Answer {
     }
 }
 
-fn undo(site: &Site, force: bool) -> Answer {
-    site.reconcile();
+fn undo(context: &WorkflowContext, force: bool) -> Answer {
+    context.reconcile();
     let by_agent = crate::person::agent().is_some();
-    let changes = changes(site);
-    let journal = own_lines(site);
-    let values = values(site);
+    let changes = changes(context);
+    let journal = own_lines(context);
+    let values = values(context);
     let mut done = None;
-    let updated = site.with_rules(|rules| {
+    let updated = context.with_rules(|rules| {
         let faults = |document: &Document, journal: &[Value]| -> Vec<String> {
-            let evidence = Evidence { document, rules, journal, now: site.now };
+            let evidence = Evidence { document, rules, journal, now: context.now };
             audit::audit(&evidence).iter().map(|finding| finding.id.to_owned()).collect()
         };
-        site.store().update(site.now, |document| {
+        context.store().update(context.now, |document| {
             let before = document.clone();
             let now = version(document);
             let patch = Back::through(&changes).take(now).ok_or_else(|| {
@@ -302,7 +296,7 @@ fn undo(site: &Site, force: bool) -> Answer {
             let known = faults(&before, &journal);
             let mut then = journal.clone();
             then.push(json!({
-                "ts": iso(site.now), "verdict": "record", "event": audit::UNDONE, "version": now + 1,
+                "ts": iso(context.now), "verdict": "record", "event": audit::UNDONE, "version": now + 1,
             }));
             let mut new = faults(document, &then);
             new.retain(|id| !known.contains(id));
@@ -316,9 +310,8 @@ fn undo(site: &Site, force: bool) -> Answer {
     let updated = match updated {
         Ok(updated) => updated,
         Err(UpdateError::Refused(why)) => {
-            anstream::eprintln!("{WARN}refused{WARN:#}: {}", Plain(&why));
-            anstream::eprintln!("{HINT}next{HINT:#}: `tollgate state log` shows what was changed");
-            return Ok(ExitCode::from(1));
+            let next = "`tollgate state log` shows what was changed";
+            return Err(Trouble::refused(why, next));
         }
         Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
     };
@@ -329,9 +322,9 @@ fn undo(site: &Site, force: bool) -> Answer {
     let line = Line {
         event: Some(audit::UNDONE),
         reason: Some(&reason),
-        ..Line::new(site.now, Decision::Record)
+        ..Line::new(context.now, Decision::Record)
     };
-    site.write_history(&updated, &line);
+    context.write_history(&updated, &line);
     anstream::println!(
         "{GOOD}✔{GOOD:#} {reason} {DIM}(state version {}){DIM:#}",
         updated.version

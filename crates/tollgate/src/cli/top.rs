@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags};
 use rustix::termios::{self, OptionalActions, Termios};
 
-use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
-use crate::ui::snapshot::Observer;
-use crate::ui::top::{Line, Room, Tone, frame};
+use super::{Answer, Trouble};
+use crate::project_view::Observer;
+use crate::ui::top::{Line, Room, frame};
 
 /// How often the files are looked at.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             USUAL
         };
         for line in frame(&observer.look(Timestamp::now()), room) {
-            anstream::println!("{}", styled(&line));
+            anstream::println!("{}", line.text(true));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -117,28 +117,12 @@ fn draw(lines: &[Line]) -> std::io::Result<()> {
         if index > 0 {
             text.push_str("\r\n");
         }
-        if is_coloured {
-            text.push_str(&styled(line));
-        } else {
-            text.extend(line.0.iter().map(|(_, piece)| piece.as_str()));
-        }
+        text.push_str(&line.text(is_coloured));
         text.push_str("\u{1b}[K");
     }
     text.push_str("\u{1b}[J");
     out.write_all(text.as_bytes())?;
     out.flush()
-}
-
-fn styled(line: &Line) -> String {
-    let pieces = line.0.iter().map(|(tone, text)| match tone {
-        Tone::Plain => text.clone(),
-        Tone::Strong => format!("{BOLD}{text}{BOLD:#}"),
-        Tone::Dim => format!("{DIM}{text}{DIM:#}"),
-        Tone::Good => format!("{GOOD}{text}{GOOD:#}"),
-        Tone::Warn => format!("{WARN}{text}{WARN:#}"),
-        Tone::Bad => format!("{ERROR}{text}{ERROR:#}"),
-    });
-    pieces.collect()
 }
 
 fn size() -> Room {

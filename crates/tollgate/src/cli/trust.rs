@@ -10,7 +10,7 @@ use tollgate_core::project::Layout;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::{Config, ConfigError};
 use crate::person::Person;
-use crate::trust::{self, Commands, Repository, Standing, Store};
+use crate::trust::{self, Commands, Repository, Store, TrustStatus};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.show {
         return Ok(here.show(&standing, arguments.json));
     }
-    if let Standing::Nothing | Standing::Trusted(_) = standing {
+    if let TrustStatus::Nothing | TrustStatus::Trusted(_) = standing {
         anstream::println!("{}", standing.words(&here.commands));
         return Ok(ExitCode::SUCCESS);
     }
@@ -112,9 +112,7 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
 impl Here {
     fn look() -> Result<Self, Trouble> {
         let env = crate::hook::environment();
-        let layout = Layout::find(&env, env.cwd.as_deref()).ok_or_else(|| {
-            Trouble::new("there is no project here").hint("go to a directory of the project")
-        })?;
+        let layout = super::layout_here()?;
         let gates = match Config::load(&layout, &env) {
             Ok(config) => Some(config),
             Err(ConfigError::Missing(_)) => None,
@@ -163,7 +161,7 @@ impl Here {
         anstream::println!("    {DIM}{same} as you trusted before{DIM:#}");
     }
 
-    fn show(&self, standing: &Standing, as_json: bool) -> ExitCode {
+    fn show(&self, standing: &TrustStatus, as_json: bool) -> ExitCode {
         let is_trusted = standing.is_consent();
         if as_json {
             let commands: Vec<_> = self.commands.shown().collect();

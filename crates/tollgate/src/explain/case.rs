@@ -28,7 +28,7 @@ pub(crate) struct Case {
     /// The state file, by its way from the root.
     pub(super) state_file: PathBuf,
     /// What it says; nothing if there is none.
-    pub(crate) state: Option<Document>,
+    state: Option<Document>,
     pub(super) files: BTreeMap<String, String>,
     pub(super) branch: Option<String>,
     pub(super) touched: Vec<String>,
@@ -62,15 +62,27 @@ pub(crate) enum Unasked {
     NoCopy(String),
 }
 
+/// What a guard's answer rests on.
+pub(crate) fn findings(verdict: &Verdict) -> &[Finding] {
+    match verdict {
+        Verdict::Allow => &[],
+        Verdict::Warn(findings) => findings,
+        Verdict::Block(finding) => std::slice::from_ref(finding),
+    }
+}
+
 impl Judged {
     /// What this guard found.
     pub(crate) fn findings(&self, guard: &str) -> impl Iterator<Item = &Finding> {
         let said = self.answers.iter().filter(move |(name, _)| *name == guard);
-        said.flat_map(|(_, verdict)| match verdict {
-            Verdict::Allow => &[],
-            Verdict::Warn(findings) => findings.as_slice(),
-            Verdict::Block(finding) => std::slice::from_ref(finding),
-        })
+        said.flat_map(|(_, verdict)| findings(verdict))
+    }
+
+    /// What all of them found.
+    pub(crate) fn all_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.answers
+            .iter()
+            .flat_map(|(_, verdict)| findings(verdict))
     }
 
     /// Asks every guard, in the order of their table, whatever another one says.
@@ -161,6 +173,28 @@ impl Case {
         Some(case)
     }
 
+    /// What the state says; nothing if there is none.
+    pub(crate) fn state(&self) -> Option<&Document> {
+        self.state.as_ref()
+    }
+
+    /// A text of the tool's input.
+    pub(super) fn input(&self, key: &str) -> String {
+        let input = self.event.get("tool_input");
+        let text = input.and_then(|input| input.get(key)?.as_str());
+        text.unwrap_or_default().to_owned()
+    }
+
+    /// What a file of the project says in this case.
+    pub(super) fn text_of(&self, path: &str) -> String {
+        let full = self.root.join(path);
+        match (self.files.get(path), &self.state) {
+            (Some(text), _) => text.clone(),
+            (None, Some(state)) if full == self.root.join(&self.state_file) => state.to_text(),
+            (None, _) => std::fs::read_to_string(full).unwrap_or_default(),
+        }
+    }
+
     /// What the guards say.
     pub(crate) fn judge(&self) -> Result<Judged, Unasked> {
         let sandbox = Sandbox::of(self).map_err(|error| Unasked::NoCopy(error.to_string()))?;
@@ -185,7 +219,7 @@ impl Case {
         let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
             .asking_work(sandbox::WORK)
-            .asking_settings(crate::agent::loss::ASK);
+            .asking_settings(crate::agent::unregister_check::ASK);
         let judged =
             sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
         Ok(Judged {

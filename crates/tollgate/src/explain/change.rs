@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::plain::cut;
+
 /// One thing that would have to be different.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
@@ -41,43 +43,25 @@ impl Change {
 /// In one line; a long text is cut.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short = |text: String| -> String {
-            let cut: String = text.chars().take(120).collect();
-            if cut.len() < text.len() {
-                cut + "…"
-            } else {
-                cut
-            }
-        };
+        let short = |text: String| cut(&text, 120);
         match self {
-            Self::State { path, value: None } => {
-                write!(f, "in the state, {} is not set", path.join("."))
+            Self::State { path, value } => {
+                let value = value
+                    .as_ref()
+                    .map_or("not set".to_owned(), Value::to_string);
+                write!(f, "in the state, {} is {}", path.join("."), short(value))
             }
-            Self::State {
-                path,
-                value: Some(value),
-            } => write!(
-                f,
-                "in the state, {} is {}",
-                path.join("."),
-                short(value.to_string())
-            ),
             Self::Event { path, value } => {
-                write!(
-                    f,
-                    "in the event, {} is {}",
-                    path.join("."),
-                    short(value.to_string())
-                )
+                let value = short(value.to_string());
+                write!(f, "in the event, {} is {value}", path.join("."))
             }
             Self::File { path, text } => {
-                write!(
-                    f,
-                    "the file {path} is there and says {}",
-                    short(format!("{text:?}"))
-                )
+                let text = short(format!("{text:?}"));
+                write!(f, "the file {path} is there and says {text}")
             }
-            Self::Branch(name) => write!(f, "the branch {name} is checked out"),
+            Self::Branch(name) => {
+                write!(f, "the branch {name} is checked out (`git switch {name}`)")
+            }
             Self::Touched(files) => write!(f, "these files are changed: {}", files.join(", ")),
         }
     }

@@ -7,13 +7,14 @@
 mod case;
 mod change;
 mod fixes;
+mod guard_inputs;
 mod sandbox;
-mod sight;
 
-pub(crate) use case::{Case, Judged, UNASKED, Unasked};
+pub(crate) use case::{Case, Judged, UNASKED, Unasked, findings};
 pub(crate) use change::Change;
-pub(crate) use sight::looks_at;
+pub(crate) use guard_inputs::guard_inputs;
 
+use tollgate_core::guard::remedy;
 use tollgate_core::verdict::{Finding, Verdict};
 
 /// How often one fix may uncover the next obstacle.
@@ -25,7 +26,7 @@ pub(crate) struct Way {
     /// All of it together.
     pub(crate) changes: Vec<Change>,
     /// How to get there, one line per obstacle.
-    pub(crate) steps: Vec<String>,
+    pub(crate) steps: Vec<&'static str>,
     /// Whether the guards were asked again and let it pass.
     pub(crate) tried: bool,
 }
@@ -39,37 +40,36 @@ pub(crate) enum Goal<'a> {
     Without(&'a str),
 }
 
+/// An obstacle's code and what gets past it.
+type Step = (&'static str, Vec<Change>);
+
 /// The smallest change that is known to help.
 pub(crate) fn way_out(case: &Case, goal: Goal<'_>) -> Way {
-    let mut done: Vec<(String, Vec<Change>)> = Vec::new();
+    let mut done: Vec<Step> = Vec::new();
     let mut at = case.clone();
-    let mut passed = false;
     for _ in 0..ROUNDS {
         let Ok(judged) = at.judge() else {
             break;
         };
         let Some((guard, finding)) = obstacle(&judged, goal) else {
-            passed = true;
-            break;
+            leave_out(case, goal, &mut done);
+            return Way {
+                tried: !done.is_empty(),
+                steps: done.iter().filter_map(|(code, _)| remedy(code)).collect(),
+                changes: changes(&done),
+            };
         };
-        let Some((how, changes, next)) = first_that_helps(&at, guard, finding) else {
+        let Some((changes, next)) = first_that_helps(&at, guard, finding) else {
             break;
         };
         at = next;
-        done.push((how, changes));
+        done.push((finding.code, changes));
     }
-    if !passed {
-        done.clear();
-    }
-    leave_out(case, goal, &mut done);
-    Way {
-        changes: done
-            .iter()
-            .flat_map(|(_, changes)| changes.clone())
-            .collect(),
-        tried: passed && !done.is_empty(),
-        steps: done.into_iter().map(|(how, _)| how).collect(),
-    }
+    Way::default()
+}
+
+fn changes(steps: &[Step]) -> Vec<Change> {
+    steps.iter().flat_map(|(_, all)| all.clone()).collect()
 }
 
 /// The first finding that stands in the way.
@@ -90,29 +90,21 @@ pub(crate) fn obstacle<'j>(
 }
 
 /// The first fix with which this guard does not say this any more.
-fn first_that_helps(
-    case: &Case,
-    guard: &str,
-    finding: &Finding,
-) -> Option<(String, Vec<Change>, Case)> {
-    fixes::of(case, finding).into_iter().find_map(|fix| {
-        let changed = case.with(&fix.changes)?;
+fn first_that_helps(case: &Case, guard: &str, finding: &Finding) -> Option<(Vec<Change>, Case)> {
+    fixes::of(case, finding).into_iter().find_map(|changes| {
+        let changed = case.with(&changes)?;
         let judged = changed.judge().ok()?;
-        let again = judged.findings(guard).any(|found| {
-            found.code == finding.code && (found.reason == finding.reason || fix.changes.is_empty())
-        });
-        (!again).then_some((fix.how, fix.changes, changed))
+        let again = judged
+            .findings(guard)
+            .any(|found| found.code == finding.code && found.reason == finding.reason);
+        (!again).then_some((changes, changed))
     })
 }
 
 /// Takes out what turned out not to be needed, step by step and then change by change.
-fn leave_out(case: &Case, goal: Goal<'_>, done: &mut Vec<(String, Vec<Change>)>) {
-    let passes = |steps: &[(String, Vec<Change>)]| {
-        let all: Vec<Change> = steps
-            .iter()
-            .flat_map(|(_, changes)| changes.clone())
-            .collect();
-        case.with(&all)
+fn leave_out(case: &Case, goal: Goal<'_>, done: &mut Vec<Step>) {
+    let passes = |steps: &[Step]| {
+        case.with(&changes(steps))
             .and_then(|case| case.judge().ok())
             .is_some_and(|judged| obstacle(&judged, goal).is_none())
     };

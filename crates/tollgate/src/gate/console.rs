@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::logs::Logs;
 use super::{Event, Observer};
-use crate::ui::plain::PlainLines;
+use crate::plain::PlainLines;
 
 /// Writes everything that happens to `console.N.log`, and passes it on.
 pub(super) struct Console<'r> {

@@ -109,20 +109,17 @@ impl<'p> Directory<'p> {
         serde_json::from_str(self.text(name)?.trim_start_matches('\u{feff}')).ok()
     }
 
-    /// The first file with one of these extensions, by name.
-    pub(super) fn with_extension(&self, extensions: &[&str]) -> Option<String> {
-        let mut names: Vec<String> = self
-            .path
-            .read_dir()
-            .ok()?
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+    /// The first file with this extension, by name.
+    pub(super) fn with_extension(&self, extension: &str) -> Option<String> {
+        let entries = self.path.read_dir().ok()?.flatten();
+        entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| {
-                let extension = Path::new(name).extension();
-                extension.is_some_and(|end| extensions.iter().any(|one| end == *one))
+                Path::new(name)
+                    .extension()
+                    .is_some_and(|end| end == extension)
             })
-            .collect();
-        names.sort_unstable();
-        names.into_iter().next()
+            .min()
     }
 
     /// The directories below, down to two levels, that may be parts of the project. Sorted.

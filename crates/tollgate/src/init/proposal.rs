@@ -6,7 +6,7 @@ use std::path::Path;
 use tollgate_core::project::Layout;
 
 use super::languages::Role;
-use super::{Record, Survey};
+use super::{Survey, WrittenFiles};
 
 /// What can be set up by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -72,7 +72,12 @@ impl Action {
 }
 
 impl Proposal {
-    pub(crate) fn of(survey: &Survey, record: &Record, groups: &[Group], force: bool) -> Self {
+    pub(crate) fn of(
+        survey: &Survey,
+        record: &WrittenFiles,
+        groups: &[Group],
+        force: bool,
+    ) -> Self {
         let part = |group: &Group| {
             let (there, wanted) = match group {
                 Group::Gates => gates(survey),
@@ -111,7 +116,7 @@ impl Proposal {
     }
 }
 
-fn judge(survey: &Survey, record: &Record, force: bool, path: String, text: String) -> File {
+fn judge(survey: &Survey, record: &WrittenFiles, force: bool, path: String, text: String) -> File {
     let place = survey.root.join(&path);
     let action = match std::fs::read_to_string(&place) {
         Ok(there) if there == text => Action::Same,

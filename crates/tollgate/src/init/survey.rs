@@ -8,7 +8,7 @@ use tollgate_core::git::{Head, Repository};
 use tollgate_core::project::Layout;
 
 use super::directory::{Clues, Directory};
-use super::languages::{self, Check, Found, Role};
+use super::languages::{self, Check, Role, Toolchain};
 use super::targets;
 use crate::agent::{Agent, Places};
 use crate::gate::git::Git;
@@ -38,7 +38,7 @@ pub(crate) struct Survey {
 pub(crate) struct Piece {
     /// `.`, or a path below the root.
     pub(crate) path: String,
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<Toolchain>,
 }
 
 /// What the work is compared with, and how that is known.
@@ -143,7 +143,7 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
                     .map(|found| family(&found.name).to_owned())
             })
             .collect();
-        let found: Vec<Found> = languages::find(&directory)
+        let found: Vec<Toolchain> = languages::find(&directory)
             .into_iter()
             .filter(|found| !above.iter().any(|name| name == family(&found.name)))
             .filter(|found| !found.checks.is_empty())

@@ -1,7 +1,11 @@
 //! Makefile, justfile and Taskfile: what the project itself calls testing and linting.
 
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+
 use super::directory::Directory;
-use super::languages::{Check, Found, Role};
+use super::languages::{Check, Role, Toolchain};
 
 /// What a target of this name is for.
 const ROLES: &[(Role, &[&str])] = &[
@@ -28,7 +32,7 @@ const RUNNERS: &[Runner] = &[
 ];
 
 /// The project's own runner of tasks, if it has one with a target that we know.
-pub(super) fn find(directory: &Directory<'_>) -> Option<Found> {
+pub(super) fn find(directory: &Directory<'_>) -> Option<Toolchain> {
     RUNNERS.iter().find_map(|(names, program, read)| {
         let file = directory.first(names)?;
         let targets = read(&directory.text(file)?);
@@ -41,7 +45,7 @@ pub(super) fn find(directory: &Directory<'_>) -> Option<Found> {
                 Some(Check::new(*role, format!("{program} {name}")))
             })
             .collect();
-        (!checks.is_empty()).then(|| Found::new(*program, file, checks))
+        (!checks.is_empty()).then(|| Toolchain::new(*program, file, checks))
     })
 }
 
@@ -64,33 +68,15 @@ fn rules(text: &str) -> Vec<String> {
     names
 }
 
-/// The keys below `tasks:`, one level in.
+/// The names of a Taskfile's tasks.
 fn tasks(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut depth = None;
-    for line in text.lines() {
-        let bare = line.trim_start();
-        let indent = line.len() - bare.len();
-        if bare.is_empty() || bare.starts_with('#') {
-            continue;
-        }
-        if indent == 0 {
-            depth = (bare.trim_end() == "tasks:").then_some(0);
-            continue;
-        }
-        let Some(level) = depth.as_mut() else {
-            continue;
-        };
-        if *level == 0 {
-            *level = indent;
-        }
-        if indent == *level
-            && let Some((name, _)) = bare.split_once(':')
-        {
-            names.push(name.trim_matches(['"', '\'']).to_owned());
-        }
+    #[derive(Default, serde::Deserialize)]
+    struct Taskfile {
+        #[expect(clippy::zero_sized_map_values, reason = "only the names count")]
+        tasks: BTreeMap<String, IgnoredAny>,
     }
-    names
+    let file: Taskfile = serde_saphyr::from_str(text).unwrap_or_default();
+    file.tasks.into_keys().collect()
 }
 
 #[cfg(test)]
@@ -109,6 +95,6 @@ mod tests {
     #[test]
     fn tasks_are_the_keys_one_level_in() {
         let text = "version: '3'\ntasks:\n  # lint\n  test:\n    cmds: [x]\n    deps: [y]\n  \"lint\":\n    cmds:\n      - z\nvars:\n  check: 1\n";
-        assert_eq!(tasks(text), ["test", "lint"]);
+        assert_eq!(tasks(text), ["lint", "test"]);
     }
 }

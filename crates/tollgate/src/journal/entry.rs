@@ -1,22 +1,27 @@
 //! One line of the journal, typed.
 
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tollgate_core::state::chain::Link;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp;
 
-use super::{Line, Place};
+use super::{Line, LinePlace};
+use crate::plan::reviewer::Verdict;
 
 /// What was decided, and about what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Entry {
     /// Its number in the chain, by which people name it. Lines from before there was a chain
     /// have none.
     pub(crate) id: Option<u64>,
     /// Where it is.
-    pub(crate) place: Place,
+    #[serde(skip)]
+    pub(crate) place: LinePlace,
+    #[serde(rename = "at", serialize_with = "moment")]
     pub(crate) ts: Option<Timestamp>,
+    #[serde(serialize_with = "word")]
     pub(crate) verdict: Decision,
     pub(crate) session: Option<String>,
     /// The id of the tool call.
@@ -35,7 +40,10 @@ pub(crate) struct Entry {
     pub(crate) version: Option<u64>,
     /// How long it took, in milliseconds.
     pub(crate) ms: Option<f64>,
+    /// What a review cost, where its reviewer said it.
+    pub(crate) cost_usd: Option<f64>,
     /// The whole line, for what has no field here.
+    #[serde(skip)]
     pub(crate) value: Value,
 }
 
@@ -63,7 +71,34 @@ impl Entry {
             project: text("project"),
             version: number("version"),
             ms: value.get("ms").and_then(Value::as_f64),
+            cost_usd: value.get("cost_usd").and_then(Value::as_f64),
             value,
         })
     }
+
+    /// When it was; nothing if the line does not say it.
+    pub(crate) fn at(&self) -> String {
+        self.ts.map(timestamp::iso).unwrap_or_default()
+    }
+
+    /// Whether it is a gate or a review that did not hold. Plans have words of their own.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.code.as_deref().is_some_and(is_failure)
+    }
+}
+
+/// Whether a gate or a review that came to this did not hold.
+pub(crate) fn is_failure(result: &str) -> bool {
+    let words = ["fail", "error"];
+    Verdict::is_fail(result) || words.iter().any(|word| result.eq_ignore_ascii_case(word))
+}
+
+#[expect(clippy::ref_option, reason = "as serde calls it")]
+fn moment<S: Serializer>(ts: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&ts.map(timestamp::iso).unwrap_or_default())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn word<S: Serializer>(verdict: &Decision, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(verdict.as_str())
 }

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use tollgate_core::state::journal::{Journal, WAITING};
 
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Entry, is_failure};
 pub(crate) use follow::Follower;
-pub(crate) use parts::{Line, Lines, Place};
+pub(crate) use parts::{Line, LinePlace, Lines};
 pub(crate) use tail::Tail;
 pub(crate) use verify::{Verified, verify};
 
@@ -26,7 +26,7 @@ pub(crate) fn entries(local: &Path) -> impl Iterator<Item = Entry> + use<> {
     let chained = Lines::of(local);
     let waiting = Journal::new(local).waiting().into_iter().zip(1..);
     let waiting = waiting.map(|(text, line)| Line {
-        place: Place {
+        place: LinePlace {
             file: WAITING,
             line,
         },

@@ -13,7 +13,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// Where a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LinePlace {
     /// The file's name.
     pub(crate) file: &'static str,
     /// The line's number in it, from 1.
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 /// One line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    pub(crate) place: Place,
+    pub(crate) place: LinePlace,
     /// Its text, without the newline.
     pub(crate) text: String,
     /// Whether it has a newline. The last one of a file may be in the making, or torn.
@@ -44,10 +44,10 @@ pub(super) struct Part {
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     parts: std::vec::IntoIter<Part>,
-    current: Option<(BufReader<std::io::Take<File>>, Place)>,
+    current: Option<(BufReader<std::io::Take<File>>, LinePlace)>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LinePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -88,7 +88,7 @@ impl Part {
         if self.file.seek(SeekFrom::Start(start)).is_err() {
             return Lines::default();
         }
-        let place = Place {
+        let place = LinePlace {
             file: self.name,
             line: 0,
         };
@@ -138,7 +138,7 @@ impl Iterator for Lines {
             let Part {
                 name, length, file, ..
             } = self.parts.next()?;
-            let place = Place {
+            let place = LinePlace {
                 file: name,
                 line: 0,
             };

@@ -1,13 +1,10 @@
 //! The newest lines, without reading the rest: what a status shows must not cost more the longer
 //! a project is guarded.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use tollgate_core::state::journal::NAMES;
-
-use super::{Entry, Line, Place};
+use super::Entry;
+use super::parts::parts;
 
 /// The newest entries, oldest first.
 #[derive(Debug, Default)]
@@ -22,40 +19,19 @@ impl Tail {
     pub(crate) fn of(local: &Path, most: u64) -> Self {
         let mut tail = Self::default();
         let mut left = most;
-        for file in NAMES {
-            let Some((text, begins)) = end_of(&local.join(file), left) else {
-                continue;
-            };
-            left = left.saturating_sub(text.len() as u64);
-            let entry = |line: &str| {
-                Entry::parse(&Line {
-                    // Lines that were not read are not counted either.
-                    place: Place { file, line: 0 },
-                    text: line.to_owned(),
-                    whole: true,
-                })
-            };
-            // The first line of a piece is cut, unless the piece is the whole file.
-            let lines = text.lines().skip(usize::from(!begins));
-            let entries: Vec<Entry> = lines.filter_map(entry).collect();
-            tail.entries.splice(0..0, entries);
-            tail.cut |= !begins;
-            if left == 0 || !begins {
+        for part in parts(local).into_iter().rev() {
+            if left == 0 {
+                tail.cut = true;
                 break;
             }
+            let start = part.length.saturating_sub(left);
+            left = left.saturating_sub(part.length);
+            // The first line of a piece is cut, unless the piece is the whole file.
+            let lines = part.lines_from(start).skip(usize::from(start > 0));
+            let entries: Vec<Entry> = lines.filter_map(|line| Entry::parse(&line)).collect();
+            tail.entries.splice(0..0, entries);
+            tail.cut |= start > 0;
         }
         tail
     }
-}
-
-/// At most so many bytes from the end of a regular file, and whether that is all of it.
-fn end_of(path: &Path, most: u64) -> Option<(String, bool)> {
-    let regular = path.symlink_metadata().is_ok_and(|found| found.is_file());
-    let mut file = regular.then(|| File::open(path).ok()).flatten()?;
-    let length = file.metadata().ok()?.len();
-    let from = length.saturating_sub(most);
-    file.seek(SeekFrom::Start(from)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    Some((String::from_utf8_lossy(&bytes).into_owned(), from == 0))
 }

@@ -10,7 +10,7 @@ use tollgate_core::state::journal::{Journal, NAMES};
 use tollgate_core::state::lock::{self, Acquired, HOOK_PATIENCE};
 
 use super::parts::{Part, parts};
-use super::{Line, Lines, Place};
+use super::{Line, LinePlace, Lines};
 
 /// What came of checking the chain.
 #[derive(Debug, Default)]
@@ -20,9 +20,9 @@ pub(crate) struct Verified {
     /// How many lines are from before there was a chain.
     pub(crate) unchained: u64,
     /// Where the first chained line is, if lines without a chain come before it.
-    pub(crate) begins: Option<Place>,
+    pub(crate) begins: Option<LinePlace>,
     /// Lines that were cut off while they were written, and are no sign of anything else.
-    pub(crate) torn: Vec<Place>,
+    pub(crate) torn: Vec<LinePlace>,
     /// The last line's number and hash.
     pub(crate) head: Tail,
     /// How many lines wait to be chained: nothing vouches for them yet.
@@ -37,7 +37,7 @@ pub(crate) struct Verified {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     /// The line at which it shows; nothing if there is none.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<LinePlace>,
     pub(crate) what: What,
 }
 
@@ -241,7 +241,7 @@ impl Check {
         }
     }
 
-    fn problem(&mut self, place: Place, what: What) {
+    fn problem(&mut self, place: LinePlace, what: What) {
         self.done.problems.push(Problem {
             place: Some(place),
             what,

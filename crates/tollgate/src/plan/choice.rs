@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 
-use super::home::{Found, LONGEST_NAME, Plan};
+use super::home::{LONGEST_NAME, Plan, StateFile};
 
 /// Changes within this time of each other are one checkout, not two people's work.
 pub(crate) const ONE_CHECKOUT: Duration = Duration::from_secs(1);
@@ -82,7 +82,7 @@ fn newest(plans: &[Plan]) -> Option<Plan> {
     });
     let open = tied
         .map(|(_, plan)| *plan)
-        .find(|plan| matches!(plan.state(), Found::Read(state) if state.is_open()));
+        .find(|plan| matches!(plan.state(), StateFile::Read(state) if state.is_open()));
     Some(open.unwrap_or(first).clone())
 }
 

@@ -12,7 +12,7 @@ use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 use super::choice;
 use super::config::Config;
 use super::findings::digest;
-use super::home::{Found, Plan, Unwritten};
+use super::home::{Plan, StateFile, Unwritten};
 use super::log;
 use super::phase::{Review, TaskId};
 use super::rebuild::{self, Rebuilt};
@@ -96,7 +96,7 @@ fn judge(
         .faults
         .extend(problems.map(|problem| Fault::new("plan-config", problem)));
     let ledger = Ledger::at_stop(layout, event);
-    let mut case = Case {
+    let mut case = PlanStop {
         event,
         layout,
         env,
@@ -113,7 +113,7 @@ fn judge(
 }
 
 /// One stop.
-pub(super) struct Case<'a> {
+pub(super) struct PlanStop<'a> {
     pub(super) event: &'a Event<'a>,
     pub(super) layout: &'a Layout,
     pub(super) env: &'a Env,
@@ -128,10 +128,10 @@ pub(super) struct Case<'a> {
     pub(super) outcome: &'a mut Outcome,
 }
 
-impl Case<'_> {
+impl PlanStop<'_> {
     fn decide(&mut self, is_flagged: bool) {
         let mut view = View::of(self.plan);
-        if view.listing.is_empty() && matches!(view.found, Found::Absent) {
+        if view.listing.is_empty() && matches!(view.found, StateFile::Absent) {
             return; // An empty directory is no plan yet.
         }
         let mut step = match self.rebuilt(&mut view) {
@@ -183,7 +183,7 @@ impl Case<'_> {
     /// A state that was destroyed is set aside and the last good one takes its place; then no more
     /// happens at this stop. None if there is nothing to rebuild, or nothing to do it from.
     fn rebuilt(&mut self, view: &mut View) -> Option<Step> {
-        let Found::Corrupt(why) = &view.found else {
+        let StateFile::Corrupt(why) = &view.found else {
             return None;
         };
         match rebuild::from_log(self.plan, self.now) {
@@ -211,16 +211,16 @@ impl Case<'_> {
     /// The step, and what is wrong with the state told on the way.
     fn first_step(&mut self, view: &View) -> Step {
         match &view.found {
-            Found::Absent => Step::Validate,
-            Found::Corrupt(why) | Found::Unusable(why) => {
+            StateFile::Absent => Step::Validate,
+            StateFile::Corrupt(why) | StateFile::Unusable(why) => {
                 let text = format!(
-                    "Warning: plan '{}': {why}; no review runs until it is mended (`tollgate plan repair` says how)",
+                    "Warning: plan '{}': {why}; no review runs until it is repaired (`tollgate plan repair` says how)",
                     self.plan.id()
                 );
                 self.fault("plan-state", text);
                 Step::Validate
             }
-            Found::Read(state) => {
+            StateFile::Read(state) => {
                 for problem in &state.problems {
                     let text = format!("Warning: plan '{}': {problem}", self.plan.id());
                     self.fault("plan-state", text);

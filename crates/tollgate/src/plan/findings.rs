@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 /// One finding and what it is recognised by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
+struct ReviewItem {
     text: String,
     key: String,
 }
@@ -37,14 +37,14 @@ pub(crate) fn compare(review: &str, before: Option<(&str, &str)>) -> Option<Stri
     if !returned.is_empty() {
         let gap = if text.is_empty() { "" } else { " " };
         text = format!(
-            "{text}{gap}Returned unchanged from {name}: {}. What was done about these did not convince the reviewer: mend them differently, or say in the post-review file why they stay.",
+            "{text}{gap}Returned unchanged from {name}: {}. What was done about these did not convince the reviewer: fix them differently, or say in the post-review file why they stay.",
             list(&returned)
         );
     }
     Some(text)
 }
 
-fn list(found: &[Found]) -> String {
+fn list(found: &[ReviewItem]) -> String {
     let named: Vec<_> = found
         .iter()
         .take(NAMED)
@@ -56,7 +56,7 @@ fn list(found: &[Found]) -> String {
     }
 }
 
-fn read(text: &str) -> Vec<Found> {
+fn read(text: &str) -> Vec<ReviewItem> {
     let mut seen = BTreeSet::new();
     let mut fenced = false;
     let mut found = Vec::new();
@@ -75,7 +75,7 @@ fn read(text: &str) -> Vec<Found> {
         // A heading of one word is the form of the review, not its content.
         if key.split(' ').count() > 1 && seen.insert(key.clone()) {
             let text: String = item.chars().take(SHOWN).collect();
-            found.push(Found { text, key });
+            found.push(ReviewItem { text, key });
         }
     }
     found

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
 
 /// What is in a plan's `state.json`.
 #[derive(Clone, Debug)]
-pub(crate) enum Found {
+pub(crate) enum StateFile {
     /// There is none.
     Absent,
     /// It is a file, and no JSON object.
@@ -94,27 +94,27 @@ impl Plan {
     }
 
     /// Reads the state.
-    pub(crate) fn state(&self) -> Found {
+    pub(crate) fn state(&self) -> StateFile {
         self.read().0
     }
 
     /// Reads the state, and gives its text where it is one.
-    pub(crate) fn read(&self) -> (Found, Option<String>) {
+    pub(crate) fn read(&self) -> (StateFile, Option<String>) {
         match fs::read_own(&self.path("state.json"), STATE_CAP) {
-            Ok(None) => (Found::Absent, None),
+            Ok(None) => (StateFile::Absent, None),
             Ok(Some(contents)) => match Document::parse(&contents.bytes) {
                 Ok(document) => (
-                    Found::Read(State::read(&document)),
+                    StateFile::Read(State::read(&document)),
                     String::from_utf8(contents.bytes).ok(),
                 ),
                 Err(flaw) => {
                     let why = format!("state.json contains invalid JSON ({flaw})");
-                    (Found::Corrupt(why), None)
+                    (StateFile::Corrupt(why), None)
                 }
             },
             Err(fault) => {
                 let why = format!("state.json cannot be read: {fault}");
-                (Found::Unusable(why), None)
+                (StateFile::Unusable(why), None)
             }
         }
     }

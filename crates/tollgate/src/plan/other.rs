@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tollgate_core::fs::{self, Durability};
 
 use super::home::Plan;
-use super::reviewer::{DECIDING, Job, Place};
+use super::reviewer::{DECIDING, Job, Surroundings};
 use super::state::{OPUS, SONNET};
 use crate::process::Children;
 use crate::review::Reviewer;
@@ -27,7 +27,7 @@ pub(crate) fn review(
     reviewer: &Reviewer,
     job: &Job,
     plan: &Plan,
-    (place, search): (&Place<'_>, &OsStr),
+    (place, search): (&Surroundings<'_>, &OsStr),
     (mut output, log): (File, File),
     consent: &Consent,
 ) -> Result<u64, String> {

@@ -133,18 +133,10 @@ impl Phase {
 
     /// The review that the hook runs in this phase.
     pub(crate) fn review(self) -> Option<Review> {
-        match self {
-            Self::Review(review) => Some(review),
-            Self::NewPlan
-            | Self::CreateTasks
-            | Self::NextTask
-            | Self::NextTaskTdd
-            | Self::CompleteTask
-            | Self::CompleteTaskTdd
-            | Self::ContinueTask
-            | Self::PostReview(_)
-            | Self::Complete => None,
-        }
+        let Self::Review(review) = self else {
+            return None;
+        };
+        Some(review)
     }
 
     /// The phase of working on a task, in the plan's variant.
@@ -166,6 +158,14 @@ impl Action {
     pub(crate) fn as_str(self) -> &'static str {
         let row = ACTIONS.iter().find(|(action, _)| *action == self);
         row.map_or("", |(_, name)| name)
+    }
+
+    /// Whether it begins work on a task.
+    pub(crate) fn takes_a_task(self) -> bool {
+        matches!(
+            self,
+            Self::CompleteTask | Self::CompleteTaskTdd | Self::NextTask | Self::NextTaskTdd
+        )
     }
 
     /// The phase of the same name.

@@ -51,7 +51,7 @@ impl fmt::Display for Back {
 }
 
 /// The place of a state that is made again.
-enum Place {
+enum StatePlace {
     /// Nothing is there any more; what was there is kept here.
     Free(Option<PathBuf>),
     /// A good state is there after all.
@@ -83,8 +83,8 @@ pub(crate) fn from_files(plan: &Plan, now: Timestamp, view: &View) -> Result<Reb
 
 fn make(plan: &Plan, now: Timestamp, good: &Document, from: String) -> Result<Rebuilt, Unwritten> {
     let aside = match make_room(plan, now)? {
-        Place::Free(aside) => aside,
-        Place::Taken => return Ok(Rebuilt::Whole),
+        StatePlace::Free(aside) => aside,
+        StatePlace::Taken => return Ok(Rebuilt::Whole),
     };
     plan.create(now, &Change::to(good))?;
     Ok(Rebuilt::Back(Back {
@@ -95,15 +95,15 @@ fn make(plan: &Plan, now: Timestamp, good: &Document, from: String) -> Result<Re
 }
 
 /// Sets a destroyed state aside. The store gives somebody who is just writing it the time to end.
-fn make_room(plan: &Plan, now: Timestamp) -> Result<Place, Unwritten> {
+fn make_room(plan: &Plan, now: Timestamp) -> Result<StatePlace, Unwritten> {
     let store = plan.store();
     match store.settle(now) {
         Err(StoreError::Corrupt { .. }) => {
             let aside = store.set_aside(now).map_err(Unwritten::Failed)?;
-            Ok(Place::Free(Some(aside)))
+            Ok(StatePlace::Free(Some(aside)))
         }
         Err(error) => Err(Unwritten::Failed(error)),
-        Ok(_) if plan.path("state.json").exists() => Ok(Place::Taken),
-        Ok(_) => Ok(Place::Free(None)),
+        Ok(_) if plan.path("state.json").exists() => Ok(StatePlace::Taken),
+        Ok(_) => Ok(StatePlace::Free(None)),
     }
 }

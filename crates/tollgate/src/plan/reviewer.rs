@@ -4,9 +4,7 @@
 //! would ask for a review of the review. Its answer is one JSON object on standard output; the
 //! review itself is the file it writes. This is the one place to change for other reviewers.
 
-use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -67,7 +65,7 @@ pub(crate) enum Verdict {
 
 /// The answer of a reviewer that ended well.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ReviewAnswer {
     pub(crate) verdict: Verdict,
     pub(crate) cost_usd: Option<f64>,
 }
@@ -184,7 +182,7 @@ impl Job {
     pub(crate) fn run(
         &self,
         plan: &Plan,
-        place: &Place<'_>,
+        place: &Surroundings<'_>,
         (stdout, stderr): (File, File),
         consent: &Consent,
     ) -> std::io::Result<Ended> {
@@ -210,14 +208,14 @@ impl Job {
 
 /// Where and how long a reviewer runs.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Surroundings<'a> {
     pub(crate) root: &'a Path,
     pub(crate) program: PathBuf,
     pub(crate) prompts: PathBuf,
     pub(crate) timeout: Duration,
 }
 
-impl Place<'_> {
+impl Surroundings<'_> {
     /// When everything that a review started ends, whatever it is doing.
     pub(crate) fn cut_off(&self) -> Instant {
         Instant::now() + self.timeout + AFTER_TIMEOUT
@@ -225,7 +223,7 @@ impl Place<'_> {
 }
 
 /// What the reviewer's end and output mean. An error says why it is no review at all.
-pub(crate) fn judge(ended: &Ended, stdout: &str) -> Result<Answer, String> {
+pub(crate) fn judge(ended: &Ended, stdout: &str) -> Result<ReviewAnswer, String> {
     match ended.end {
         End::Exited(0) => answer(stdout),
         End::Exited(_)
@@ -237,8 +235,8 @@ pub(crate) fn judge(ended: &Ended, stdout: &str) -> Result<Answer, String> {
 }
 
 /// What was printed by a reviewer that returned 0.
-pub(crate) fn answer(stdout: &str) -> Result<Answer, String> {
-    let none = Answer {
+pub(crate) fn answer(stdout: &str) -> Result<ReviewAnswer, String> {
+    let none = ReviewAnswer {
         verdict: Verdict::Missing,
         cost_usd: None,
     };
@@ -253,7 +251,7 @@ pub(crate) fn answer(stdout: &str) -> Result<Answer, String> {
     let cost = ["total_cost_usd", "cost_usd"]
         .into_iter()
         .find_map(|key| value.get(key).and_then(Value::as_f64));
-    Ok(Answer {
+    Ok(ReviewAnswer {
         verdict: verdict(&value),
         cost_usd: cost.filter(|cost| cost.is_finite() && *cost >= 0.0),
     })
@@ -287,17 +285,9 @@ fn spoken(text: &str) -> Option<Verdict> {
     word.filter(|_| is_all).map(Verdict::of)
 }
 
-/// The program on `PATH`. Relative entries are skipped: the project is not to choose it.
+/// The program on `PATH`.
 pub(crate) fn find_program(env: &Env) -> Option<PathBuf> {
-    let path: &OsStr = env.path.as_deref()?;
-    std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(PROGRAM))
-        .find(|program| {
-            program
-                .metadata()
-                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
+    crate::review::cli::find(PROGRAM, env.path.as_deref()?)
 }
 
 /// Where the reviewer finds its texts: in the plugin, or in files that are made here.

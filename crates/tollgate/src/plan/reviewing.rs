@@ -6,11 +6,11 @@
 use tollgate_core::fs;
 use tollgate_core::state::journal::{Decision, Entry, Journal};
 
-use super::drive::{Case, errors, marks};
+use super::drive::{PlanStop, errors, marks};
 use super::findings;
 use super::other;
 use super::phase::Review;
-use super::reviewer::{self, Answer, Job, Place, Verdict};
+use super::reviewer::{self, Job, ReviewAnswer, Surroundings, Verdict};
 use super::rounds::Round;
 use super::run::Run;
 use super::step::{self, BY, Step};
@@ -21,7 +21,7 @@ use crate::review::Reviewer;
 use crate::review::cli::Health;
 use crate::trust::Consent;
 
-impl Case<'_> {
+impl PlanStop<'_> {
     /// A review is due: it is made, or it is said why not.
     pub(super) fn review(&mut self, view: &View, review: Review, iteration: u64) {
         let Some(limit) = view.state().map(|state| state.max_reviews) else {
@@ -109,7 +109,7 @@ impl Case<'_> {
         job: &Job,
         program: std::path::PathBuf,
         consent: &Consent,
-    ) -> Result<(String, Answer, u64), String> {
+    ) -> Result<(String, ReviewAnswer, u64), String> {
         if let Some((file, answer)) = run.left_behind(job) {
             self.note(&format!(
                 "{} {} of {}: made before, taken over",
@@ -125,7 +125,7 @@ impl Case<'_> {
         let files = run.start(job).map_err(|error| error.to_string())?;
         let prompts =
             reviewer::prompts(self.layout, self.env).map_err(|error| error.to_string())?;
-        let place = Place {
+        let place = Surroundings {
             root: self.layout.root(),
             program,
             prompts,
@@ -166,7 +166,7 @@ impl Case<'_> {
         run: &Run<'_>,
         view: &View,
         job: &Job,
-        (file, answer, ms): (String, Answer, u64),
+        (file, answer, ms): (String, ReviewAnswer, u64),
     ) {
         let Some(state) = view.state() else {
             return;
@@ -231,7 +231,7 @@ impl Case<'_> {
         let review = self.plan.text(file).unwrap_or_default();
         let compared = findings::compare(&review, before.as_deref().zip(before_text.as_deref()));
         let rules = errors(self.plan, view)
-            .map(|errors| format!("Besides, mend the plan's files. {errors}"));
+            .map(|errors| format!("Besides, correct the plan's files. {errors}"));
         let more = [compared, rules, Some(texts::commands(job.review))];
         for part in more.into_iter().flatten() {
             text = format!("{text}\n\n{part}");

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use tollgate_core::fs;
-use tollgate_core::json::Object;
 use tollgate_core::state::journal::{Cost, Entry, Journal};
 use tollgate_core::state::timestamp::iso;
 
@@ -14,16 +13,21 @@ use super::phase::{Review, TaskId};
 use super::reviewer::Verdict;
 
 /// One review that was made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Round {
+    #[serde(rename = "ts")]
     pub(crate) at: String,
     pub(crate) review: String,
     pub(crate) task: Option<String>,
     pub(crate) iteration: u64,
+    #[serde(default)]
     pub(crate) model: String,
+    #[serde(default)]
     pub(crate) verdict: String,
     pub(crate) cost_usd: Option<f64>,
+    #[serde(default)]
     pub(crate) ms: u64,
+    #[serde(default)]
     pub(crate) file: String,
 }
 
@@ -77,14 +81,6 @@ impl Round {
         )
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        json!({
-            "ts": self.at, "review": self.review, "task": self.task, "iteration": self.iteration,
-            "model": self.model, "verdict": self.verdict, "cost_usd": self.cost_usd,
-            "ms": self.ms, "file": self.file,
-        })
-    }
-
     /// Writes the round down, also in the journal, unless it is the last one already.
     pub(crate) fn append_once(
         &self,
@@ -100,7 +96,7 @@ impl Round {
             return Ok(());
         }
         fs::private_directory(plan.local())?;
-        fs::append_line(&plan.local().join(FILE), &self.to_json().to_string())?;
+        fs::append_line(&plan.local().join(FILE), &serde_json::to_string(self)?)?;
         let reason = format!("{}: {}", plan.id(), self.line());
         journal.append(&Entry {
             guard: Some("plan"),
@@ -128,23 +124,12 @@ pub(crate) fn read(plan: &Plan) -> Vec<Round> {
     let contents = fs::read_own(&plan.local().join(FILE), CAP).ok().flatten();
     let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let round = |line: &str| {
-        let object = Object::parse(line).ok()?;
-        let text = |key: &str| object.str(key).map(std::borrow::Cow::into_owned);
-        let number = |key: &str| object.get(key)?.u64();
-        Some(Round {
-            at: text("ts")?,
-            review: text("review")?,
-            task: text("task"),
-            iteration: number("iteration")?,
-            model: text("model").unwrap_or_default(),
-            verdict: text("verdict").unwrap_or_default(),
-            cost_usd: object
-                .get("cost_usd")
-                .and_then(tollgate_core::json::Node::f64),
-            ms: number("ms").unwrap_or(0),
-            file: text("file").unwrap_or_default(),
-        })
-    };
-    text.lines().filter_map(round).collect()
+    let rounds = text.lines().map(serde_json::from_str);
+    rounds.filter_map(Result::ok).collect()
+}
+
+/// What reviews cost together, as far as it is known; none if nothing is.
+pub(crate) fn total_cost(rounds: &[Round]) -> Option<f64> {
+    let known = rounds.iter().filter_map(|round| round.cost_usd);
+    known.reduce(|sum, cost| sum + cost)
 }

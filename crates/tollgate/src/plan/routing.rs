@@ -163,7 +163,7 @@ fn limit(state: &State, review: Review) -> Option<Route> {
         to(
             To::Ask,
             format!(
-                "{review} did not pass within {limit} reviews: ask the person whether to raise the limit (`tollgate plan set max_reviews N`), to leave the loop (`tollgate plan release`) or to go on by hand"
+                "{review} did not pass within {limit} reviews: ask the person whether to raise the limit (`tollgate plan set max_reviews N`), to leave the loop (`tollgate plan release`) or to go on without reviews"
             ),
         )
     })

@@ -17,7 +17,7 @@ use tollgate_core::state::lock::{self, Acquired, Guard};
 
 use super::findings::digest;
 use super::home::Plan;
-use super::reviewer::{self, Answer, Job};
+use super::reviewer::{self, Job, ReviewAnswer};
 use crate::review::cli::claude;
 
 /// Somebody who only looks is done in less; somebody who reviews is not.
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
 
     /// The verdict of the same review, made by somebody who was killed before it was written
     /// down. Only a complete answer counts: a reviewer killed with its master printed none.
-    pub(crate) fn left_behind(&self, job: &Job) -> Option<(String, Answer)> {
+    pub(crate) fn left_behind(&self, job: &Job) -> Option<(String, ReviewAnswer)> {
         let file = self.written(job)?;
         let printed = self.printed();
         claude::envelope(&printed)?;

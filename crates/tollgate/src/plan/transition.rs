@@ -349,13 +349,7 @@ fn nothing_left(state: &State, known: &Known) -> Result<Change, Refusal> {
 /// The next task is the one that is over: `tasks.md` was not kept true, and the plan would go in
 /// a circle.
 fn over(state: &State, action: Action, known: &Known) -> Option<Refusal> {
-    let takes_next = [
-        Action::CompleteTask,
-        Action::CompleteTaskTdd,
-        Action::NextTask,
-        Action::NextTaskTdd,
-    ]
-    .contains(&action);
+    let takes_next = action.takes_a_task();
     let is_over = state.phase == Some(Phase::Review(Review::Code))
         && [false, true]
             .map(|tdd| Some(Phase::complete_task(tdd)))
@@ -384,30 +378,11 @@ fn no_task(action: Action, end: End) -> Refusal {
 /// While a review is due or unanswered no other work begins: agents were seen to leave the loop
 /// by starting something else.
 fn in_a_loop(state: &State, action: Action) -> Option<Refusal> {
-    let review = match state.next()? {
-        Phase::Review(review) | Phase::PostReview(review) => review,
-        Phase::NewPlan
-        | Phase::CreateTasks
-        | Phase::NextTask
-        | Phase::NextTaskTdd
-        | Phase::CompleteTask
-        | Phase::CompleteTaskTdd
-        | Phase::ContinueTask
-        | Phase::Complete => return None,
+    let (Phase::Review(review) | Phase::PostReview(review)) = state.next()? else {
+        return None;
     };
-    let starts_work = match action {
-        Action::NewPlan
-        | Action::CreateTasks
-        | Action::NextTask
-        | Action::NextTaskTdd
-        | Action::CompleteTask
-        | Action::CompleteTaskTdd => true,
-        Action::ContinuePlan
-        | Action::AddTask
-        | Action::ContinueTask
-        | Action::Review(_)
-        | Action::PostReview(_) => false,
-    };
+    let starts_work =
+        action.takes_a_task() || [Action::NewPlan, Action::CreateTasks].contains(&action);
     // Nothing was reviewed yet: the agent takes up its own unfinished work again.
     let is_resumed = state.phase == action.phase() && state.phase_iteration == Some(0);
     (starts_work && !is_resumed).then(|| Refusal {
@@ -422,5 +397,4 @@ fn open_loop(state: &State, action: Action) -> Result<(), Refusal> {
 }
 
 #[cfg(test)]
-#[path = "transition_tests.rs"]
 mod tests;

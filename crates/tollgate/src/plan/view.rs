@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::choice::ONE_CHECKOUT;
 use super::directory::{Listing, Report};
-use super::home::{Found, Plan};
+use super::home::{Plan, StateFile};
 use super::phase::{Phase, Review, TaskId};
 use super::reviewer::Job;
 use super::rounds;
@@ -17,7 +17,7 @@ use super::transition::Known;
 /// A plan as it is now.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    pub(crate) found: Found,
+    pub(crate) found: StateFile,
     /// The state's text, if it is one.
     pub(crate) text: Option<String>,
     pub(crate) listing: Listing,
@@ -36,8 +36,8 @@ impl View {
             .has("tasks.md")
             .then(|| plan.text("tasks.md").unwrap_or_default());
         let answered = match &found {
-            Found::Read(state) => is_answered(plan, &listing, state),
-            Found::Absent | Found::Corrupt(_) | Found::Unusable(_) => false,
+            StateFile::Read(state) => is_answered(plan, &listing, state),
+            StateFile::Absent | StateFile::Corrupt(_) | StateFile::Unusable(_) => false,
         };
         Self {
             report: listing.check(table.as_deref()),
@@ -62,8 +62,8 @@ impl View {
 
     pub(crate) fn state(&self) -> Option<&State> {
         match &self.found {
-            Found::Read(state) => Some(state),
-            Found::Absent | Found::Corrupt(_) | Found::Unusable(_) => None,
+            StateFile::Read(state) => Some(state),
+            StateFile::Absent | StateFile::Corrupt(_) | StateFile::Unusable(_) => None,
         }
     }
 

@@ -1,10 +1,10 @@
 //! How far each endpoint has the journal, by the numbers of its entries.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
 use tollgate_core::fs::{self, Durability};
 
 const CAP: u64 = 1 << 20;
@@ -13,7 +13,8 @@ const CAP: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Cursors {
     path: PathBuf,
-    content: Map<String, Value>,
+    /// By endpoint and signal.
+    content: BTreeMap<String, BTreeMap<String, u64>>,
     _lock: File,
 }
 
@@ -45,18 +46,13 @@ impl Cursors {
 
     /// The number of the last entry that was taken over; none before the first.
     pub(super) fn get(&self, endpoint: &str, signal: &str) -> Option<u64> {
-        self.content.get(endpoint)?.get(signal)?.as_u64()
+        self.content.get(endpoint)?.get(signal).copied()
     }
 
     pub(super) fn set(&mut self, endpoint: &str, signal: &str, n: u64) -> io::Result<()> {
-        let known = self.content.entry(endpoint).or_insert_with(|| json!({}));
-        if !known.is_object() {
-            *known = json!({});
-        }
-        if let Some(known) = known.as_object_mut() {
-            known.insert(signal.to_owned(), n.into());
-        }
-        let text = format!("{:#}\n", Value::Object(self.content.clone()));
+        let known = self.content.entry(endpoint.to_owned()).or_default();
+        known.insert(signal.to_owned(), n);
+        let text = format!("{}\n", serde_json::to_string_pretty(&self.content)?);
         fs::replace(&self.path, text.as_bytes(), Durability::Synced).map_err(io::Error::other)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Collector {
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     /// `Retry-After`, in seconds.
     pub(super) retry_after: Option<Duration>,
@@ -77,7 +77,7 @@ impl Collector {
     }
 
     /// Sends JSON to a path below the endpoint.
-    pub(super) fn post(&self, path: &str, body: &[u8]) -> io::Result<Answer> {
+    pub(super) fn post(&self, path: &str, body: &[u8]) -> io::Result<Response> {
         let mut request = self
             .agent
             .post(format!("{}{path}", self.endpoint))
@@ -93,7 +93,7 @@ impl Collector {
         let mut body = Vec::new();
         let reader = answer.body_mut().as_reader();
         reader.take(CAP).read_to_end(&mut body)?;
-        Ok(Answer {
+        Ok(Response {
             status: answer.status().as_u16(),
             retry_after: retry_after.map(Duration::from_secs),
             body,

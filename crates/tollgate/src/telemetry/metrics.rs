@@ -74,7 +74,7 @@ impl Gathered {
                 let seconds = entry.ms.map(|ms| ms / 1000.0);
                 self.gate.entry(labels).or_default().extend(seconds);
                 let by = || vec![("tollgate.agent", word(&entry.agent))];
-                if let Some(usd) = entry.value.get("cost_usd").and_then(Value::as_f64) {
+                if let Some(usd) = entry.cost_usd {
                     *self.cost.entry(by()).or_default() += usd;
                 }
                 for (kind, count) in [

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::cursor::Cursors;
-use super::http::{Answer, Collector};
+use super::http::{Collector, Response};
 use super::{metrics, span};
 use crate::journal::{Entry, entries};
 
@@ -52,23 +52,14 @@ impl Signal {
     pub(crate) const ALL: [Self; 2] = [Self::Traces, Self::Metrics];
 
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Traces => "traces",
-            Self::Metrics => "metrics",
-        }
+        self.names().0
     }
 
-    fn path(self) -> &'static str {
+    /// Its name, its path below the endpoint, and where a collector says how many it refused.
+    fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Traces => "/v1/traces",
-            Self::Metrics => "/v1/metrics",
-        }
-    }
-
-    fn rejected(self) -> &'static str {
-        match self {
-            Self::Traces => "rejectedSpans",
-            Self::Metrics => "rejectedDataPoints",
+            Self::Traces => ("traces", "/v1/traces", "rejectedSpans"),
+            Self::Metrics => ("metrics", "/v1/metrics", "rejectedDataPoints"),
         }
     }
 
@@ -119,12 +110,12 @@ impl Sender<'_> {
     }
 
     /// Sends one request, again and again while there is hope.
-    fn deliver(&self, signal: Signal, body: &[u8]) -> Result<Answer, String> {
+    fn deliver(&self, signal: Signal, body: &[u8]) -> Result<Response, String> {
         let mut pause = self.pause;
         let mut why = String::new();
         for attempt in 1..=TRIES {
             let mut wait = pause;
-            match self.collector.post(signal.path(), body) {
+            match self.collector.post(signal.names().1, body) {
                 Ok(answer) if (200..300).contains(&answer.status) => return Ok(answer),
                 Ok(answer) if matches!(answer.status, 429 | 502 | 503 | 504) => {
                     why = format!("it answers {}", answer.status);
@@ -149,14 +140,14 @@ impl Sender<'_> {
 
 impl Report {
     /// A partial success is final: what was refused is not sent again.
-    fn take(&mut self, signal: Signal, answer: &Answer) {
+    fn take(&mut self, signal: Signal, answer: &Response) {
         let Ok(value) = serde_json::from_slice::<Value>(&answer.body) else {
             return;
         };
         let Some(partial) = value.get("partialSuccess") else {
             return;
         };
-        let rejected = partial.get(signal.rejected());
+        let rejected = partial.get(signal.names().2);
         // An integer of 64 bits is a string in this encoding; a number is understood, too.
         let rejected =
             rejected.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));

@@ -13,7 +13,6 @@ use tollgate_core::state::journal::Decision;
 
 use super::value::{Attributes, nanos, resource, scope};
 use crate::journal::Entry;
-use crate::plan::reviewer::Verdict;
 
 /// A trace and the span in it that is the parent.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,10 +56,7 @@ fn of(entry: &Entry) -> Value {
         .integer("tollgate.state.version", entry.version)
         .integer("gen_ai.usage.input_tokens", number("input_tokens"))
         .integer("gen_ai.usage.output_tokens", number("output_tokens"))
-        .number(
-            "tollgate.cost.usd",
-            entry.value.get("cost_usd").and_then(Value::as_f64),
-        );
+        .number("tollgate.cost.usd", entry.cost_usd);
     let mut span = json!({
         "traceId": parent.trace,
         "spanId": own_id(entry),
@@ -89,10 +85,7 @@ fn name(entry: &Entry) -> String {
 fn status(entry: &Entry) -> Value {
     let failed = match entry.verdict {
         Decision::Fault => true,
-        Decision::Gate | Decision::Review => entry
-            .code
-            .as_deref()
-            .is_some_and(|code| Verdict::is_fail(code) || ["fail", "error"].contains(&code)),
+        Decision::Gate | Decision::Review => entry.is_failure(),
         Decision::Block | Decision::Warn | Decision::Change | Decision::Record => false,
     };
     if failed {

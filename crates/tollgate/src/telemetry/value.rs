@@ -10,27 +10,24 @@ pub(super) struct Attributes(Vec<Value>);
 
 impl Attributes {
     pub(super) fn text(&mut self, key: &str, value: Option<&str>) -> &mut Self {
-        if let Some(value) = value {
-            self.0
-                .push(json!({ "key": key, "value": { "stringValue": value } }));
-        }
-        self
+        self.put(key, value.map(|value| json!({ "stringValue": value })))
     }
 
     pub(super) fn integer(&mut self, key: &str, value: Option<u64>) -> &mut Self {
-        if let Some(value) = value {
-            let value = value.to_string();
-            self.0
-                .push(json!({ "key": key, "value": { "intValue": value } }));
-        }
-        self
+        self.put(
+            key,
+            value.map(|value| json!({ "intValue": value.to_string() })),
+        )
     }
 
     pub(super) fn number(&mut self, key: &str, value: Option<f64>) -> &mut Self {
-        if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.0
-                .push(json!({ "key": key, "value": { "doubleValue": value } }));
-        }
+        let value = value.filter(|value| value.is_finite());
+        self.put(key, value.map(|value| json!({ "doubleValue": value })))
+    }
+
+    fn put(&mut self, key: &str, value: Option<Value>) -> &mut Self {
+        self.0
+            .extend(value.map(|value| json!({ "key": key, "value": value })));
         self
     }
 

@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use tollgate_core::project::{Layout, lexical};
 
 use crate::gate::config::Config;
+use crate::plain::{Plain, count};
 use crate::plan;
-use crate::ui::plain::{Plain, count};
 
 /// What the fingerprint is made over besides the commands, so that another way to write them down
 /// is another fingerprint.

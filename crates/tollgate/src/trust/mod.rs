@@ -81,7 +81,7 @@ impl Untrusted {
 
 /// What is known about a project's commands and the person's trust in them.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum TrustStatus {
     /// There is nothing to run.
     Nothing,
     /// A person trusts these, since then.
@@ -141,13 +141,13 @@ pub(crate) fn moved() -> String {
 }
 
 /// What is known about these commands.
-pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> Standing {
+pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> TrustStatus {
     if commands.is_empty() {
-        return Standing::Nothing;
+        return TrustStatus::Nothing;
     }
     let repository = match Repository::of(layout) {
         Ok(repository) => repository,
-        Err(error) => return Standing::Broken(format!("{}: {error}", layout.root().display())),
+        Err(error) => return TrustStatus::Broken(format!("{}: {error}", layout.root().display())),
     };
     if let Some(pin) = &env.trust_pin {
         return pinned(pin, &repository, layout, commands);
@@ -155,19 +155,19 @@ pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> Stand
     let store = Store::open(env, &repository);
     let sets = match store.and_then(|store| store.trusted()) {
         Ok(sets) => sets,
-        Err(why) => return Standing::Broken(why),
+        Err(why) => return TrustStatus::Broken(why),
     };
     let us = rustix::process::geteuid().as_raw();
     let stranger = repository.stranger(us);
     let found = sets.iter().find(|set| set.commands == *commands);
     match (found, stranger) {
         (Some(set), stranger) if stranger.is_none() || set.stranger == stranger => {
-            Standing::Trusted(set.at.clone())
+            TrustStatus::Trusted(set.at.clone())
         }
-        (_, Some(stranger)) => Standing::Stranger(stranger),
+        (_, Some(stranger)) => TrustStatus::Stranger(stranger),
         (_, None) => match sets.into_iter().next_back() {
-            Some(last) => Standing::Changed(last.commands),
-            None => Standing::Never,
+            Some(last) => TrustStatus::Changed(last.commands),
+            None => TrustStatus::Never,
         },
     }
 }
@@ -186,21 +186,21 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// `TOLLGATE_TRUST` pins exactly one set. It counts only where the project cannot have set it.
-fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Commands) -> Standing {
+fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Commands) -> TrustStatus {
     let root = layout.root().canonicalize();
     let root = root.as_deref().unwrap_or(layout.root());
     let mut places = root
         .ancestors()
         .take_while(|place| place.starts_with(&repository.top));
     if let Some(file) = places.find_map(sets_pin) {
-        return Standing::Broken(format!(
+        return TrustStatus::Broken(format!(
             "TOLLGATE_TRUST is set in {file}, and a project cannot trust itself"
         ));
     }
     if pin.eq_ignore_ascii_case(&commands.fingerprint()) {
-        Standing::Pinned
+        TrustStatus::Pinned
     } else {
-        Standing::Broken(format!(
+        TrustStatus::Broken(format!(
             "TOLLGATE_TRUST pins another set of commands; this one is {}",
             commands.fingerprint()
         ))
@@ -223,7 +223,7 @@ fn holds(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
 }
 
-impl Standing {
+impl TrustStatus {
     /// Whether the commands may run.
     pub(crate) fn is_consent(&self) -> bool {
         match self {

@@ -1,26 +1,20 @@
-//! A snapshot as lines of a terminal.
+//! A view as lines of a terminal.
 //!
 //! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
 
+use anstyle::Style;
+use tollgate_core::state::journal::Decision;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::plain::{Plain, count, fit};
-use super::snapshot::{Configured, Decided, Running, Snapshot, Workflow};
+use crate::journal::Entry;
+use crate::plain::{BOLD, DIM, ERROR, GOOD, Plain, WARN, count, fit};
+use crate::project_view::{Configured, ProjectView, Running, Workflow};
 
-/// How a piece of a line looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Plain,
-    Strong,
-    Dim,
-    Good,
-    Warn,
-    Bad,
-}
+const PLAIN: Style = Style::new();
 
-/// One line: pieces of text, each in its tone.
+/// One line: pieces of text, each in its style.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Line(pub(crate) Vec<(Tone, String)>);
+pub(crate) struct Line(Vec<(Style, String)>);
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +24,25 @@ pub(crate) struct Room {
 }
 
 impl Line {
-    fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self(vec![(tone, text.into())])
+    fn new(style: Style, text: impl Into<String>) -> Self {
+        Self(vec![(style, text.into())])
     }
 
-    fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        self.0.push((tone, text.into()));
+    fn and(mut self, style: Style, text: impl Into<String>) -> Self {
+        self.0.push((style, text.into()));
         self
+    }
+
+    /// The text for a terminal, with or without its styles.
+    pub(crate) fn text(&self, is_styled: bool) -> String {
+        let piece = |(style, text): &(Style, String)| {
+            if is_styled && *style != PLAIN {
+                format!("{style}{text}{style:#}")
+            } else {
+                text.clone()
+            }
+        };
+        self.0.iter().map(piece).collect()
     }
 
     /// The line with at most so many columns.
@@ -55,61 +61,56 @@ impl Line {
 }
 
 /// The lines that fit: the state of things, then as many decisions as there is room for.
-pub(crate) fn frame(snapshot: &Snapshot, room: Room) -> Vec<Line> {
+pub(crate) fn frame(view: &ProjectView, room: Room) -> Vec<Line> {
     let mut lines = vec![
-        Line::new(
-            Tone::Strong,
-            format!("Tollgate  {}", Plain(&snapshot.project)),
-        )
-        .and(Tone::Dim, format!("  {}", snapshot.at)),
+        Line::new(BOLD, format!("Tollgate  {}", Plain(&view.project)))
+            .and(DIM, format!("  {}", view.at)),
     ];
-    for trouble in &snapshot.troubles {
-        lines.push(
-            Line::new(Tone::Bad, "wrong     ").and(Tone::Plain, Plain(&trouble.what).to_string()),
-        );
+    for trouble in &view.troubles {
+        lines.push(Line::new(ERROR, "wrong     ").and(PLAIN, Plain(&trouble.what).to_string()));
         lines.push(Line::new(
-            Tone::Dim,
+            DIM,
             format!("          next: {}", Plain(&trouble.next)),
         ));
     }
-    for words in &snapshot.allowed {
-        lines.push(Line::new(Tone::Warn, format!("allowed   {}", Plain(words))));
+    for words in &view.allowed {
+        lines.push(Line::new(WARN, format!("allowed   {}", Plain(words))));
     }
-    workflow(snapshot, room.width, &mut lines);
-    gates(snapshot, &mut lines);
-    plan(snapshot, &mut lines);
-    figures(snapshot, &mut lines);
+    workflow(view, room.width, &mut lines);
+    gates(view, &mut lines);
+    plan(view, &mut lines);
+    figures(view, &mut lines);
     lines.push(Line::default());
-    lines.push(Line::new(Tone::Strong, "Decisions, newest first"));
-    if snapshot.journal.recent.is_empty() {
+    lines.push(Line::new(BOLD, "Decisions, newest first"));
+    if view.journal.recent.is_empty() {
         lines.push(Line::new(
-            Tone::Dim,
+            DIM,
             "  nothing was blocked, warned about or changed yet",
         ));
     }
     let left = room.height.saturating_sub(lines.len());
-    lines.extend(snapshot.journal.recent.iter().take(left).map(decision));
+    lines.extend(view.journal.recent.iter().take(left).map(decision));
     lines.truncate(room.height);
     lines.into_iter().map(|line| line.cut(room.width)).collect()
 }
 
-fn workflow(snapshot: &Snapshot, width: usize, lines: &mut Vec<Line>) {
-    let name = Line::new(Tone::Dim, "workflow  ");
-    match &snapshot.workflow {
-        Workflow::Idle { .. } => lines.push(name.and(Tone::Plain, "none is running")),
-        Workflow::Broken { .. } => lines.push(name.and(Tone::Bad, "the state cannot be read")),
+fn workflow(view: &ProjectView, width: usize, lines: &mut Vec<Line>) {
+    let name = Line::new(DIM, "workflow  ");
+    match &view.workflow {
+        Workflow::Idle { .. } => lines.push(name.and(PLAIN, "none is running")),
+        Workflow::Broken { .. } => lines.push(name.and(ERROR, "the state cannot be read")),
         Workflow::Running(running) => {
             let doing = running.doing.unwrap_or("contradicts itself");
             lines.push(
-                name.and(Tone::Strong, Plain(&running.kind).to_string())
-                    .and(Tone::Plain, format!("  {}", Plain(&running.description)))
-                    .and(Tone::Dim, format!("  {doing}")),
+                name.and(BOLD, Plain(&running.kind).to_string())
+                    .and(PLAIN, format!("  {}", Plain(&running.description)))
+                    .and(DIM, format!("  {doing}")),
             );
             phases(running, width, lines);
             if running.escalations > 0 {
                 let waiting = count(running.escalations, "escalation");
                 let text = format!("          {waiting} for a person to look at");
-                lines.push(Line::new(Tone::Bad, text));
+                lines.push(Line::new(ERROR, text));
             }
         }
     }
@@ -117,20 +118,17 @@ fn workflow(snapshot: &Snapshot, width: usize, lines: &mut Vec<Line>) {
 
 /// The phases side by side, as many in a line as fit.
 fn phases(running: &Running, width: usize, lines: &mut Vec<Line>) {
-    let mut line = Line::new(Tone::Plain, "          ");
+    let mut line = Line::new(PLAIN, "          ");
     let mut used = 10;
     for phase in &running.phases {
         let (sign, tone) = match phase.status.as_str() {
-            "completed" => ("✔", Tone::Good),
-            "in_progress" => ("▶", Tone::Strong),
-            _ => ("·", Tone::Dim),
+            "completed" => ("✔", GOOD),
+            "in_progress" => ("▶", BOLD),
+            _ => ("·", DIM),
         };
         let text = format!("{sign} {}  ", Plain(&phase.key));
         if used + text.width() > width && used > 10 {
-            lines.push(std::mem::replace(
-                &mut line,
-                Line::new(Tone::Plain, "          "),
-            ));
+            lines.push(std::mem::replace(&mut line, Line::new(PLAIN, "          ")));
             used = 10;
         }
         used += text.width();
@@ -139,46 +137,46 @@ fn phases(running: &Running, width: usize, lines: &mut Vec<Line>) {
     lines.push(line);
 }
 
-fn gates(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    let gates = &snapshot.gates;
-    let name = Line::new(Tone::Dim, "gates     ");
+fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
+    let gates = &view.gates;
+    let name = Line::new(DIM, "gates     ");
     let failing: Vec<_> = gates.all.iter().filter(|gate| gate.is_failing()).collect();
     lines.push(match (gates.configured, &gates.last) {
-        (Configured::No, _) => name.and(Tone::Plain, "none"),
-        (Configured::Wrong, _) => name.and(Tone::Bad, "the configuration is wrong"),
-        (Configured::Yes, _) if gates.running.is_some() => name.and(Tone::Strong, "running now"),
+        (Configured::No, _) => name.and(PLAIN, "none"),
+        (Configured::Wrong, _) => name.and(ERROR, "the configuration is wrong"),
+        (Configured::Yes, _) if gates.running.is_some() => name.and(BOLD, "running now"),
         (Configured::Yes, Some(last)) => {
             let tone = if last.is_pass && failing.is_empty() {
-                Tone::Good
+                GOOD
             } else {
-                Tone::Bad
+                ERROR
             };
             name.and(tone, last.label)
-                .and(Tone::Dim, format!("  {}", last.at))
+                .and(DIM, format!("  {}", last.at))
         }
-        (Configured::Yes, None) => name.and(Tone::Plain, "not run yet"),
+        (Configured::Yes, None) => name.and(PLAIN, "not run yet"),
     });
     for gate in failing {
         lines.push(
-            Line::new(Tone::Bad, format!("          ✗ {}", Plain(&gate.id)))
-                .and(Tone::Plain, format!("  {}", Plain(&gate.message))),
+            Line::new(ERROR, format!("          ✗ {}", Plain(&gate.id)))
+                .and(PLAIN, format!("  {}", Plain(&gate.message))),
         );
         let tail = gate.tail.as_deref().unwrap_or_default();
         let is_output = |line: &&str| !line.trim().is_empty() && !is_ours(line);
         if let Some(last) = tail.lines().rfind(is_output) {
-            lines.push(Line::new(Tone::Dim, format!("            {}", Plain(last))));
+            lines.push(Line::new(DIM, format!("            {}", Plain(last))));
         }
     }
 }
 
-fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    if let Some(plan) = &snapshot.plan {
+fn plan(view: &ProjectView, lines: &mut Vec<Line>) {
+    if let Some(plan) = &view.plan {
         let (closed, all) = plan.tasks;
         lines.push(
-            Line::new(Tone::Dim, "plan      ")
-                .and(Tone::Plain, Plain(&plan.id).to_string())
+            Line::new(DIM, "plan      ")
+                .and(PLAIN, Plain(&plan.id).to_string())
                 .and(
-                    Tone::Dim,
+                    DIM,
                     format!(
                         "  {}, {closed} of {all} tasks closed, {}",
                         plan.phase.as_deref().unwrap_or("no state"),
@@ -189,11 +187,11 @@ fn plan(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
-    let past = &snapshot.journal;
+fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
+    let past = &view.journal;
     let counts = past.counts;
-    lines.push(Line::new(Tone::Dim, "journal   ").and(
-        Tone::Plain,
+    lines.push(Line::new(DIM, "journal   ").and(
+        PLAIN,
         format!(
             "{}, {}, {}; {}, {} for ${:.2}",
             count(counts.block, "block"),
@@ -206,8 +204,8 @@ fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     ));
     let latency = &past.latency;
     if latency.count > 0 {
-        lines.push(Line::new(Tone::Dim, "hook      ").and(
-            Tone::Plain,
+        lines.push(Line::new(DIM, "hook      ").and(
+            PLAIN,
             format!(
                 "median {:.2} ms, 95 % within {:.2} ms, at most {:.2} ms (events written down)",
                 latency.median_ms, latency.p95_ms, latency.max_ms
@@ -216,24 +214,24 @@ fn figures(snapshot: &Snapshot, lines: &mut Vec<Line>) {
     }
 }
 
-fn decision(decided: &Decided) -> Line {
+fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
-        "block" => Tone::Bad,
-        "warn" | "fault" => Tone::Warn,
-        _ => Tone::Dim,
+        Decision::Block => ERROR,
+        Decision::Warn | Decision::Fault => WARN,
+        Decision::Change | Decision::Gate | Decision::Review | Decision::Record => DIM,
     };
-    let time = decided.at.split_once('T').map_or("", |(_, time)| time);
-    let time: String = time.chars().take(8).collect();
+    let at = decided.at();
+    let time = at.get(11..19).unwrap_or_default();
     let names = [&decided.guard, &decided.code].into_iter().flatten();
     let mut who: Vec<String> = names.map(|name| Plain(name).to_string()).collect();
     if !who.is_empty() {
         who.push(" ".to_owned());
     }
-    Line::new(Tone::Dim, format!("{time}  "))
-        .and(tone, format!("{:<7}", decided.verdict))
-        .and(Tone::Plain, who.join(" "))
+    Line::new(DIM, format!("{time}  "))
+        .and(tone, format!("{:<7}", decided.verdict.as_str()))
+        .and(PLAIN, who.join(" "))
         .and(
-            Tone::Dim,
+            DIM,
             Plain(decided.reason.as_deref().unwrap_or("")).to_string(),
         )
 }

@@ -251,7 +251,7 @@ fn what_is_wrong_is_said() {
         ),
         (&["PT-001", "--once", "--reason", "x"], "never blocks"),
         (&["BG-001", "--reason", "x"], "--once or --for"),
-        (&["BG-001", "--once"], "why is not said"),
+        (&["BG-001", "--once"], "missing --reason"),
         (&["BG-001", "--for", "3 weeks", "--reason", "x"], "no time"),
         (&["BG-001", "--for", "48h", "--reason", "x"], "at most 24h"),
         (&["BG-001", "--for", "-5m", "--reason", "x"], ""),

@@ -9,7 +9,7 @@ use super::Ended;
 use super::stage::{Decided, Said};
 use crate::cli::wrap::wrap;
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
-use crate::ui::plain::fit;
+use crate::plain::fit;
 
 /// How wide it is, whatever the terminal: it is read top to bottom.
 const WIDTH: usize = 80;

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -212,7 +212,9 @@ impl Stage {
     /// be started from.
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
-        let mut command = crate::process::command(find(program, &self.search));
+        // `Command` would look in our own `PATH`, not in that of the stage.
+        let found = crate::review::cli::find(program, &self.search);
+        let mut command = crate::process::command(found.unwrap_or_else(|| program.into()));
         command
             .current_dir(&self.root)
             .env_clear()
@@ -223,14 +225,6 @@ impl Stage {
             .stdin(Stdio::null());
         command
     }
-}
-
-/// Where a program is. `Command` would look in our own `PATH`, not in that of the stage.
-fn find(program: &str, search: &std::ffi::OsStr) -> PathBuf {
-    std::env::split_paths(search)
-        .map(|directory| directory.join(program))
-        .find(|path| path.is_file())
-        .unwrap_or_else(|| Path::new(program).to_owned())
 }
 
 /// What an agent makes of the hook's answer.

@@ -9,6 +9,36 @@ use super::Ended;
 use super::screen::{Screen, took};
 use super::stage::{Decided, Said, Stage};
 
+/// The code as the agent writes it: wrong, right, and safe.
+const WRONG: &str =
+    "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  echo \"$1\"\n}\n";
+const RIGHT: &str =
+    "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  echo $(($1 - $2))\n}\n";
+const SAFE: &str = "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  [ \"$2\" -le \"$1\" ] || return 1\n  echo $(($1 - $2))\n}\n";
+const TEST: &str = ". ./shop.sh\nleft=$(spend 50 20)\n[ \"$left\" = 30 ] && exit 0\necho \"test.sh:3: a card of 50 has $left left after paying 20, expected 30\"\nexit 1\n";
+
+/// What the agent does, one thing after the other, and what must come of it.
+enum Step {
+    /// The next part of the story begins.
+    Scene(&'static str),
+    /// A sub-agent is asked to do this.
+    Delegate(&'static str, &'static str, Expected),
+    /// A command that the agent wants to run.
+    Attempt(&'static str, Expected),
+    /// A command that ran, by what is seen of it.
+    Ran(&'static str, &'static str, Expected),
+    /// A command that is allowed and run.
+    Bash(&'static str),
+    /// A command that nobody sees.
+    Unseen(&'static str),
+    /// A file that may be written and is.
+    Write(&'static str, &'static str),
+    /// The agent says in the review's file what was done, as the stop asked.
+    AnswerReview,
+    /// The agent says that it is done, for the first time or again.
+    Stop(bool, Expected),
+}
+
 /// What the story needs a decision to be.
 #[derive(Clone, Copy)]
 enum Expected {
@@ -17,13 +47,63 @@ enum Expected {
     Undone,
 }
 
-/// The code as the agent writes it: wrong, right, and safe.
-const WRONG: &str =
-    "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  echo \"$1\"\n}\n";
-const RIGHT: &str =
-    "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  echo $(($1 - $2))\n}\n";
-const SAFE: &str = "# What is left on a gift card: spend BALANCE PRICE\nspend() {\n  [ \"$2\" -le \"$1\" ] || return 1\n  echo $(($1 - $2))\n}\n";
-const TEST: &str = ". ./shop.sh\nleft=$(spend 50 20)\n[ \"$left\" = 30 ] && exit 0\necho \"test.sh:3: a card of 50 has $left left after paying 20, expected 30\"\nexit 1\n";
+use Expected::{Allowed, Stopped, Undone};
+use Step::{AnswerReview, Attempt, Bash, Delegate, Ran, Scene, Stop, Unseen, Write};
+
+const IMPLEMENT: &str = "Implement gift cards";
+
+const STORY: &[Step] = &[
+    Scene("It wants to write code before anybody said what is wanted"),
+    Delegate("software-developer", IMPLEMENT, Stopped("PSG-001")),
+    Delegate(
+        "requirements-analyst",
+        "Write down what gift cards have to do",
+        Allowed,
+    ),
+    Write(
+        "docs/requirements/REQ-0001-gift-cards/requirements-spec.md",
+        "# Gift cards\n\nA card has a balance. Paying takes the price off it.\n",
+    ),
+    Bash("tollgate phase complete --summary 'A card has a balance'"),
+    Bash("tollgate phase begin"),
+    Scene("It commits to main, though the work has a branch of its own"),
+    Attempt(
+        "git switch main && git commit -m 'Gift cards' docs",
+        Stopped("BG-001"),
+    ),
+    Bash("git add docs && git commit -qm 'Say what gift cards do'"),
+    Scene("It forges the workflow's state"),
+    Attempt(
+        "sed -i 's/pending/completed/' .tollgate/workflow/state.json",
+        Stopped("SFG-001"),
+    ),
+    // A script is read, but not what it reads. Its effect is seen in any case.
+    Unseen("echo .tollgate/workflow/state.json > old-files"),
+    Write("tidy.sh", "rm -f \"$(cat old-files)\"\n"),
+    Attempt("sh tidy.sh", Allowed),
+    Unseen("sh tidy.sh && test ! -e .tollgate/workflow/state.json"),
+    Ran("sh tidy.sh", "has run, and the state file is gone", Undone),
+    Unseen("rm tidy.sh old-files"),
+    Scene("It says that it is done while a check is red"),
+    Write(
+        ".tollgate/workflow/tasks.md",
+        "# Tasks\n\n- [ ] T0001 spend\n",
+    ),
+    Delegate("software-developer", IMPLEMENT, Allowed),
+    Write("test.sh", TEST),
+    Write("shop.sh", WRONG),
+    Stop(false, Stopped("GATE-FAILED")),
+    Scene("It fixes that. The check is green; the reviewer is not content"),
+    Write("shop.sh", RIGHT),
+    Stop(true, Stopped("GATE-FAILED")),
+    Scene("It answers the review, and everything holds"),
+    Write("shop.sh", SAFE),
+    AnswerReview,
+    Stop(true, Allowed),
+    Bash("git add -A && git commit -qm 'Add gift cards'"),
+    Bash("tollgate phase complete --summary 'Cards can be spent'"),
+    Bash("tollgate workflow finalize"),
+];
 
 /// Everybody on the stage, and the times that were taken.
 struct Play<'a> {
@@ -49,96 +129,40 @@ pub(super) fn play(stage: &Stage, screen: &mut Screen) -> Result<(), Ended> {
         stopped: 0,
         undone: 0,
     };
-    play.begin()?;
-    play.skips_ahead()?;
-    play.commits_to_main()?;
-    play.forges_the_state()?;
-    play.stops_on_red()?;
-    play.is_reviewed()?;
-    play.finishes()?;
+    play.quietly(&stage.event("SessionStart", &json!({ "source": "startup" })))?;
+    for step in STORY {
+        play.perform(step)?;
+    }
     play.sum_up()
 }
 
 impl Play<'_> {
-    fn begin(&mut self) -> Result<(), Ended> {
-        let event = self
-            .stage
-            .event("SessionStart", &json!({ "source": "startup" }));
-        let decided = self.stage.hook(&event)?;
-        self.tools.push(decided.took);
-        check(&decided, Expected::Allowed)
-    }
-
-    fn skips_ahead(&mut self) -> Result<(), Ended> {
-        self.screen
-            .scene("It wants to write code before anybody said what is wanted")?;
-        self.delegate("software-developer", Expected::Stopped("PSG-001"))?;
-        self.delegate("requirements-analyst", Expected::Allowed)?;
-        self.write(
-            "docs/requirements/REQ-0001-gift-cards/requirements-spec.md",
-            "# Gift cards\n\nA card has a balance. Paying takes the price off it.\n",
-        )?;
-        self.bash("tollgate phase complete --summary 'A card has a balance'")?;
-        self.bash("tollgate phase begin")
-    }
-
-    fn commits_to_main(&mut self) -> Result<(), Ended> {
-        self.screen
-            .scene("It commits to main, though the work has a branch of its own")?;
-        self.attempt(
-            "git switch main && git commit -m 'Gift cards' docs",
-            Expected::Stopped("BG-001"),
-        )?;
-        self.bash("git add docs && git commit -qm 'Say what gift cards do'")
-    }
-
-    fn forges_the_state(&mut self) -> Result<(), Ended> {
-        self.screen.scene("It forges the workflow's state")?;
-        let state = ".tollgate/workflow/state.json";
-        self.attempt(
-            &format!("sed -i 's/pending/completed/' {state}"),
-            Expected::Stopped("SFG-001"),
-        )?;
-        // A script is read, but not what it reads. Its effect is seen in any case.
-        self.stage.shell(&format!("echo {state} > old-files"))?;
-        let script = "rm -f \"$(cat old-files)\"\n";
-        self.write("tidy.sh", script)?;
-        let command = "sh tidy.sh";
-        self.attempt(command, Expected::Allowed)?;
-        self.stage.shell(command)?;
-        if self.stage.path(state).exists() {
-            return Err(Ended::Unexpected("tidy.sh removed nothing".to_owned()));
+    fn perform(&mut self, step: &Step) -> Result<(), Ended> {
+        let before = |tool: &str, input: &Value| self.tool("PreToolUse", tool, input);
+        match *step {
+            Scene(title) => self.screen.scene(title),
+            Delegate(agent, what, expected) => {
+                let input = json!({ "subagent_type": agent, "description": what, "prompt": what });
+                let event = before("Agent", &input);
+                self.decide("Agent", &format!("{agent}: {what}"), &event, expected)
+            }
+            Attempt(command, expected) => {
+                let event = before("Bash", &json!({ "command": command }));
+                self.decide("Bash", command, &event, expected)
+            }
+            Ran(command, what, expected) => {
+                let event = self.tool("PostToolUse", "Bash", &json!({ "command": command }));
+                self.decide("Bash", what, &event, expected)
+            }
+            Bash(command) => {
+                let input = json!({ "command": command });
+                self.around("Bash", command, &input, |stage| run(stage, command))
+            }
+            Unseen(command) => run(self.stage, command),
+            Write(path, text) => self.write(path, text),
+            AnswerReview => self.answer_the_review(),
+            Stop(again, expected) => self.stop(again, expected),
         }
-        let input = json!({ "command": command });
-        let event = self.tool("PostToolUse", "Bash", &input);
-        self.decide(
-            "Bash",
-            "has run, and the state file is gone",
-            &event,
-            Expected::Undone,
-        )?;
-        self.stage.shell("rm tidy.sh old-files")?;
-        Ok(())
-    }
-
-    fn stops_on_red(&mut self) -> Result<(), Ended> {
-        self.screen
-            .scene("It says that it is done while a check is red")?;
-        self.write(
-            ".tollgate/workflow/tasks.md",
-            "# Tasks\n\n- [ ] T0001 spend\n",
-        )?;
-        self.delegate("software-developer", Expected::Allowed)?;
-        self.write("test.sh", TEST)?;
-        self.write("shop.sh", WRONG)?;
-        self.stop(false, Expected::Stopped("GATE-FAILED"))
-    }
-
-    fn is_reviewed(&mut self) -> Result<(), Ended> {
-        self.screen
-            .scene("It fixes that. The check is green; the reviewer is not content")?;
-        self.write("shop.sh", RIGHT)?;
-        self.stop(true, Expected::Stopped("GATE-FAILED"))
     }
 
     /// Says in the review's file what was done, as the stop asked.
@@ -166,17 +190,6 @@ impl Play<'_> {
             }
         }
         self.write(&format!(".tollgate/logs/{name}"), &format!("{review:#}\n"))
-    }
-
-    fn finishes(&mut self) -> Result<(), Ended> {
-        self.screen
-            .scene("It answers the review, and everything holds")?;
-        self.write("shop.sh", SAFE)?;
-        self.answer_the_review()?;
-        self.stop(true, Expected::Allowed)?;
-        self.bash("git add -A && git commit -qm 'Add gift cards'")?;
-        self.bash("tollgate phase complete --summary 'Cards can be spent'")?;
-        self.bash("tollgate workflow finalize")
     }
 
     fn sum_up(self) -> Result<(), Ended> {
@@ -211,35 +224,6 @@ impl Play<'_> {
         ))
     }
 
-    fn delegate(&mut self, agent: &str, expected: Expected) -> Result<(), Ended> {
-        let what = match agent {
-            "software-developer" => "Implement gift cards",
-            _ => "Write down what gift cards have to do",
-        };
-        let input = json!({ "subagent_type": agent, "description": what, "prompt": what });
-        let event = self.tool("PreToolUse", "Agent", &input);
-        self.decide("Agent", &format!("{agent}: {what}"), &event, expected)
-    }
-
-    /// A command that the agent wants to run.
-    fn attempt(&mut self, command: &str, expected: Expected) -> Result<(), Ended> {
-        let event = self.tool("PreToolUse", "Bash", &json!({ "command": command }));
-        self.decide("Bash", command, &event, expected)
-    }
-
-    /// A command that is allowed and run.
-    fn bash(&mut self, command: &str) -> Result<(), Ended> {
-        let input = json!({ "command": command });
-        self.around("Bash", command, &input, |stage| {
-            let output = stage.shell(command)?;
-            if output.status.success() {
-                return Ok(());
-            }
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(Ended::Unexpected(format!("`{command}` failed: {said}")))
-        })
-    }
-
     /// A file that may be written and is.
     fn write(&mut self, path: &str, text: &str) -> Result<(), Ended> {
         let input = json!({ "file_path": self.stage.path(path), "content": text });
@@ -255,12 +239,16 @@ impl Play<'_> {
         work: impl FnOnce(&Stage) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         let event = self.tool("PreToolUse", tool, input);
-        self.decide(tool, what, &event, Expected::Allowed)?;
+        self.decide(tool, what, &event, Allowed)?;
         work(self.stage)?;
-        let event = self.tool("PostToolUse", tool, input);
-        let decided = self.stage.hook(&event)?;
+        self.quietly(&self.tool("PostToolUse", tool, input))
+    }
+
+    /// An event that is allowed and not worth a line.
+    fn quietly(&mut self, event: &Value) -> Result<(), Ended> {
+        let decided = self.stage.hook(event)?;
         self.tools.push(decided.took);
-        check(&decided, Expected::Allowed)
+        check(&decided, Allowed)
     }
 
     fn stop(&mut self, again: bool, expected: Expected) -> Result<(), Ended> {
@@ -312,13 +300,23 @@ impl Play<'_> {
     }
 }
 
+/// Runs a command that must succeed.
+fn run(stage: &Stage, command: &str) -> Result<(), Ended> {
+    let output = stage.shell(command)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Ended::Unexpected(format!("`{command}` failed: {said}")))
+}
+
 /// A demo that shows something else than it says would be a lie.
 fn check(decided: &Decided, expected: Expected) -> Result<(), Ended> {
     let code = decided.by.as_ref().map(|(code, _)| code.as_str());
     let holds = match (&decided.said, expected) {
-        (Said::Allowed, Expected::Allowed) => true,
-        (Said::Stopped(_), Expected::Stopped(expected)) => code == Some(expected),
-        (Said::Told(_), Expected::Undone) => code == Some("SW-001"),
+        (Said::Allowed, Allowed) => true,
+        (Said::Stopped(_), Stopped(expected)) => code == Some(expected),
+        (Said::Told(_), Undone) => code == Some("SW-001"),
         (Said::Allowed | Said::Stopped(_) | Said::Told(_), _) => false,
     };
     if holds {
@@ -329,7 +327,7 @@ fn check(decided: &Decided, expected: Expected) -> Result<(), Ended> {
         Said::Stopped(text) | Said::Told(text) => text.lines().next().unwrap_or_default(),
     };
     Err(Ended::Unexpected(format!(
-        "another decision was due; the agent was told: {said}"
+        "another decision was due; the agent read: {said}"
     )))
 }
 

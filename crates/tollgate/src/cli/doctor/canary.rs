@@ -104,7 +104,7 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
                 found.agent,
                 found.command.for_shell()
             ),
-            "start the command by hand with the event of `tollgate simulate`; `tollgate install` registers it anew",
+            "run the command with the event of `tollgate simulate`; `tollgate install` registers it again",
         ))
     };
     let place = match tempfile::Builder::new()

@@ -24,7 +24,7 @@ use crate::agent::read::{self, Reading};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Mend what can be mended
+    /// Repair what can be repaired
     #[arg(long)]
     fix: bool,
     /// Print JSON
@@ -136,7 +136,7 @@ fn dead_guards<'p>() -> Vec<Finding<'p>> {
             Finding::new(
                 "guard-dead",
                 fault.text,
-                "this is a defect of the program: install it anew, and report it",
+                "this is a defect of the program: install it again, and report it",
             )
         })
         .collect()
@@ -145,12 +145,11 @@ fn dead_guards<'p>() -> Vec<Finding<'p>> {
 fn print(findings: &[Finding<'_>], treated: &[Treated]) {
     for Treated { name, what, done } in treated {
         match done {
-            Ok(done) => anstream::println!(
-                "{GOOD}mended{GOOD:#}  {BOLD}{name}{BOLD:#}  {}",
-                Plain(done)
-            ),
+            Ok(done) => {
+                anstream::println!("{GOOD}fixed{GOOD:#}  {BOLD}{name}{BOLD:#}  {}", Plain(done));
+            }
             Err(why) => anstream::println!(
-                "{ERROR}not mended{ERROR:#}  {BOLD}{name}{BOLD:#}  {}\n  {DIM}{}{DIM:#}",
+                "{ERROR}not fixed{ERROR:#}  {BOLD}{name}{BOLD:#}  {}\n  {DIM}{}{DIM:#}",
                 Plain(what),
                 PlainLines(why)
             ),
@@ -173,7 +172,7 @@ fn print(findings: &[Finding<'_>], treated: &[Treated]) {
         (1, 0) => anstream::println!("1 finding"),
         (many, 0) => anstream::println!("{many} findings"),
         (many, mendable) => anstream::println!(
-            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} mends {mendable} of them"
+            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} repairs {mendable} of them"
         ),
     }
 }

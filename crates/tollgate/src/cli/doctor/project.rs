@@ -17,8 +17,8 @@ use tollgate_core::state::store::Store;
 use super::{Finding, Patient};
 use crate::agent::Scope;
 use crate::cli::install::program;
-use crate::cli::site::Site;
 use crate::cli::workflow::audit;
+use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::{Config, ConfigError};
 use crate::git_guard::hooks::Hooks;
 use crate::git_guard::turns;
@@ -114,18 +114,18 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
 
 /// The workflow's state: readable, by the rules, and nothing waiting for it.
 fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Finding<'p>>) {
-    let site = match Site::here() {
-        Ok(site) => site,
+    let context = match WorkflowContext::here() {
+        Ok(context) => context,
         Err(trouble) => {
             findings.push(Finding::new(
                 "workflow-config",
                 trouble.what,
-                "mend the file that is named; guards that need it are off until then",
+                "correct the file that is named; guards that need it are off until then",
             ));
             return;
         }
     };
-    let store = site.store();
+    let store = context.store();
     let path = store.path().to_owned();
     let shown = patient.places.shown(&path);
     let lock = store.home().join("lock");
@@ -143,11 +143,11 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     match fs::read_regular(&path, MAX_FILE) {
         Ok(None) => {}
         Ok(Some(contents)) => match Object::parse(&String::from_utf8_lossy(&contents.bytes)) {
-            Ok(_) => audited(&site, &shown, findings),
+            Ok(_) => audited(&context, &shown, findings),
             Err(error) => findings.push(Finding::new(
                 "state-corrupt",
                 format!("{shown} is no JSON object: {error}"),
-                "the next event of an agent puts the last good version back; without one, mend it by hand or restore it with git",
+                "the next event of an agent puts the last good version back; without one, correct it or restore it with git",
             )),
         },
         Err(fault) => findings.push(Finding::new(
@@ -156,12 +156,12 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
             "it must be a regular file that you may read",
         )),
     }
-    waiting(site, store, &shown, findings);
+    waiting(context, store, &shown, findings);
     asides(patient, layout, &path, findings);
 }
 
-fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
-    let Ok(found) = audit::look(site) else {
+fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_>>) {
+    let Ok(found) = audit::look(context) else {
         return; // Told as a trouble of the configuration.
     };
     if let Some(first) = found.first() {
@@ -172,13 +172,13 @@ fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
             first.place,
             first.what
         );
-        let next = "`tollgate workflow audit` says all, `--repair` mends what it can";
+        let next = "`tollgate workflow audit` says all, `--repair` repairs what it can";
         let finding = Finding::new("state-rules", what, next);
         let repairable = found.iter().any(|one| one.repair.is_some());
         findings.push(if repairable {
             finding.mended_by(|| {
-                let site = Site::here().map_err(|trouble| trouble.what)?;
-                let mended = audit::repair(&site).map_err(|trouble| trouble.what)?;
+                let context = WorkflowContext::here().map_err(|trouble| trouble.what)?;
+                let mended = audit::repair(&context).map_err(|trouble| trouble.what)?;
                 Ok(format!("{mended} repaired; nothing was thrown away"))
             })
         } else {
@@ -187,7 +187,7 @@ fn audited(site: &Site, shown: &str, findings: &mut Vec<Finding<'_>>) {
     }
 }
 
-fn waiting(site: Site, store: Store, shown: &str, findings: &mut Vec<Finding<'_>>) {
+fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut Vec<Finding<'_>>) {
     let count = store.waiting();
     if count > 0 {
         let finding = Finding::new(
@@ -196,8 +196,10 @@ fn waiting(site: Site, store: Store, shown: &str, findings: &mut Vec<Finding<'_>
             "the next event that changes the state makes them first",
         );
         findings.push(finding.mended_by(move || {
-            let done = store.settle(site.now).map_err(|error| error.to_string())?;
-            site.write_late(&done);
+            let done = store
+                .settle(context.now)
+                .map_err(|error| error.to_string())?;
+            context.write_late(&done);
             Ok(format!(
                 "{count} made; the state's version is {}",
                 done.version
@@ -231,7 +233,7 @@ fn asides<'p>(
                 "{} broken version(s) of the state lie aside: {first}",
                 files.len()
             ),
-            "look whether something in them is missed, then remove them",
+            "check that nothing in them is needed, then remove them",
         ));
     }
 }
@@ -380,7 +382,7 @@ fn faults<'p>(patient: &'p Patient, layout: &Layout, findings: &mut Vec<Finding<
         findings.push(Finding::new(
             "journal-faults",
             format!("{code}, {count} time(s) in the last day: {last}"),
-            "mend what it names; it is reported for a day",
+            "correct what it names; it is reported for a day",
         ));
     }
 }

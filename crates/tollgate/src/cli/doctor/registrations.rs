@@ -54,7 +54,7 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         findings.push(Finding::new(
             "settings-unreadable",
             format!("{agent} reads {}: {flaw}", places.shown(file)),
-            "mend the file at that place; until then the agent may run no hook of it",
+            "correct the file at that place; until then the agent may run no hook of it",
         ));
     }
     for off in &patient.reading.switched_off {
@@ -102,7 +102,7 @@ fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         if let Some(why) = why.filter(|why| nobody || why.starts_with("the project has")) {
             findings.push(Finding::new(
                 "not-installed",
-                format!("{agent} is used here ({why}) and not told about Tollgate"),
+                format!("{agent} is used here ({why}), and Tollgate is not registered with it"),
                 format!("`tollgate install --agent {}`", agent.name()),
             ));
         }
@@ -110,7 +110,7 @@ fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     if nobody && findings.iter().all(|one| one.name != "not-installed") {
         findings.push(Finding::new(
             "not-installed",
-            "no agent was found that is told about Tollgate",
+            "Tollgate is registered with no agent that was found",
             "`tollgate install --agent NAME`",
         ));
     }
@@ -352,7 +352,7 @@ fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         findings.push(Finding::new(
             "other-directory",
             format!(
-                "Claude Code is told in {}, and reads only the settings of the directory it starts in; this is {}",
+                "Claude Code is registered in {}, and reads only the settings of the directory it starts in; this is {}",
                 root.display(),
                 here.display()
             ),

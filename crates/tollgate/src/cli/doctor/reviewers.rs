@@ -13,17 +13,19 @@ use crate::plan;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 
-/// How one can tell that somebody is logged in: a file, or a variable.
+/// How one can tell that somebody is logged in: a file in the agent's home, or a variable.
 struct Login {
     reviewer: &'static str,
-    files: fn(&Places) -> Vec<PathBuf>,
+    home: fn(&Places) -> Option<&PathBuf>,
+    file: &'static str,
     variables: &'static [&'static str],
 }
 
 const LOGINS: &[Login] = &[
     Login {
         reviewer: "claude",
-        files: |places| below(places.claude.as_ref(), &[".credentials.json"]),
+        home: |places| places.claude.as_ref(),
+        file: ".credentials.json",
         variables: &[
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_AUTH_TOKEN",
@@ -34,12 +36,14 @@ const LOGINS: &[Login] = &[
     },
     Login {
         reviewer: "codex",
-        files: |places| below(places.codex.as_ref(), &["auth.json"]),
+        home: |places| places.codex.as_ref(),
+        file: "auth.json",
         variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
     },
     Login {
         reviewer: "gemini",
-        files: |places| below(places.gemini.as_ref(), &["oauth_creds.json"]),
+        home: |places| places.gemini.as_ref(),
+        file: "oauth_creds.json",
         variables: &[
             "GEMINI_API_KEY",
             "GOOGLE_API_KEY",
@@ -48,20 +52,17 @@ const LOGINS: &[Login] = &[
     },
     Login {
         reviewer: "github-copilot",
-        files: |places| below(places.copilot.as_ref(), &["config.json"]),
+        home: |places| places.copilot.as_ref(),
+        file: "config.json",
         variables: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
     },
     Login {
         reviewer: "cursor",
-        files: |places| below(places.cursor.as_ref(), &["cli-config.json"]),
+        home: |places| places.cursor.as_ref(),
+        file: "cli-config.json",
         variables: &["CURSOR_API_KEY"],
     },
 ];
-
-fn below(home: Option<&PathBuf>, names: &[&str]) -> Vec<PathBuf> {
-    let join = |home: &PathBuf| names.iter().map(|name| home.join(name)).collect();
-    home.map(join).unwrap_or_default()
-}
 
 pub(super) fn examine<'p>(patient: &'p Patient, layout: &'p Layout) -> Vec<Finding<'p>> {
     let mut findings = Vec::new();
@@ -121,7 +122,5 @@ fn is_logged_in(patient: &Patient, name: &str) -> bool {
     let has = |variable: &&str| crate::hook::variable(variable).is_some_and(|v| !v.is_empty());
     cfg!(target_os = "macos")
         || login.variables.iter().any(has)
-        || (login.files)(&patient.places)
-            .iter()
-            .any(|file| file.is_file())
+        || (login.home)(&patient.places).is_some_and(|home| home.join(login.file).is_file())
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{JsonArguments, Project};
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let Project { config, .. } = &match Project::open(arguments.json) {

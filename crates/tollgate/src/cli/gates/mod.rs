@@ -20,7 +20,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::plain::{Plain, PlainLines};
-use super::{Answer, ERROR, HINT, WARN};
+use super::{Answer, ERROR, HINT, JsonArguments, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::Which;
@@ -50,13 +50,6 @@ pub(super) enum Command {
     StopHook(JsonArguments),
     /// Print the JSON Schema of a configuration file
     Schema(schema::Arguments),
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct JsonArguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// What the work is compared with.

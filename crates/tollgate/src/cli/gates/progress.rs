@@ -14,7 +14,7 @@ use crate::gate::Event;
 use crate::gate::console;
 use crate::gate::jobs::Which;
 use crate::gate::result::Outcome;
-use crate::ui::plain::{Plain, fit};
+use crate::plain::{Plain, fit};
 
 /// How many lines of a failing check's output a person is shown at once.
 const TAIL: usize = 6;

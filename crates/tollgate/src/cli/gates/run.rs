@@ -13,8 +13,8 @@ use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::plain::PlainLines;
 use crate::trust::Consent;
-use crate::ui::plain::PlainLines;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{BOLD, DIM, WARN};
 use crate::agent::Places;
 use crate::agent::read::{self, Kind, Reading, Registered};
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 /// Says 0 if something of Tollgate is registered, 1 if nothing is.
 pub(super) fn run(places: &Places, as_json: bool) -> ExitCode {

@@ -9,8 +9,6 @@ mod uninstall;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-
 use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
 use crate::agent::change::{self, Change, Refusal, Wish};
 use crate::agent::command::CommandLine;
@@ -19,14 +17,14 @@ use crate::agent::read::{self, Reading};
 use crate::agent::{Agent, Places, Scope, Strictness};
 pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct Arguments {
     /// Which agents, with commas between; without it, those that are found here
     #[arg(long, value_enum, value_delimiter = ',')]
-    agent: Vec<AgentName>,
+    agent: Vec<Agent>,
     /// For everybody in the project, for you in this project, or for you everywhere
     #[arg(long, value_enum, default_value = "project")]
-    scope: ScopeName,
+    scope: Scope,
     /// Install the guard on git's side (alone, unless `--agent` is said too)
     #[arg(long)]
     git: bool,
@@ -55,7 +53,7 @@ pub(super) struct Arguments {
 }
 
 /// How a person says yes.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Consent {
     /// Show what would change, and change nothing
     #[arg(long, conflicts_with = "yes")]
@@ -63,47 +61,6 @@ pub(super) struct Consent {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AgentName {
-    #[value(alias = "claude")]
-    ClaudeCode,
-    Codex,
-    #[value(alias = "gemini-cli")]
-    Gemini,
-    #[value(alias = "copilot-cli")]
-    Copilot,
-    Cursor,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ScopeName {
-    Project,
-    Local,
-    User,
-}
-
-impl From<AgentName> for Agent {
-    fn from(name: AgentName) -> Self {
-        match name {
-            AgentName::ClaudeCode => Self::ClaudeCode,
-            AgentName::Codex => Self::Codex,
-            AgentName::Gemini => Self::Gemini,
-            AgentName::Copilot => Self::Copilot,
-            AgentName::Cursor => Self::Cursor,
-        }
-    }
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Project => Self::Project,
-            ScopeName::Local => Self::Local,
-            ScopeName::User => Self::User,
-        }
-    }
 }
 
 /// What a run of the command does, besides writing.
@@ -121,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.git && arguments.agent.is_empty() {
         return git::install(&places, arguments.command.as_deref(), arguments.consent);
     }
-    let scope = Scope::from(arguments.scope);
+    let scope = arguments.scope;
     let plan = plan(arguments, scope, &places)?;
     for remark in &plan.remarks {
         anstream::eprintln!("{DIM}{remark}{DIM:#}");
@@ -179,21 +136,7 @@ fn make(changes: Vec<Change>, places: &Places) -> Made {
 
 /// Offers a person at a terminal to register with the agents that are found here.
 pub(super) fn offer() -> Answer {
-    run(&Arguments {
-        agent: vec![],
-        scope: ScopeName::Project,
-        strict: false,
-        replace_originals: false,
-        command: None,
-        git: false,
-        no_git_guard: false,
-        list: false,
-        json: false,
-        consent: Consent {
-            dry_run: false,
-            yes: false,
-        },
-    })
+    run(&Arguments::default())
 }
 
 /// The agents that are found here and run no hook of Tollgate's yet.
@@ -215,7 +158,7 @@ pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
 fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
     let reading = read::read(places);
     let mut remarks = Vec::new();
-    let named: Vec<Agent> = arguments.agent.iter().copied().map(Agent::from).collect();
+    let named = &arguments.agent;
     let agents = if named.is_empty() {
         found(scope, places, &reading, &mut remarks)?
     } else {
@@ -285,7 +228,7 @@ fn found(
     }
     if agents.is_empty() {
         let names: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
-        let mut lines = vec!["no agent was found that could be told".to_owned()];
+        let mut lines = vec!["no agent was found to register with".to_owned()];
         lines.append(remarks);
         return Err(Trouble::new(lines.join("\n  "))
             .hint(format!("name it: `--agent {}`", names.join(" | "))));

@@ -7,7 +7,7 @@ use similar::TextDiff;
 use super::{Consent, DIM, Trouble, WARN};
 use crate::agent::Places;
 use crate::agent::change::Change;
-use crate::ui::plain::{Plain, PlainLines};
+use crate::plain::{Plain, PlainLines};
 
 /// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.
 pub(super) fn agree(

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{
-    AgentName, Answer, BOLD, Consent, DIM, GOOD, ScopeName, Trouble, make, places, preview, trouble,
-};
+use super::{Answer, BOLD, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
 use crate::agent::backup::Backup;
 use crate::agent::change::{self, Change};
 use crate::agent::read;
@@ -15,10 +13,10 @@ use crate::cli::trust::a_person;
 pub(in crate::cli) struct Arguments {
     /// Which agents, with commas between; without it, all
     #[arg(long, value_enum, value_delimiter = ',')]
-    agent: Vec<AgentName>,
+    agent: Vec<Agent>,
     /// Which settings; without it, the project's shared ones and your own in it
     #[arg(long, value_enum)]
-    scope: Option<ScopeName>,
+    scope: Option<Scope>,
     /// Take out the guard on git's side only
     #[arg(long, conflicts_with_all = ["agent", "scope"])]
     git: bool,
@@ -40,9 +38,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     if arguments.git {
         return super::git::uninstall(&places, arguments.consent);
     }
-    if arguments.scope == Some(ScopeName::User) && places.home.is_none() {
+    if arguments.scope == Some(Scope::User) && places.home.is_none() {
         return Err(
-            Trouble::new("where your own settings are cannot be told: HOME is not set")
+            Trouble::new("where your own settings are is not known: HOME is not set")
                 .hint("set HOME and run it again"),
         );
     }
@@ -63,7 +61,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
         failed = made.failed;
         for change in &made.done {
             anstream::println!(
-                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer told {DIM}({}){DIM:#}",
+                "{GOOD}✔{GOOD:#} {BOLD}{}{BOLD:#} is no longer registered {DIM}({}){DIM:#}",
                 change.agent,
                 places.shown(&change.file)
             );
@@ -79,9 +77,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
 
 /// Every file that has something of Tollgate in it, or that an install remembers.
 fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> {
-    let agents: Vec<Agent> = arguments.agent.iter().copied().map(Agent::from).collect();
+    let agents = &arguments.agent;
     let scopes = match arguments.scope {
-        Some(scope) => vec![Scope::from(scope)],
+        Some(scope) => vec![scope],
         None => vec![Scope::Project, Scope::Local],
     };
     let mut changes = Vec::new();
@@ -114,8 +112,8 @@ fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> 
 
 fn whereabouts(arguments: &Arguments) -> &'static str {
     match arguments.scope {
-        Some(ScopeName::User) => "in your own settings",
-        Some(ScopeName::Project | ScopeName::Local) | None => "in this project",
+        Some(Scope::User) => "in your own settings",
+        Some(Scope::Project | Scope::Local) | None => "in this project",
     }
 }
 

@@ -8,7 +8,7 @@ use tollgate_core::workflow::standing::{Doing, Standing};
 use tollgate_core::workflow::transition::{Completion, Report, Step};
 use tollgate_core::workflow::{brief, tasks};
 
-use crate::cli::site::{self, Made, Site, warn};
+use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};
 use crate::cli::{Answer, Trouble};
 use crate::gate::evidence::Verification;
 
@@ -43,15 +43,15 @@ enum Size {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
+    let context = WorkflowContext::here()?;
     let size = match arguments.size {
         None => None,
         Some(Size::Light) => Some(Intensity::Light),
         Some(Size::Standard) => Some(Intensity::Standard),
         Some(Size::Epic) => Some(Intensity::Epic),
-        Some(Size::Auto) => Some(measure(&site)?),
+        Some(Size::Auto) => Some(measure(&context)?),
     };
-    let made = site.make(&Step::Complete(Completion {
+    let made = context.make(&Step::Complete(Completion {
         phase: arguments.phase.as_deref(),
         summary: &arguments.summary,
         report: Report {
@@ -59,35 +59,37 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             fan_out_chunks: arguments.fan_out,
         },
         size,
-        exists: &|path| site.has_artifact(path),
-        since: &|tree| (crate::changes::WORK.since)(&site.layout, tree).ok(),
+        exists: &|path| context.has_artifact(path),
+        since: &|tree| (crate::changes::WORK.since)(&context.layout, tree).ok(),
     }))?;
-    let mut next = "tollgate phase begin";
-    if let Ok(made) = &made {
-        tick(&site, made);
-        summarize(&site, made);
-        next = match Standing::of(&made.document)
-            .and_then(|standing| Ok((standing.review().is_some(), standing.doing()?)))
-        {
-            Ok((true, _)) => "tollgate phase review",
-            Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
-            Ok((false, _)) | Err(_) => next,
-        };
-    }
-    let gates = Verification::of(&site.layout, &crate::hook::environment());
-    site::tell_with(made, arguments.json, Some(next), Some(&gates))
+    tick(&context, &made);
+    summarize(&context, &made);
+    let next = match Standing::of(&made.document)
+        .and_then(|standing| Ok((standing.review().is_some(), standing.doing()?)))
+    {
+        Ok((true, _)) => "tollgate phase review",
+        Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
+        Ok((false, _)) | Err(_) => "tollgate phase begin",
+    };
+    let gates = Verification::of(&context.layout, &crate::hook::environment());
+    Ok(workflow_context::tell_with(
+        &made,
+        arguments.json,
+        Some(next),
+        Some(&gates),
+    ))
 }
 
 /// The size that the impact analysis found.
-fn measure(site: &Site) -> Result<Intensity, Trouble> {
-    let document = site.document()?;
+fn measure(context: &WorkflowContext) -> Result<Intensity, Trouble> {
+    let document = context.document()?;
     let folder = document
         .str(&["active_workflow", "artifact_folder"])
         .unwrap_or_default();
-    let path = site
+    let path = context
         .layout
         .root()
-        .join(&site.docs)
+        .join(&context.docs)
         .join("requirements")
         .join(folder)
         .join("impact-analysis.md");
@@ -104,7 +106,7 @@ fn measure(site: &Site) -> Result<Intensity, Trouble> {
     let kind = document
         .str(&["active_workflow", "type"])
         .unwrap_or("feature");
-    let definition = site
+    let definition = context
         .definitions
         .get(kind)
         .ok_or_else(|| Trouble::new(format!("there is no workflow '{kind}'")))?;
@@ -112,8 +114,10 @@ fn measure(site: &Site) -> Result<Intensity, Trouble> {
 }
 
 /// Ticks the phase's tasks.
-fn tick(site: &Site, made: &Made) {
-    let path = site.layout.document(site.project.as_ref(), "tasks.md");
+fn tick(context: &WorkflowContext, made: &Made) {
+    let path = context
+        .layout
+        .document(context.project.as_ref(), "tasks.md");
     let Ok(Some(contents)) = fs::read_regular(&path, MAX_FILE) else {
         return;
     };
@@ -134,7 +138,7 @@ fn tick(site: &Site, made: &Made) {
 }
 
 /// A page for the person who reviews.
-fn summarize(site: &Site, made: &Made) {
+fn summarize(context: &WorkflowContext, made: &Made) {
     let phase = made.change.phase.as_deref().unwrap_or_default();
     if made
         .document
@@ -158,7 +162,7 @@ fn summarize(site: &Site, made: &Made) {
             .str(&["active_workflow", "artifact_folder"])
             .unwrap_or("-"),
     );
-    let directory = site.state_file().with_file_name("reviews");
+    let directory = context.state_file().with_file_name("reviews");
     let path = directory.join(format!("phase-{phase}-summary.md"));
     let written = std::fs::create_dir_all(&directory).map_err(|error| error.to_string());
     let written = written.and_then(|()| {

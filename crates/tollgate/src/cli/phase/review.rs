@@ -6,8 +6,8 @@ use tollgate_core::workflow::standing::Standing;
 use tollgate_core::workflow::transition::{Choice, MAX_REDOS, Step};
 
 use crate::cli::plain::Plain;
-use crate::cli::site::{self, Site};
-use crate::cli::{Answer, BOLD, DIM, Trouble};
+use crate::cli::workflow_context::{self, WorkflowContext};
+use crate::cli::{Answer, BOLD, DIM};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -23,24 +23,23 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
+    let context = WorkflowContext::here()?;
     let choice = match (arguments.go_on, arguments.review) {
         (true, _) => Choice::Continue,
         (false, true) => Choice::Review,
-        (false, false) => return show(&site, arguments.json),
+        (false, false) => return show(&context, arguments.json),
     };
-    let made = site.make(&Step::Review(choice))?;
+    let made = context.make(&Step::Review(choice))?;
     let next = match choice {
         Choice::Continue => "tollgate workflow status",
         Choice::Review => "tollgate phase review --continue",
     };
-    site::tell(made, arguments.json, Some(next))
+    Ok(workflow_context::tell(&made, arguments.json, Some(next)))
 }
 
-fn show(site: &Site, json: bool) -> Answer {
-    let document = site.document()?;
-    let standing =
-        Standing::of(&document).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
+fn show(context: &WorkflowContext, json: bool) -> Answer {
+    let document = context.document()?;
+    let standing = Standing::of(&document)?;
     let review = document.get(&["active_workflow", "supervised_review"]);
     if json {
         anstream::println!("{:#}", review.cloned().unwrap_or_default());

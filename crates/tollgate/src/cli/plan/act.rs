@@ -1,6 +1,6 @@
 //! `tollgate plan begin` and `tollgate plan done`: the two ends of an action.
 
-use super::{Answer, Site, action, refused, task};
+use super::{Answer, PlanContext, action, task};
 use crate::plan::phase::{Action, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{self, Known};
@@ -15,8 +15,8 @@ pub(super) struct Arguments {
     task: Option<TaskId>,
 }
 
-pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
-    let (plan, view, state) = site.open()?;
+pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> Answer {
+    let (plan, view, state) = context.open()?;
     let Arguments { action, task } = arguments;
     let is_named = task.is_some();
     let task = task
@@ -27,10 +27,7 @@ pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
         is_named,
         ..view.known(task)
     };
-    let change = match transition::begin(&state, *action, &known) {
-        Ok(change) => change,
-        Err(refusal) => return Ok(refused(&refusal)),
-    };
+    let change = transition::begin(&state, *action, &known)?;
     let said = match (action, &known.task) {
         (Action::CompleteTask | Action::CompleteTaskTdd, None) if state.max_reviews == 0 => {
             "no task is open and reviews are switched off, so the plan is complete".to_owned()
@@ -38,28 +35,22 @@ pub(super) fn begin(site: &Site, arguments: &Arguments) -> Answer {
         (Action::CompleteTask | Action::CompleteTaskTdd, None) => {
             "no task is open, so the review of all code is next; stop, and it runs".to_owned()
         }
-        (
-            Action::CompleteTask | Action::CompleteTaskTdd | Action::NextTask | Action::NextTaskTdd,
-            Some(task),
-        ) => format!(
+        (action, Some(task)) if action.takes_a_task() => format!(
             "{action} of task {task} begun; it is described in {}/{}",
             plan.shown(),
             task.file()
         ),
         (_, Some(_) | None) => format!("{action} begun"),
     };
-    site.make(&plan, &state, &change, &said)
+    context.make(&plan, &state, &change, &said)
 }
 
-pub(super) fn done(site: &Site, arguments: &Arguments) -> Answer {
-    let (plan, view, state) = site.open()?;
+pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> Answer {
+    let (plan, view, state) = context.open()?;
     let Arguments { action, task } = arguments;
     let task = task.clone().or_else(|| under_way(&state, *action));
     let known = view.known(task);
-    let change = match transition::done(&state, *action, &known) {
-        Ok(change) => change,
-        Err(refusal) => return Ok(refused(&refusal)),
-    };
+    let change = transition::done(&state, *action, &known)?;
     let said = match action {
         Action::NewPlan | Action::CreateTasks | Action::CompleteTask | Action::CompleteTaskTdd => {
             format!("{action} done; {}", follows(&state, 0, "its review"))
@@ -77,7 +68,7 @@ pub(super) fn done(site: &Site, arguments: &Arguments) -> Answer {
         | Action::Review(_)
         | Action::PostReview(_) => format!("{action} done"),
     };
-    site.make(&plan, &state, &change, &said)
+    context.make(&plan, &state, &change, &said)
 }
 
 /// What the next stop does about a review, of which so many were made.

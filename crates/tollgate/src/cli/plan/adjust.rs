@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::plain::Plain;
-use super::{Answer, GOOD, Site, Trouble, named};
+use super::{Answer, GOOD, PlanContext, Trouble, named};
 use crate::plan::choice;
 use crate::plan::state::MOST_REVIEWS;
 use crate::plan::transition;
@@ -34,29 +34,29 @@ pub(super) struct Use {
     newest: bool,
 }
 
-pub(super) fn set(site: &Site, Set { field, value }: &Set) -> Answer {
-    let (plan, _, state) = site.open()?;
+pub(super) fn set(context: &PlanContext, Set { field, value }: &Set) -> Answer {
+    let (plan, _, state) = context.open()?;
     match field {
         Field::MaxReviews => {
             let change = transition::set_max_reviews(*value);
             let said = format!("max_reviews is {value}");
-            site.make(&plan, &state, &change, &said)
+            context.make(&plan, &state, &change, &said)
         }
     }
 }
 
-pub(super) fn release(site: &Site) -> Answer {
-    let (plan, _, state) = site.open()?;
+pub(super) fn release(context: &PlanContext) -> Answer {
+    let (plan, _, state) = context.open()?;
     let said = format!(
         "left the loop at {} (next was {}); `tollgate plan next` says how to go on",
         state.phase_name(),
         Plain(state.next_name())
     );
-    site.make(&plan, &state, &transition::release(&state), &said)
+    context.make(&plan, &state, &transition::release(&state), &said)
 }
 
-pub(super) fn choose(site: &Site, Use { id, newest: _ }: &Use) -> Answer {
-    let layout = site.layout()?;
+pub(super) fn choose(context: &PlanContext, Use { id, newest: _ }: &Use) -> Answer {
+    let layout = context.layout()?;
     let plan = id.as_deref().map(|id| named(layout, id)).transpose()?;
     let pinned = plan.as_ref().map(crate::plan::home::Plan::id);
     choice::set_pinned(layout, pinned)

@@ -19,10 +19,9 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::plain::Plain;
-use super::{Answer, GOOD, Trouble, WARN};
+use super::{Answer, GOOD, JsonArguments, Trouble, WARN};
 use crate::plan::choice;
-use crate::plan::home::{Found, Plan, Unwritten};
+use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::phase::{ACTIONS, Action, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{Change, Refusal};
@@ -47,18 +46,18 @@ enum Command {
     Done(act::Arguments),
     /// Change a setting of the plan
     Set(adjust::Set),
-    /// Leave the review loop: nothing comes next by itself
+    /// Leave the review loop
     Release,
     /// Show where the plan is: its rounds, verdicts, models and costs, and what remains
-    Status(status::Arguments),
+    Status(JsonArguments),
     /// Say what to do next, and why
-    Next(next::Arguments),
+    Next(JsonArguments),
     /// Print an action step by step, as the plugin's commands have it
     How(how::Arguments),
     /// Choose the plan that is meant from now on
     Use(adjust::Use),
     /// Hold the plan's files to the rules
-    Validate(validate::Arguments),
+    Validate(JsonArguments),
     /// Show the review that the next stop would run
     Review(review::Arguments),
     /// Make a destroyed state again: the last good one, else what the plan's files tell
@@ -66,32 +65,32 @@ enum Command {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::find(arguments.plan.as_deref());
+    let context = PlanContext::find(arguments.plan.as_deref());
     match &arguments.command {
-        Command::New(arguments) => new::run(&site, arguments),
-        Command::Begin(arguments) => act::begin(&site, arguments),
-        Command::Done(arguments) => act::done(&site, arguments),
-        Command::Set(arguments) => adjust::set(&site, arguments),
-        Command::Release => adjust::release(&site),
-        Command::Status(arguments) => status::run(&site, arguments),
-        Command::Next(arguments) => next::run(&site, arguments),
+        Command::New(arguments) => new::run(&context, arguments),
+        Command::Begin(arguments) => act::begin(&context, arguments),
+        Command::Done(arguments) => act::done(&context, arguments),
+        Command::Set(arguments) => adjust::set(&context, arguments),
+        Command::Release => adjust::release(&context),
+        Command::Status(arguments) => status::run(&context, arguments),
+        Command::Next(arguments) => next::run(&context, arguments),
         Command::How(arguments) => Ok(how::run(arguments)),
-        Command::Use(arguments) => adjust::choose(&site, arguments),
-        Command::Validate(arguments) => validate::run(&site, arguments),
-        Command::Review(arguments) => review::run(&site, arguments),
-        Command::Repair => repair::run(&site),
+        Command::Use(arguments) => adjust::choose(&context, arguments),
+        Command::Validate(arguments) => validate::run(&context, arguments),
+        Command::Review(arguments) => review::run(&context, arguments),
+        Command::Repair => repair::run(&context),
     }
 }
 
 /// Where a command runs.
-struct Site {
+struct PlanContext {
     env: Env,
     now: Timestamp,
     layout: Option<Layout>,
     wanted: Option<String>,
 }
 
-impl Site {
+impl PlanContext {
     fn find(wanted: Option<&str>) -> Self {
         let env = crate::hook::environment();
         Self {
@@ -129,14 +128,14 @@ impl Site {
         let plan = self.plan()?;
         let view = View::of(&plan);
         let state = match &view.found {
-            Found::Read(state) => state.clone(),
-            Found::Absent => {
+            StateFile::Read(state) => state.clone(),
+            StateFile::Absent => {
                 return Err(
                     Trouble::new(format!("plan '{}' has no state.json", plan.id()))
                         .hint(format!("`tollgate plan new {}` gives it one", plan.id())),
                 );
             }
-            Found::Corrupt(why) => {
+            StateFile::Corrupt(why) => {
                 return Err(
                     Trouble::new(format!("plan '{}': {why}", plan.id())).hint(format!(
                         "`tollgate plan repair` sets it aside and brings the last good one back, or restore it with git (`git checkout -- {}/state.json`)",
@@ -144,7 +143,7 @@ impl Site {
                     )),
                 );
             }
-            Found::Unusable(why) => return Err(repair::not_ours(&plan, why)),
+            StateFile::Unusable(why) => return Err(repair::not_ours(&plan, why)),
         };
         for problem in &state.problems {
             anstream::eprintln!("{WARN}warning{WARN:#}: {problem}");
@@ -196,11 +195,10 @@ fn named(layout: &Layout, id: &str) -> Result<Plan, Trouble> {
     Err(Trouble::new(format!("there is no plan {id:?}")).hint(hint))
 }
 
-/// A step that is not made.
-fn refused(refusal: &Refusal) -> ExitCode {
-    anstream::eprintln!("{WARN}refused{WARN:#}: {}", Plain(&refusal.what));
-    anstream::eprintln!("{}hint{:#}: {}", super::HINT, super::HINT, refusal.next);
-    ExitCode::from(1)
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Self {
+        Self::refused(refusal.what, refusal.next)
+    }
 }
 
 fn action(name: &str) -> Result<Action, String> {

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use tollgate_core::project::Layout;
 
-use super::{Answer, GOOD, Site, Trouble};
-use crate::plan::home::{Found, Plan, Unwritten};
+use super::{Answer, GOOD, PlanContext, Trouble};
+use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::transition;
 
 #[derive(Debug, clap::Args)]
@@ -14,8 +14,8 @@ pub(super) struct Arguments {
     id: String,
 }
 
-pub(super) fn run(site: &Site, Arguments { id }: &Arguments) -> Answer {
-    if site.env.is_nested() {
+pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Answer {
+    if context.env.is_nested() {
         return Err(Trouble::new("a reviewer begins no plan"));
     }
     let safe = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
@@ -24,17 +24,17 @@ pub(super) fn run(site: &Site, Arguments { id }: &Arguments) -> Answer {
         return Err(Trouble::new(format!("{id:?} is no name for a new plan"))
             .hint("letters, digits, '.', '_' and '-', beginning with a letter or digit"));
     }
-    let layout = match &site.layout {
+    let layout = match &context.layout {
         Some(layout) => layout.clone(),
-        None => begin_here(site)?,
+        None => begin_here(context)?,
     };
     let plan = Plan::named(&layout, id).ok_or_else(|| Trouble::new("no name of a plan"))?;
     std::fs::create_dir_all(plan.dir()).map_err(|error| Trouble::about(plan.dir(), &error))?;
-    if let Found::Corrupt(why) | Found::Unusable(why) = plan.state() {
+    if let StateFile::Corrupt(why) | StateFile::Unusable(why) = plan.state() {
         return Err(Trouble::new(format!("plan '{id}': {why}"))
-            .hint(format!("`tollgate plan repair --plan {id}` mends it")));
+            .hint(format!("`tollgate plan repair --plan {id}` repairs it")));
     }
-    match plan.create(site.now, &transition::first(None)) {
+    match plan.create(context.now, &transition::first(None)) {
         Ok(()) => {
             anstream::println!("{GOOD}{id}{GOOD:#}: begun in {}", plan.shown());
             anstream::println!(
@@ -50,9 +50,9 @@ pub(super) fn run(site: &Site, Arguments { id }: &Arguments) -> Answer {
 }
 
 /// The first plan of a directory makes it a project.
-fn begin_here(site: &Site) -> Result<Layout, Trouble> {
+fn begin_here(context: &PlanContext) -> Result<Layout, Trouble> {
     let nowhere = || Trouble::new("the current directory is gone");
-    let root = site.env.cwd.as_deref().ok_or_else(nowhere)?;
+    let root = context.env.cwd.as_deref().ok_or_else(nowhere)?;
     let home = root.join(".tollgate");
     std::fs::create_dir_all(&home).map_err(|error| Trouble::about(&home, &error))?;
     Layout::at(root).ok_or_else(nowhere)

@@ -2,36 +2,30 @@
 
 use std::process::ExitCode;
 
+use super::super::JsonArguments;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
-use super::{Answer, Site};
-use crate::plan::home::{Found, Plan};
+use super::{Answer, PlanContext};
+use crate::plan::home::{Plan, StateFile};
 use crate::plan::phase::Action;
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
 use crate::plan::view::View;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
-    let plan = site.plan()?;
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+    let plan = context.plan()?;
     let view = View::of(&plan);
     let route = match &view.found {
-        Found::Read(state) => routing::route(state, view.artifacts(&plan)),
-        Found::Absent => Route {
+        StateFile::Read(state) => routing::route(state, view.artifacts(&plan)),
+        StateFile::Absent => Route {
             to: To::Ask,
             why: "there is no state.json (a plan from before there was one): find where it is from git log and tasks.md, and ask the person".to_owned(),
         },
-        Found::Unusable(why) => Route {
+        StateFile::Unusable(why) => Route {
             to: To::Ask,
             why: format!("{why}: {}; then ask the person where the plan is", out_of_the_way(&plan)),
         },
-        Found::Corrupt(why) => Route {
+        StateFile::Corrupt(why) => Route {
             to: To::Ask,
             why: format!("{why}: `tollgate plan repair` brings the last good one back; then ask the person where the plan is"),
         },
@@ -64,22 +58,12 @@ fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
         To::Action(action) => {
             let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
             let task = state.and_then(|state| state.current_task.as_ref());
-            let review = match action {
-                Action::PostReview(review) => {
-                    let names = review.files(task, iteration);
-                    let found = names.into_iter().find(|name| plan.path(name).is_file());
-                    found.map(|name| format!(" for {}/{name}", plan.shown()))
-                }
-                Action::NewPlan
-                | Action::ContinuePlan
-                | Action::CreateTasks
-                | Action::AddTask
-                | Action::NextTask
-                | Action::NextTaskTdd
-                | Action::ContinueTask
-                | Action::CompleteTask
-                | Action::CompleteTaskTdd
-                | Action::Review(_) => None,
+            let review = if let Action::PostReview(review) = action {
+                let names = review.files(task, iteration);
+                let found = names.into_iter().find(|name| plan.path(name).is_file());
+                found.map(|name| format!(" for {}/{name}", plan.shown()))
+            } else {
+                None
             };
             format!(
                 "perform actions/{action}.md (`tollgate plan how {action}`){}; `tollgate plan begin {action}` when you start, `tollgate plan done {action}` when the work is on disk",

@@ -3,31 +3,31 @@
 use std::process::ExitCode;
 
 use super::super::plain::Plain;
-use super::{Answer, GOOD, Site, Trouble, WARN};
-use crate::plan::home::{Found, Plan, Unwritten};
+use super::{Answer, GOOD, PlanContext, Trouble, WARN};
+use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::rebuild::{self, Rebuilt};
 use crate::plan::view::View;
 
-pub(super) fn run(site: &Site) -> Answer {
-    if site.env.is_nested() {
+pub(super) fn run(context: &PlanContext) -> Answer {
+    if context.env.is_nested() {
         return Err(Trouble::new("a reviewer repairs nothing"));
     }
-    let plan = site.plan()?;
+    let plan = context.plan()?;
     let view = View::of(&plan);
     match &view.found {
-        Found::Read(state) => {
+        StateFile::Read(state) => {
             anstream::println!("{GOOD}{}{GOOD:#}: state.json can be read", plan.id());
             for problem in &state.problems {
                 anstream::println!("{WARN}warning{WARN:#}: {problem}");
             }
             return Ok(ExitCode::SUCCESS);
         }
-        Found::Unusable(why) => return Err(not_ours(&plan, why)),
-        Found::Corrupt(_) | Found::Absent => {}
+        StateFile::Unusable(why) => return Err(not_ours(&plan, why)),
+        StateFile::Corrupt(_) | StateFile::Absent => {}
     }
     let failed = |error: Unwritten| Trouble::new(error.to_string());
-    let rebuilt = match rebuild::from_log(&plan, site.now).map_err(failed)? {
-        Rebuilt::Unknown => rebuild::from_files(&plan, site.now, &view).map_err(failed)?,
+    let rebuilt = match rebuild::from_log(&plan, context.now).map_err(failed)? {
+        Rebuilt::Unknown => rebuild::from_files(&plan, context.now, &view).map_err(failed)?,
         rebuilt @ (Rebuilt::Whole | Rebuilt::Back(_)) => rebuilt,
     };
     match rebuilt {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
-use super::{Answer, Site, Trouble};
+use super::{Answer, PlanContext, Trouble};
 use crate::agent::command::quoted;
 use crate::plan::config::Config;
 use crate::plan::other;
@@ -18,9 +18,9 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
-    let (plan, view, state) = site.open()?;
-    let layout = site.layout()?;
+pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -> Answer {
+    let (plan, view, state) = context.open()?;
+    let layout = context.layout()?;
     let mut step = step::step(&state, view.observed());
     if let Step::Answered(review) = step {
         step = step::after_answer(&state, review, view.observed());
@@ -46,10 +46,10 @@ pub(super) fn run(site: &Site, Arguments { dry_run: _ }: &Arguments) -> Answer {
         }
     };
     let job = view.job(review, iteration);
-    let prompts = reviewer::prompts(layout, &site.env).map_err(|error| {
+    let prompts = reviewer::prompts(layout, &context.env).map_err(|error| {
         Trouble::new(format!("the reviewer's texts cannot be written: {error}"))
     })?;
-    let program = reviewer::find_program(&site.env);
+    let program = reviewer::find_program(&context.env);
     let shown = program.as_ref().map_or_else(
         || format!("{} (not on PATH)", reviewer::PROGRAM),
         |program| program.display().to_string(),

@@ -2,26 +2,20 @@
 
 use std::process::ExitCode;
 
+use super::super::JsonArguments;
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
-use super::{Answer, Site, WARN};
-use crate::plan::home::{Found, Plan};
+use super::{Answer, PlanContext, WARN};
+use crate::plan::home::{Plan, StateFile};
 use crate::plan::log;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
 use crate::plan::state::State;
 use crate::plan::view::View;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
-    let plan = site.plan()?;
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+    let plan = context.plan()?;
     let view = View::of(&plan);
     let rounds = rounds::read(&plan);
     if arguments.json {
@@ -35,10 +29,10 @@ pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
 fn print(plan: &Plan, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     match &view.found {
-        Found::Read(state) => print_state(plan, state),
-        Found::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
-        Found::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
-        Found::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
+        StateFile::Read(state) => print_state(plan, state),
+        StateFile::Absent => anstream::println!("{BOLD}{}{BOLD:#}  no state.json", plan.id()),
+        StateFile::Corrupt(why) => print_unread(plan, why, "`tollgate plan repair` makes it again"),
+        StateFile::Unusable(why) => print_unread(plan, why, &out_of_the_way(plan)),
     }
     anstream::println!("{DIM}tasks{DIM:#}    {closed} of {all} closed");
     if let Some(stop) = log::last_stop(plan) {
@@ -57,7 +51,7 @@ fn print(plan: &Plan, view: &View, rounds: &[Round]) {
     if !rounds.is_empty() {
         anstream::println!(
             "{DIM}cost{DIM:#}     {} in {} rounds",
-            rounds::cost(total(rounds)),
+            rounds::cost(rounds::total_cost(rounds)),
             rounds.len()
         );
     }
@@ -100,12 +94,6 @@ fn remains(state: &State) -> String {
     }
 }
 
-/// What is known of the costs; unknown if nothing is.
-fn total(rounds: &[Round]) -> Option<f64> {
-    let known: Vec<f64> = rounds.iter().filter_map(|round| round.cost_usd).collect();
-    (!known.is_empty()).then(|| known.iter().sum())
-}
-
 fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
     let (closed, all) = view.tasks().progress();
     let state = view.state().map(|state| {
@@ -117,9 +105,8 @@ fn print_json(plan: &Plan, view: &View, rounds: &[Round]) {
             "review_model": state.review_model, "tdd": state.tdd, "problems": state.problems,
         })
     });
-    let rounds_json: Vec<_> = rounds.iter().map(Round::to_json).collect();
     let value = serde_json::json!({
-        "plan": plan.id(), "state": state, "rounds": rounds_json, "cost_usd": total(rounds),
+        "plan": plan.id(), "state": state, "rounds": rounds, "cost_usd": rounds::total_cost(rounds),
         "tasks": { "closed": closed, "all": all }, "errors": view.report.errors,
         "last_stop": log::last_stop(plan),
     });

@@ -3,26 +3,20 @@
 use std::process::ExitCode;
 
 use super::super::ERROR;
+use super::super::JsonArguments;
 use super::super::plain::Plain;
-use super::{Answer, GOOD, Site, WARN};
-use crate::plan::home::Found;
+use super::{Answer, GOOD, PlanContext, WARN};
+use crate::plan::home::StateFile;
 use crate::plan::view::View;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(site: &Site, arguments: &Arguments) -> Answer {
-    let plan = site.plan()?;
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+    let plan = context.plan()?;
     let view = View::of(&plan);
     let mut notes = view.report.notes.clone();
     match &view.found {
-        Found::Read(state) => notes.extend(state.problems.iter().cloned()),
-        Found::Corrupt(why) | Found::Unusable(why) => notes.push(why.clone()),
-        Found::Absent => {}
+        StateFile::Read(state) => notes.extend(state.problems.iter().cloned()),
+        StateFile::Corrupt(why) | StateFile::Unusable(why) => notes.push(why.clone()),
+        StateFile::Absent => {}
     }
     let errors = &view.report.errors;
     if arguments.json {

@@ -5,17 +5,10 @@ mod print;
 
 use std::process::ExitCode;
 
-use super::Answer;
+use super::{Answer, JsonArguments};
 use overview::Overview;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &JsonArguments) -> Answer {
     let env = crate::hook::environment();
     let overview = Overview::of(&env).ok_or_else(super::no_project)?;
     if arguments.json {

@@ -14,17 +14,15 @@ use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp::iso;
-use tollgate_core::workflow::standing::{Standing, odd, running};
 
 use crate::agent::read::{self, Kind};
 use crate::agent::{Agent, Places};
-use crate::cli::site::Site;
-use crate::cli::workflow::status::outlook;
-use crate::gate::config::{Config, ConfigError};
-use crate::gate::evidence::{Evidence, Pass};
+use crate::cli::workflow_context::WorkflowContext;
+use crate::gate::config::ConfigError;
+use crate::gate::evidence::Pass;
 use crate::gate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
-use crate::ui::snapshot::{Plan, plan};
+use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
 
 /// How much of the journal is looked at: a day of a busy project.
 const LOOK_BACK: u64 = 256 << 10;
@@ -41,48 +39,20 @@ pub(super) struct Overview {
     pub(super) branch: Option<String>,
     /// Agents that run Tollgate here, with the file that says so.
     pub(super) armed: Vec<(String, String)>,
-    pub(super) workflow: Known<Workflow>,
-    pub(super) gates: Known<Gates>,
-    pub(super) plan: Known<Plan>,
+    pub(super) workflow: Workflow,
+    /// None without gates; their configuration may be wrong.
+    pub(super) gates: Option<Result<Evidenced, ConfigError>>,
+    pub(super) plan: Option<Plan>,
     /// The last blocks, warnings and faults, oldest first.
     pub(super) decisions: Vec<Entry>,
     pub(super) tally: Tally,
     pub(super) wrong: Vec<String>,
 }
 
-/// What could be found out about something. Unreadable is not absent.
-pub(super) enum Known<T> {
-    Absent,
-    Unreadable,
-    Is(T),
-}
-
-/// A running workflow.
-pub(super) struct Workflow {
-    pub(super) kind: String,
-    pub(super) folder: String,
-    pub(super) description: String,
-    pub(super) done: usize,
-    pub(super) phases: usize,
-    /// The phase that is meant, what is done with it, and for how many minutes.
-    pub(super) phase: Option<(String, &'static str, Option<u64>)>,
-    pub(super) next: Option<&'static str>,
-}
-
-pub(super) struct Gates {
-    pub(super) checks: usize,
-    pub(super) reviews: usize,
-    pub(super) allowed: u64,
-    pub(super) evidence: Evidence,
-}
-
 /// What happened lately.
 #[derive(Default)]
 pub(super) struct Tally {
-    pub(super) blocks: usize,
-    pub(super) warnings: usize,
-    pub(super) faults: usize,
-    pub(super) reviews: usize,
+    pub(super) counts: Counts,
     /// What reviewers said that they cost; none if none said.
     pub(super) cost_usd: Option<f64>,
     /// There was more than was looked at.
@@ -104,13 +74,16 @@ impl Overview {
         if let Some(fault) = last_fault {
             wrong.push(format!(
                 "{} fault(s) in the last 24 hours; the last: {}",
-                tally.faults,
+                tally.counts.fault,
                 fault.reason.as_deref().unwrap_or("of unknown kind")
             ));
         }
         let armed = armed(env, &mut wrong);
-        let workflow = workflow(&layout, &mut wrong);
-        let gates = gates(&layout, env, &mut wrong);
+        let workflow = workflow(&layout, env, now, &mut wrong);
+        let gates = Evidenced::of(&layout, env, PATIENCE).transpose();
+        if let Some(Err(error)) = &gates {
+            wrong.extend(error.to_string().lines().map(str::to_owned));
+        }
         let plan = plan(&layout, &mut wrong);
         // As seen from the project, and once each: agents share files.
         let root = format!("{}/", layout.root().display());
@@ -125,8 +98,8 @@ impl Overview {
                 Decision::Block | Decision::Warn | Decision::Fault
             )
         };
-        let all: Vec<Entry> = tail.entries.iter().filter(told).cloned().collect();
-        let decisions = all.iter().rev().take(SHOWN).rev().cloned().collect();
+        let mut decisions: Vec<Entry> = tail.entries.iter().filter(told).cloned().collect();
+        decisions.drain(..decisions.len().saturating_sub(SHOWN));
         Some(Self {
             now,
             root: layout.root().to_owned(),
@@ -142,14 +115,7 @@ impl Overview {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let Tally {
-            blocks,
-            warnings,
-            faults,
-            reviews,
-            cost_usd,
-            at_least,
-        } = &self.tally;
+        let counts = self.tally.counts;
         let armed: Vec<_> = self
             .armed
             .iter()
@@ -158,71 +124,70 @@ impl Overview {
         let decisions: Vec<_> = self.decisions.iter().map(|entry| &entry.value).collect();
         json!({
             "root": self.root, "branch": self.branch, "armed": armed,
-            "workflow": self.workflow.to_json(Workflow::to_json),
-            "gates": self.gates.to_json(Gates::to_json),
-            "plan": self.plan.to_json(plan_json),
+            "workflow": match &self.workflow {
+                Workflow::Idle { .. } => Value::Null,
+                Workflow::Broken { .. } => unreadable(),
+                Workflow::Running(running) => workflow_json(running),
+            },
+            "gates": match &self.gates {
+                None => Value::Null,
+                Some(Err(_)) => unreadable(),
+                Some(Ok(gates)) => gates_json(gates),
+            },
+            "plan": match &self.plan {
+                None => Value::Null,
+                Some(plan) if plan.is_broken => unreadable(),
+                Some(plan) => plan_json(plan),
+            },
             "decisions": decisions,
             "last_24_hours": {
-                "blocks": blocks, "warnings": warnings, "faults": faults, "reviews": reviews,
-                "cost_usd": cost_usd, "at_least": at_least,
+                "blocks": counts.block, "warnings": counts.warn, "faults": counts.fault,
+                "reviews": counts.review, "cost_usd": self.tally.cost_usd,
+                "at_least": self.tally.at_least,
             },
             "wrong": self.wrong,
         })
     }
 }
 
-impl<T> Known<T> {
-    /// Null where there is nothing; what cannot be read says so.
-    fn to_json(&self, of: impl FnOnce(&T) -> Value) -> Value {
-        match self {
-            Self::Absent => Value::Null,
-            Self::Unreadable => json!({ "unreadable": true }),
-            Self::Is(value) => of(value),
-        }
-    }
+/// What is there and cannot be read is not absent.
+fn unreadable() -> Value {
+    json!({ "unreadable": true })
 }
 
-impl Workflow {
-    fn to_json(&self) -> Value {
-        let phase = self
-            .phase
-            .as_ref()
-            .map(|(key, doing, minutes)| json!({ "key": key, "doing": doing, "minutes": minutes }));
-        json!({
-            "type": self.kind, "artifact_folder": self.folder, "description": self.description,
-            "completed": self.done, "phases": self.phases, "phase": phase, "next": self.next,
-        })
-    }
+fn workflow_json(running: &Running) -> Value {
+    let due = running.due.as_ref();
+    let phase =
+        due.map(|due| json!({ "key": due.phase, "doing": due.doing, "minutes": due.minutes }));
+    json!({
+        "type": running.kind, "artifact_folder": running.folder,
+        "description": running.description, "completed": running.completed(),
+        "phases": running.phases.len(), "phase": phase, "next": due.map(|due| due.next),
+    })
 }
 
-impl Gates {
-    fn to_json(&self) -> Value {
-        let (pass, at, changed) = match &self.evidence.pass {
-            Pass::Never => ("never", None, None),
-            Pass::Fresh { at } => ("fresh", Some(at), None),
-            Pass::Stale { at, changed } => ("stale", Some(at), Some(changed)),
-            Pass::OtherGates { at } => ("other_gates", Some(at), None),
-            Pass::Unknown { at, .. } => ("unknown", Some(at), None),
-        };
-        let last = self.evidence.last.as_ref().map(|last| {
-            let failed: Vec<_> = last
-                .failed
-                .iter()
-                .map(
-                    |gate| json!({ "gate": gate.id, "message": gate.message, "files": gate.files }),
-                )
-                .collect();
-            json!({
-                "status": last.status.as_str(), "at": iso(last.completed_at),
-                "attempts": last.attempts, "failed": failed,
-            })
-        });
+fn gates_json(gates: &Evidenced) -> Value {
+    let (pass, at, changed) = match &gates.evidence.pass {
+        Pass::Never => ("never", None, None),
+        Pass::Fresh { at } => ("fresh", Some(at), None),
+        Pass::Stale { at, changed } => ("stale", Some(at), Some(changed)),
+        Pass::OtherGates { at } => ("other_gates", Some(at), None),
+        Pass::Unknown { at, .. } => ("unknown", Some(at), None),
+    };
+    let last = gates.evidence.last.as_ref().map(|last| {
+        let failed = last.failed.iter();
+        let failed = failed
+            .map(|gate| json!({ "gate": gate.id, "message": gate.message, "files": gate.files }));
         json!({
-            "checks": self.checks, "reviews": self.reviews, "attempts_allowed": self.allowed,
-            "last": last,
-            "pass": { "evidence": pass, "at": at.map(|at| iso(*at)), "changed_since": changed },
+            "status": last.status.as_str(), "at": iso(last.completed_at),
+            "attempts": last.attempts, "failed": failed.collect::<Vec<_>>(),
         })
-    }
+    });
+    json!({
+        "checks": gates.checks, "reviews": gates.reviews,
+        "attempts_allowed": gates.attempts_allowed, "last": last,
+        "pass": { "evidence": pass, "at": at.map(|at| iso(*at)), "changed_since": changed },
+    })
 }
 
 fn plan_json(plan: &Plan) -> Value {
@@ -239,15 +204,8 @@ impl Tally {
     fn of(tail: &Tail, now: Timestamp) -> Self {
         let mut tally = Self::default();
         for entry in tail.entries.iter().filter(|entry| is_lately(entry, now)) {
-            match entry.verdict {
-                Decision::Block => tally.blocks += 1,
-                Decision::Warn => tally.warnings += 1,
-                Decision::Fault => tally.faults += 1,
-                Decision::Review => tally.reviews += 1,
-                Decision::Change | Decision::Gate | Decision::Record => {}
-            }
-            let cost = entry.value.get("cost_usd").and_then(Value::as_f64);
-            if let Some(cost) = cost {
+            tally.counts.add(entry.verdict);
+            if let Some(cost) = entry.cost_usd {
                 tally.cost_usd = Some(tally.cost_usd.unwrap_or(0.0) + cost);
             }
         }
@@ -297,102 +255,65 @@ fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
     armed
 }
 
-fn workflow(layout: &Layout, wrong: &mut Vec<String>) -> Known<Workflow> {
+/// The workflow as the page has it, and what the project's own limits say about it.
+fn workflow(layout: &Layout, env: &Env, now: Timestamp, wrong: &mut Vec<String>) -> Workflow {
     // A project without the workflow's home has nothing to be asked for.
     if !layout.workflow_home().is_dir() {
-        return Known::Absent;
+        return Workflow::Idle { last: None };
     }
-    let document = Site::here().and_then(|site| Ok((site.document()?, site)));
-    let (document, site) = match document {
-        Ok(found) => found,
+    let mut troubles = Vec::new();
+    let (workflow, _) = project_view::workflow(layout, env, now, &mut troubles);
+    let troubles = troubles.iter();
+    wrong.extend(troubles.map(|trouble| format!("{}: {}", trouble.what, trouble.next)));
+    let context = match WorkflowContext::here() {
+        Ok(context) => context,
         Err(trouble) => {
-            wrong.push(trouble.told());
-            return Known::Unreadable;
-        }
-    };
-    if running(&document).is_none() && odd(&document).is_none() {
-        return Known::Absent;
-    }
-    let standing = match Standing::of(&document) {
-        Ok(standing) => standing,
-        Err(refusal) => {
-            wrong.push(format!("{}: {}", refusal.what, refusal.next));
-            return Known::Unreadable;
-        }
-    };
-    let text = |key: &str| {
-        let text = document.str(&["active_workflow", key]);
-        text.unwrap_or_default().to_owned()
-    };
-    let is_done = |key: &&&str| standing.status(key) == Some("completed");
-    let (phase, next) = match outlook(&site, &document, &standing) {
-        Ok(outlook) => {
-            let minutes = standing.age(outlook.place, None, site.now);
-            let minutes = minutes.map(|(minutes, _)| minutes);
-            if let Some((minutes, limit)) = outlook.stale {
-                wrong.push(format!(
-                    "phase {} has been running for {minutes} minutes (more than {limit})",
-                    outlook.place.key
-                ));
+            let (what, told) = (trouble.what.clone(), trouble.told());
+            if !wrong.contains(&told) {
+                wrong.push(told);
             }
-            let phase = (outlook.place.key.to_owned(), outlook.doing, minutes);
-            (Some(phase), Some(outlook.next))
-        }
-        Err(trouble) => {
-            wrong.push(trouble.told());
-            (None, None)
+            return Workflow::Broken { what };
         }
     };
-    let waiting = standing.escalations().len();
-    if waiting > 0 {
-        wrong.push(format!("{waiting} escalation(s) wait for a person"));
-    }
-    Known::Is(Workflow {
-        kind: standing.workflow.to_owned(),
-        folder: text("artifact_folder"),
-        description: text("description"),
-        done: standing.phases.iter().filter(is_done).count(),
-        phases: standing.phases.len(),
-        phase,
-        next,
-    })
-}
-
-fn gates(layout: &Layout, env: &Env, wrong: &mut Vec<String>) -> Known<Gates> {
-    if !layout.gates_config().is_file() {
-        return Known::Absent;
-    }
-    match Config::load(layout, env) {
-        Ok(config) => Known::Is(Gates {
-            checks: config.checks.len(),
-            reviews: config.reviews.len(),
-            allowed: config.max_retries + 1,
-            evidence: Evidence::of(layout, &config, env, PATIENCE),
-        }),
-        Err(error @ (ConfigError::Missing(_) | ConfigError::Wrong(_))) => {
-            wrong.extend(error.to_string().lines().map(str::to_owned));
-            Known::Unreadable
+    let Workflow::Running(running) = &workflow else {
+        return workflow;
+    };
+    if let Some(due) = &running.due
+        && matches!(due.doing, "running" | "redoing")
+        && let Some(minutes) = due.minutes
+    {
+        let requirements = context.requirements.of(&running.kind, &due.phase);
+        let limit = requirements.timeout_minutes().unwrap_or(120) * 2;
+        if minutes > limit {
+            wrong.push(format!(
+                "phase {} has been running for {minutes} minutes (more than {limit})",
+                due.phase
+            ));
         }
     }
+    if running.escalations > 0 {
+        wrong.push(format!(
+            "{} escalation(s) wait for a person",
+            running.escalations
+        ));
+    }
+    workflow
 }
 
 /// The plan as the page has it.
-fn plan(layout: &Layout, wrong: &mut Vec<String>) -> Known<Plan> {
+fn plan(layout: &Layout, wrong: &mut Vec<String>) -> Option<Plan> {
     let mut troubles = Vec::new();
-    let plan = plan::read(layout, &mut Vec::new(), &mut troubles);
+    let plan = project_view::plan(layout, &mut troubles);
     wrong.extend(troubles.into_iter().map(|trouble| trouble.what));
-    match plan {
-        None => Known::Absent,
-        Some(plan) if plan.is_broken => Known::Unreadable,
-        Some(plan) => {
-            let broken = plan.errors.len();
-            if broken > 0 {
-                wrong.push(format!(
-                    "plan {}: {broken} rule(s) are broken: `tollgate plan validate`",
-                    plan.id
-                ));
-            }
-            Known::Is(plan)
-        }
-    }
+    let broken = plan
+        .as_ref()
+        .filter(|plan| !plan.is_broken && !plan.errors.is_empty());
+    wrong.extend(broken.map(|plan| {
+        let count = plan.errors.len();
+        format!(
+            "plan {}: {count} rule(s) are broken: `tollgate plan validate`",
+            plan.id
+        )
+    }));
+    plan
 }

@@ -5,14 +5,14 @@ use jiff::Timestamp;
 
 use tollgate_core::state::journal::Decision;
 
-use super::overview::{Gates, Known, Overview, Tally, Workflow};
+use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::Status;
 use crate::gate::evidence::Pass;
+use crate::plain::{Plain, count, fit};
 use crate::plan::rounds::cost;
-use crate::ui::plain::{Plain, count, fit};
-use crate::ui::snapshot::Plan;
+use crate::project_view::{Evidenced, Plan, Running, Workflow};
 
 /// How wide it is at most, and at least.
 const WIDTH: usize = 80;
@@ -44,19 +44,19 @@ pub(super) fn all(overview: &Overview) {
         }
     }
     match &overview.workflow {
-        Known::Absent => line("workflow", DIM, "·", "none is running"),
-        Known::Unreadable => line("workflow", ERROR, "?", UNREADABLE),
-        Known::Is(workflow) => print_workflow(workflow),
+        Workflow::Idle { .. } => line("workflow", DIM, "·", "none is running"),
+        Workflow::Broken { .. } => line("workflow", ERROR, "?", UNREADABLE),
+        Workflow::Running(running) => print_workflow(running),
     }
     match &overview.gates {
-        Known::Absent => line("gates", DIM, "·", "none"),
-        Known::Unreadable => line("gates", ERROR, "?", UNREADABLE),
-        Known::Is(gates) => print_gates(gates, overview.now),
+        None => line("gates", DIM, "·", "none"),
+        Some(Err(_)) => line("gates", ERROR, "?", UNREADABLE),
+        Some(Ok(gates)) => print_gates(gates, overview.now),
     }
     match &overview.plan {
-        Known::Absent => line("plan", DIM, "·", "none"),
-        Known::Unreadable => line("plan", ERROR, "?", UNREADABLE),
-        Known::Is(plan) => print_plan(plan),
+        None => line("plan", DIM, "·", "none"),
+        Some(plan) if plan.is_broken => line("plan", ERROR, "?", UNREADABLE),
+        Some(plan) => print_plan(plan),
     }
     print_decisions(overview);
     print_tally(&overview.tally);
@@ -91,40 +91,31 @@ fn more(text: &str) {
     anstream::println!("{:indent$}{DIM}{text}{DIM:#}", "");
 }
 
-fn print_workflow(workflow: &Workflow) {
-    let Workflow {
-        kind,
-        folder,
-        description,
-        done,
-        phases,
-        phase,
-        next,
-    } = workflow;
-    let words = [kind.as_str(), folder.as_str()];
-    let name = words.map(str::trim).join(" ");
-    let title = format!("{}: {description}", name.trim_end());
+fn print_workflow(running: &Running) {
+    let name = [running.kind.trim(), running.folder.trim()].join(" ");
+    let title = format!("{}: {}", name.trim_end(), running.description);
     line("workflow", BOLD, "▶", &title);
-    let bar = "■".repeat(*done) + &"□".repeat(phases.saturating_sub(*done));
-    let doing = match phase {
-        None => "where it stands cannot be told".to_owned(),
-        Some((key, doing, minutes)) => {
-            let minutes = minutes.map(|minutes| format!(" for {minutes} min"));
-            let minutes = minutes.filter(|_| matches!(*doing, "running" | "redoing"));
-            let doing = match *doing {
+    let (done, phases) = (running.completed(), running.phases.len());
+    let bar = "■".repeat(done) + &"□".repeat(phases.saturating_sub(done));
+    let doing = match &running.due {
+        None => "where it is, is not known".to_owned(),
+        Some(due) => {
+            let minutes = due.minutes.map(|minutes| format!(" for {minutes} min"));
+            let minutes = minutes.filter(|_| matches!(due.doing, "running" | "redoing"));
+            let doing = match due.doing {
                 "between" => "is next".to_owned(),
                 doing => doing.replace('_', " "),
             };
-            format!("{key} {doing}{}", minutes.unwrap_or_default())
+            format!("{} {doing}{}", due.phase, minutes.unwrap_or_default())
         }
     };
     more(&format!("{bar} {done} of {phases}, {doing}"));
-    if let Some(next) = next {
-        more(&format!("next: {next}"));
+    if let Some(due) = &running.due {
+        more(&format!("next: {}", due.next));
     }
 }
 
-fn print_gates(gates: &Gates, now: Timestamp) {
+fn print_gates(gates: &Evidenced, now: Timestamp) {
     let last = gates.evidence.last.as_ref();
     let failed = last.filter(|last| {
         matches!(
@@ -147,7 +138,7 @@ fn print_gates(gates: &Gates, now: Timestamp) {
                 "{said} {}, attempt {} of {}",
                 ago(last.completed_at, now),
                 last.attempts,
-                gates.allowed
+                gates.attempts_allowed
             ),
         );
         for gate in &last.failed {
@@ -244,10 +235,10 @@ fn print_tally(tally: &Tally) {
     let least = if tally.at_least { "at least " } else { "" };
     let mut text = format!(
         "{least}{}, {}, {}, {}",
-        count(tally.blocks, "block"),
-        count(tally.warnings, "warning"),
-        count(tally.faults, "fault"),
-        count(tally.reviews, "review")
+        count(tally.counts.block, "block"),
+        count(tally.counts.warn, "warning"),
+        count(tally.counts.fault, "fault"),
+        count(tally.counts.review, "review")
     );
     if tally.cost_usd.is_some() {
         text = format!("{text}, {}", cost(tally.cost_usd));

@@ -7,13 +7,12 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::Durability;
-use tollgate_core::state::edit::EditFault;
 use tollgate_core::state::journal::{Decision, Entry};
-use tollgate_core::state::store::{UpdateError, Written};
+use tollgate_core::state::store::Written;
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
 
 use crate::cli::plain::Plain;
-use crate::cli::site::{self, Site};
+use crate::cli::workflow_context::{WorkflowContext, in_the_way, not_updated};
 use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
 
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,7 @@ pub(in crate::cli) struct Arguments {
     /// A journal to hold it against
     #[arg(long, value_name = "FILE", conflicts_with = "repair")]
     journal: Option<PathBuf>,
-    /// Mend what can be mended; nothing is thrown away (see `set_aside` in the state)
+    /// Repair what can be repaired; nothing is thrown away (see `set_aside` in the state)
     #[arg(long)]
     repair: bool,
     /// Print JSON
@@ -33,7 +32,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
+    let context = WorkflowContext::here()?;
     let journal = match (&arguments.journal, &arguments.state) {
         (Some(path), _) => {
             let text = read_text(path)?;
@@ -42,13 +41,13 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
                 .collect()
         }
         (None, Some(_)) => Vec::new(),
-        (None, None) => own_lines(&site),
+        (None, None) => own_lines(&context),
     };
     if arguments.repair {
-        return mend(&site, &journal, arguments.json);
+        return mend(&context, &journal, arguments.json);
     }
     let document = match &arguments.state {
-        None => site.document()?,
+        None => context.document()?,
         Some(path) => {
             let text = read_text(path)?;
             let parsed = tollgate_core::state::document::Document::parse(text.as_bytes());
@@ -58,12 +57,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             })?
         }
     };
-    let findings = site.with_rules(|rules| {
+    let findings = context.with_rules(|rules| {
         audit::audit(&Evidence {
             document: &document,
             rules,
             journal: &journal,
-            now: site.now,
+            now: context.now,
         })
     })?;
     print(&[], &findings, arguments.json);
@@ -71,56 +70,53 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 /// What is wrong with a project's state, held against its journal.
-pub(in crate::cli) fn look(site: &Site) -> Result<Vec<Finding>, Trouble> {
-    let document = site.document()?;
-    let journal = own_lines(site);
-    site.with_rules(|rules| {
+pub(in crate::cli) fn look(context: &WorkflowContext) -> Result<Vec<Finding>, Trouble> {
+    let document = context.document()?;
+    let journal = own_lines(context);
+    context.with_rules(|rules| {
         audit::audit(&Evidence {
             document: &document,
             rules,
             journal: &journal,
-            now: site.now,
+            now: context.now,
         })
     })
 }
 
 /// Mends what can be mended of a project's state; how many findings that were.
-pub(in crate::cli) fn repair(site: &Site) -> Result<usize, Trouble> {
-    mended(site, &own_lines(site)).map(|done| done.findings.len())
+pub(in crate::cli) fn repair(context: &WorkflowContext) -> Result<usize, Trouble> {
+    mended(context, &own_lines(context)).map(|done| done.findings.len())
 }
 
 /// The journal's lines about this project's state.
-pub(in crate::cli) fn own_lines(site: &Site) -> Vec<Value> {
-    let id = site.project_id();
-    let mut lines = site.journal().lines();
+pub(in crate::cli) fn own_lines(context: &WorkflowContext) -> Vec<Value> {
+    let id = context.project_id();
+    let mut lines = context.journal().lines();
     lines.retain(|line| line.get("project").and_then(Value::as_str) == id);
     lines
 }
 
-fn mend(site: &Site, journal: &[Value], json: bool) -> Answer {
-    let Mended { findings, left } = mended(site, journal)?;
+fn mend(context: &WorkflowContext, journal: &[Value], json: bool) -> Answer {
+    let Mended { findings, left } = mended(context, journal)?;
     print(&findings, &left, json);
     Ok(ExitCode::from(u8::from(!left.is_empty())))
 }
 
-fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
-    site.reconcile();
+fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Trouble> {
+    context.reconcile();
     let mut mended = None;
-    let updated = site.with_rules(|rules| {
-        site.store().update(site.now, |document| {
-            let done = audit::repair(document, rules, journal, site.now)?;
+    let updated = context.with_rules(|rules| {
+        context.store().update(context.now, |document| {
+            let done = audit::repair(document, rules, journal, context.now)
+                .map_err(|fault| in_the_way(&fault))?;
             mended = Some((
                 done,
                 document.u64(&["active_workflow", "current_phase_index"]),
             ));
-            Ok::<_, EditFault>(Durability::Synced)
+            Ok(Durability::Synced)
         })
     })?;
-    let updated = match updated {
-        Ok(updated) => updated,
-        Err(UpdateError::Refused(fault)) => return Err(site::in_the_way(&fault)),
-        Err(UpdateError::Store(error)) => return Err(site::unchanged(&error)),
-    };
+    let updated = updated.map_err(not_updated)?;
     let Some((Mended { findings, left }, index)) = mended else {
         return Err(Trouble::new("the repair was lost"));
     };
@@ -128,11 +124,11 @@ fn mended(site: &Site, journal: &[Value]) -> Result<Mended, Trouble> {
         let ids: Vec<&str> = findings.iter().map(|finding| finding.id).collect();
         let entry = Entry {
             event: Some("workflow audit --repair"),
-            reason: Some(&format!("mended {}", ids.join(", "))),
+            reason: Some(&format!("repaired {}", ids.join(", "))),
             index,
-            ..Entry::new(site.now, Decision::Change)
+            ..Entry::new(context.now, Decision::Change)
         };
-        site.write_history(&updated, &entry);
+        context.write_history(&updated, &entry);
     }
     Ok(Mended { findings, left })
 }
@@ -153,7 +149,7 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
         return;
     }
     for finding in mended {
-        show(finding, "mended");
+        show(finding, "repaired");
     }
     for finding in findings {
         show(finding, "repair");
@@ -164,9 +160,9 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
         .count();
     match (findings.len(), mended.len()) {
         (0, 0) => anstream::println!("{GOOD}clean{GOOD:#}: every rule of the handshake holds"),
-        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} mended"),
+        (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} repaired"),
         (n, _) if repairable > 0 => anstream::println!(
-            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} mends {repairable} of them"
+            "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} repairs {repairable} of them"
         ),
         (n, _) => anstream::println!("{n} finding(s) that a person has to look at"),
     }

@@ -116,7 +116,9 @@ impl Repository {
             self.switch(&before)?;
             return Err(
                 Trouble::new(format!("{branch} could not be merged into {into}: {error}")).hint(
-                    format!("merge {into} into {branch} by hand, or finalize with `--keep-branch`"),
+                    format!(
+                        "merge {into} into {branch} yourself, or finalize with `--keep-branch`"
+                    ),
                 ),
             );
         }

@@ -8,29 +8,22 @@ use serde_json::{Value, json};
 use tollgate_core::workflow::definitions::{Definition, Origin, Problem};
 use tollgate_core::workflow::phases;
 
-use crate::cli::site::Site;
-use crate::cli::{Answer, BOLD, DIM, ERROR, WARN};
+use crate::cli::workflow_context::WorkflowContext;
+use crate::cli::{Answer, BOLD, DIM, ERROR, JsonArguments, WARN};
 
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
-    let problems = site.definitions.problems();
+pub(super) fn run(arguments: &JsonArguments) -> Answer {
+    let context = WorkflowContext::here()?;
+    let problems = context.definitions.problems();
     if arguments.json {
-        let rows: Vec<Value> = site.definitions.iter().map(row).collect();
+        let rows: Vec<Value> = context.definitions.iter().map(row).collect();
         let problems: Vec<Value> = problems
             .iter()
             .map(|Problem { place, what, fatal }| json!({ "place": place, "what": what, "fatal": fatal }))
             .collect();
         anstream::println!("{:#}", json!({ "workflows": rows, "problems": problems }));
     } else {
-        for definition in site.definitions.iter() {
-            print(definition, &site);
+        for definition in context.definitions.iter() {
+            print(definition, &context);
         }
         for Problem { place, what, fatal } in problems {
             if *fatal {
@@ -44,7 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::from(u8::from(broken)))
 }
 
-fn print(definition: &Definition, site: &Site) {
+fn print(definition: &Definition, context: &WorkflowContext) {
     let origin = match definition.origin {
         Origin::BuiltIn => "built in",
         Origin::Project => "workflows.json",
@@ -61,7 +54,7 @@ fn print(definition: &Definition, site: &Site) {
         definition.gate_mode.as_str()
     );
     for key in &definition.phases {
-        let asked = site.requirements.of(&definition.name, key).lines();
+        let asked = context.requirements.of(&definition.name, key).lines();
         let asked: Vec<&str> = asked
             .iter()
             .map(|line| line.split(':').next().unwrap_or_default())

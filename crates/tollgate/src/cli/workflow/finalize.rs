@@ -7,11 +7,11 @@ use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step};
 
 use super::branch::Repository;
-use crate::cli::site::{self, Site, warn};
+use crate::cli::workflow_context::{self, WorkflowContext, warn};
 use crate::cli::{Answer, Trouble};
 use crate::gate::evidence::Verification;
 use crate::git_guard::turns;
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -27,29 +27,24 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
-    if let Err(refusal) = site.rehearse(&Step::Finalize(Ending::default()))? {
-        return site::refuse(refusal);
-    }
-    let document = site.document()?;
+    let context = WorkflowContext::here()?;
+    context.rehearse(&Step::Finalize(Ending::default()))?;
+    let document = context.document()?;
     let merged = if arguments.merge {
-        Some(merge(&site, &document)?)
+        Some(merge(&context, &document)?)
     } else {
         None
     };
     let ending = Ending {
         merged_commit: merged.as_ref().map(|(commit, _, _)| commit.as_str()),
     };
-    let made = match site.make(&Step::Finalize(ending))? {
-        Ok(made) => made,
-        Err(refusal) => return site::refuse(refusal),
-    };
+    let made = context.make(&Step::Finalize(ending))?;
     let history = made
         .document
         .array(&["workflow_history"])
         .unwrap_or_default();
-    remember(&site, history);
-    super::warn_of_git_guard(turns::settle(&site.layout));
+    remember(&context, history);
+    super::warn_of_git_guard(turns::settle(&context.layout));
     if let Some((_, repository, branch)) = &merged
         && let Err(error) = repository.delete(branch)
     {
@@ -58,9 +53,9 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         ));
     }
     let entry = history.last();
-    let verification = Verification::of(&site.layout, &crate::hook::environment());
+    let verification = Verification::of(&context.layout, &crate::hook::environment());
     if arguments.json {
-        let mut value = site::as_json(&made);
+        let mut value = workflow_context::as_json(&made);
         if let (Some(value), Some(entry)) = (value.as_object_mut(), entry) {
             value.insert("history_entry".to_owned(), entry.clone());
             value.insert("gates".to_owned(), verification.to_json());
@@ -68,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         anstream::println!("{value:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    site::tell_made(&made);
+    workflow_context::tell_made(&made);
     if let Some(metrics) = entry.and_then(|entry| entry.get("metrics")) {
         let number = |key: &str| {
             metrics
@@ -99,13 +94,16 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 /// Merges the workflow's branch into the one it came from.
-fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String), Trouble> {
+fn merge(
+    context: &WorkflowContext,
+    document: &Document,
+) -> Result<(String, Repository, String), Trouble> {
     let field = |key: &str| document.str(&["active_workflow", "git_branch", key]);
     let (Some(branch), Some(from)) = (field("name"), field("created_from")) else {
         return Err(Trouble::new("the workflow has no branch to merge")
             .hint("finalize it without `--merge`"));
     };
-    let repository = Repository::around(site.layout.root())?;
+    let repository = Repository::around(context.layout.root())?;
     repository.require_clean("commit or stash them, then finalize again")?;
     for name in [branch, from] {
         if !repository.has(name)? {
@@ -117,14 +115,14 @@ fn merge(site: &Site, document: &Document) -> Result<(String, Repository, String
         .str(&["active_workflow", "description"])
         .unwrap_or_default();
     // The guard on git's side keeps an agent from moving main; this is the way it is meant to.
-    let _open = crate::git_guard::holding_open(&site.layout);
+    let _open = crate::git_guard::holding_open(&context.layout);
     let commit = repository.merge(branch, from, &format!("Merge {branch}: {what}"))?;
     Ok((commit, repository, branch.to_owned()))
 }
 
 /// Adds what is missing to the archive. The state is done already, so a failure is a warning.
-pub(super) fn remember(site: &Site, history: &[serde_json::Value]) {
-    let path = site.layout.archive_file(site.project.as_ref());
+pub(super) fn remember(context: &WorkflowContext, history: &[serde_json::Value]) {
+    let path = context.layout.archive_file(context.project.as_ref());
     if let Err(error) = archive::remember(&path, history) {
         warn(&format!(
             "the workflow is in the history, but not in the archive: {error}"

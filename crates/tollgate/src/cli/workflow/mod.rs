@@ -2,33 +2,40 @@
 
 pub(super) mod audit;
 mod branch;
-mod cancel;
 mod definitions;
 mod finalize;
 mod start;
-pub(super) mod status;
+mod status;
 
 use std::io;
 
 use clap::Subcommand;
+use tollgate_core::workflow::transition::Step;
 
-use super::Answer;
-use super::site::warn;
+use super::workflow_context::{WorkflowContext, tell, warn};
+use super::{Answer, JsonArguments};
+use crate::git_guard::turns;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Start a workflow: folder, branch, phases; its first phase begins
     Start(start::Arguments),
     /// Show where the workflow stands and what comes next
-    Status(status::Arguments),
+    Status(JsonArguments),
     /// Archive a workflow whose phases are all completed
     Finalize(finalize::Arguments),
-    /// End a workflow early
-    Cancel(cancel::Arguments),
+    /// End a workflow early; its branch and the tree stay as they are
+    Cancel {
+        /// Why
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        output: JsonArguments,
+    },
     /// Hold the state and the journal against every rule of the handshake
     Audit(audit::Arguments),
     /// Show the workflows there are, and check the project's own
-    Definitions(definitions::Arguments),
+    Definitions(JsonArguments),
 }
 
 pub(super) fn run(command: &Command) -> Answer {
@@ -36,10 +43,19 @@ pub(super) fn run(command: &Command) -> Answer {
         Command::Start(arguments) => start::run(arguments),
         Command::Status(arguments) => status::run(arguments),
         Command::Finalize(arguments) => finalize::run(arguments),
-        Command::Cancel(arguments) => cancel::run(arguments),
+        Command::Cancel { reason, output } => cancel(reason, output.json),
         Command::Audit(arguments) => audit::run(arguments),
         Command::Definitions(arguments) => definitions::run(arguments),
     }
+}
+
+fn cancel(reason: &str, json: bool) -> Answer {
+    let context = WorkflowContext::here()?;
+    let made = context.make(&Step::Cancel { reason })?;
+    let history = made.document.array(&["workflow_history"]);
+    finalize::remember(&context, history.unwrap_or_default());
+    warn_of_git_guard(turns::settle(&context.layout));
+    Ok(tell(&made, json, None))
 }
 
 /// Says if the guard on git's side did not follow a workflow's start or end.

@@ -3,11 +3,13 @@
 
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
 use tollgate_core::project::ProjectId;
+use tollgate_core::state::document::Document;
 use tollgate_core::workflow::transition::{Branch, Refusal, Start, Step, slug};
 
 use super::branch::Repository;
-use crate::cli::site::{self, Site, warn};
+use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};
 use crate::cli::{Answer, BOLD, DIM, Trouble};
 use crate::git_guard::turns;
 
@@ -38,14 +40,17 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
+/// A branch that was made for the workflow.
+struct NewBranch {
+    repository: Repository,
+    name: String,
+    from: String,
+}
+
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
-    let name = site
-        .layout
-        .root()
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
-    let name = name.unwrap_or_default();
+    let context = WorkflowContext::here()?;
+    let root = context.layout.root();
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
     let start = Start {
         workflow: &arguments.workflow,
         description: &arguments.description,
@@ -54,47 +59,30 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         supervised: arguments.supervised,
         folder: arguments.folder.as_deref(),
         branch: None,
-        project: site.project.as_ref().map_or(&name, ProjectId::as_str),
+        project: context.project.as_ref().map_or(&name, ProjectId::as_str),
     };
-    if let Err(refusal) = site.rehearse(&Step::Start(start.clone()))? {
-        return site::refuse(refusal);
-    }
-    let document = site.document()?;
-    if document.bool(&["constitution", "enforced"]) == Some(true) {
-        let constitution = site
-            .layout
-            .document(site.project.as_ref(), "constitution.md");
-        if !constitution.is_file() {
-            return Err(Trouble::new(format!(
-                "the project enforces a constitution, but {} is missing",
-                constitution.display()
-            ))
-            .hint("write it, or set constitution.enforced to false in the state"));
-        }
-    }
-    let plan = site.with_rules(|rules| {
+    context.rehearse(&Step::Start(start.clone()))?;
+    let document = context.document()?;
+    require_constitution(&context, &document)?;
+    let (folder, prefix) = context.with_rules(|rules| {
         let definition = start.definition(rules)?;
         let (_, folder) = start.artifact_folder(definition, &document)?;
-        Ok::<_, Refusal>((
-            folder,
-            definition.requires_branch,
-            definition.branch_prefix.clone(),
-        ))
-    })?;
-    let (folder, wants_branch, prefix) = match plan {
-        Ok(plan) => plan,
-        Err(refusal) => return site::refuse(refusal),
+        let wants_branch = definition.requires_branch && !arguments.no_branch;
+        let prefix = wants_branch.then(|| definition.branch_prefix.clone());
+        Ok::<_, Refusal>((folder, prefix))
+    })??;
+    let branch = match &prefix {
+        Some(prefix) => Some(NewBranch::make(&context, prefix, &folder)?),
+        None => None,
     };
-    let made_branch = if wants_branch && !arguments.no_branch {
-        Some(make_branch(&site, &prefix, &folder)?)
-    } else {
-        None
-    };
-    let branch = made_branch
-        .as_ref()
-        .map(|(_, name, from)| Branch { name, from });
-    let step = Step::Start(Start { branch, ..start });
-    let made = site.make_if(&step, |document| {
+    let step = Step::Start(Start {
+        branch: branch.as_ref().map(|branch| Branch {
+            name: &branch.name,
+            from: &branch.from,
+        }),
+        ..start
+    });
+    let made = context.make_if(&step, |document| {
         if document.str(&["active_workflow", "artifact_folder"]) == Some(folder.as_str()) {
             Ok(())
         } else {
@@ -103,87 +91,83 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             ))
         }
     });
-    let made = match made {
-        Ok(Ok(made)) => made,
-        Ok(Err(refusal)) => {
-            take_back(made_branch.as_ref());
-            return site::refuse(refusal);
+    let made = made.inspect_err(|_| {
+        if let Some(branch) = &branch {
+            branch.repository.forget(&branch.name, &branch.from);
         }
-        Err(trouble) => {
-            take_back(made_branch.as_ref());
-            return Err(trouble);
-        }
-    };
-    super::warn_of_git_guard(turns::workflow_started(&site.layout));
-    let artifacts = site
-        .layout
-        .root()
-        .join(&site.docs)
-        .join("requirements")
-        .join(&folder);
+    })?;
+    super::warn_of_git_guard(turns::workflow_started(&context.layout));
+    let artifacts = root.join(&context.docs).join("requirements").join(&folder);
     if let Err(error) = std::fs::create_dir_all(&artifacts) {
         warn(&format!("{}: {error}", artifacts.display()));
     }
-    let phases = made
-        .document
-        .array(&["active_workflow", "phases"])
-        .unwrap_or_default();
     if arguments.json {
-        let mut value = site::as_json(&made);
-        if let Some(value) = value.as_object_mut() {
-            value.insert("status".to_owned(), "init_complete".into());
-            value.insert(
-                "workflow_type".to_owned(),
-                arguments.workflow.as_str().into(),
-            );
-            value.insert("phases".to_owned(), phases.to_vec().into());
-            value.insert("artifact_folder".to_owned(), folder.into());
-            value.insert("next_phase_index".to_owned(), 0.into());
-            value.insert(
-                "git_branch".to_owned(),
-                made_branch.map(|(_, name, _)| name).into(),
-            );
-        }
-        anstream::println!("{value:#}");
-        return Ok(ExitCode::SUCCESS);
+        print_json(&made, arguments, &folder, branch.as_ref());
+    } else {
+        print(&made, &context.docs, &folder, branch.as_ref());
     }
-    site::tell_made(&made);
-    anstream::println!("  artifacts: {}/requirements/{folder}/", site.docs);
-    if let Some((_, name, from)) = &made_branch {
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A project that enforces a constitution must have one.
+fn require_constitution(context: &WorkflowContext, document: &Document) -> Result<(), Trouble> {
+    let project = context.project.as_ref();
+    let constitution = context.layout.document(project, "constitution.md");
+    if document.bool(&["constitution", "enforced"]) != Some(true) || constitution.is_file() {
+        return Ok(());
+    }
+    Err(Trouble::new(format!(
+        "the project enforces a constitution, but {} is missing",
+        constitution.display()
+    ))
+    .hint("write it, or set constitution.enforced to false in the state"))
+}
+
+fn phases(made: &Made) -> &[Value] {
+    let phases = made.document.array(&["active_workflow", "phases"]);
+    phases.unwrap_or_default()
+}
+
+fn print_json(made: &Made, arguments: &Arguments, folder: &str, branch: Option<&NewBranch>) {
+    let mut value = workflow_context::as_json(made);
+    let more = json!({
+        "status": "init_complete", "workflow_type": arguments.workflow, "phases": phases(made),
+        "artifact_folder": folder, "next_phase_index": 0,
+        "git_branch": branch.map(|branch| &branch.name),
+    });
+    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+    anstream::println!("{value:#}");
+}
+
+fn print(made: &Made, docs: &str, folder: &str, branch: Option<&NewBranch>) {
+    workflow_context::tell_made(made);
+    anstream::println!("  artifacts: {docs}/requirements/{folder}/");
+    if let Some(NewBranch { name, from, .. }) = branch {
         anstream::println!("  branch:    {name} {DIM}(from {from}){DIM:#}");
     }
-    let list: Vec<&str> = phases
-        .iter()
-        .filter_map(serde_json::Value::as_str)
-        .collect();
+    let list: Vec<&str> = phases(made).iter().filter_map(Value::as_str).collect();
     anstream::println!("  phases:    {}", list.join(" → "));
     anstream::println!(
         "  next: {BOLD}tollgate phase brief{BOLD:#}, and when the phase is done {BOLD}tollgate phase complete --summary \"…\"{BOLD:#}"
     );
-    Ok(ExitCode::SUCCESS)
 }
 
-/// The branch `feature/REQ-0001-x`, in a monorepo `api/feature/REQ-0001-x`.
-fn make_branch(
-    site: &Site,
-    prefix: &str,
-    folder: &str,
-) -> Result<(Repository, String, String), Trouble> {
-    let repository = Repository::around(site.layout.root())?;
-    let from = repository.current()?;
-    repository.require_clean("commit or stash them, or start with `--no-branch`")?;
-    let own = site
-        .project
-        .as_ref()
-        .map(|id| format!("{}/", slug(id.as_str())))
-        .unwrap_or_default();
-    let name = format!("{own}{prefix}/{folder}");
-    repository.create(&name)?;
-    Ok((repository, name, from))
-}
-
-fn take_back(branch: Option<&(Repository, String, String)>) {
-    if let Some((repository, name, from)) = branch {
-        repository.forget(name, from);
+impl NewBranch {
+    /// The branch `feature/REQ-0001-x`, in a monorepo `api/feature/REQ-0001-x`.
+    fn make(context: &WorkflowContext, prefix: &str, folder: &str) -> Result<Self, Trouble> {
+        let repository = Repository::around(context.layout.root())?;
+        let from = repository.current()?;
+        repository.require_clean("commit or stash them, or start with `--no-branch`")?;
+        let project = context.project.as_ref();
+        let own = project.map(|id| format!("{}/", slug(id.as_str())));
+        let name = format!("{}{prefix}/{folder}", own.unwrap_or_default());
+        repository.create(&name)?;
+        Ok(Self {
+            repository,
+            name,
+            from,
+        })
     }
 }

@@ -7,45 +7,36 @@ use serde_json::{Value, json};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::view::State;
 use tollgate_core::workflow::evidence::Corridor;
-use tollgate_core::workflow::standing::{Doing, Place, Standing, odd, running};
+use tollgate_core::workflow::standing::{Standing, odd, running};
 
 use crate::cli::plain::Plain;
-use crate::cli::site::{Site, warn};
-use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
+use crate::cli::workflow_context::{WorkflowContext, warn};
+use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, JsonArguments, Trouble, WARN};
+use crate::project_view::Position;
 
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Arguments {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// What the person should do about it.
-pub(in crate::cli) struct Outlook<'a> {
-    pub(in crate::cli) doing: &'static str,
-    pub(in crate::cli) place: Place<'a>,
-    pub(in crate::cli) next: &'static str,
+/// Where the workflow is, by the project's own limits.
+struct Outlook<'a> {
+    position: Position<'a>,
     /// For how many minutes a phase has been running, and after how many it is stale.
-    pub(in crate::cli) stale: Option<(u64, u64)>,
+    stale: Option<(u64, u64)>,
     corridor: Option<Corridor>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
-    let site = Site::here()?;
-    let document = site.document()?;
+pub(super) fn run(arguments: &JsonArguments) -> Answer {
+    let context = WorkflowContext::here()?;
+    let document = context.document()?;
     if running(&document).is_none() && odd(&document).is_none() {
         return Ok(idle(arguments, &document));
     }
-    let standing =
-        Standing::of(&document).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
-    let outlook = outlook(&site, &document, &standing);
+    let standing = Standing::of(&document)?;
+    let outlook = outlook(&context, &document, &standing);
     if arguments.json {
         anstream::println!(
             "{:#}",
-            as_json(&site, &document, &standing, outlook.as_ref().ok())?
+            as_json(&context, &document, &standing, outlook.as_ref().ok())?
         );
     } else {
-        print(&site, &document, &standing, outlook.as_ref().ok())?;
+        print(&context, &document, &standing, outlook.as_ref().ok())?;
     }
     match outlook {
         Ok(_) => Ok(ExitCode::SUCCESS),
@@ -53,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     }
 }
 
-fn idle(arguments: &Arguments, document: &Document) -> ExitCode {
+fn idle(arguments: &JsonArguments, document: &Document) -> ExitCode {
     let last = document
         .array(&["workflow_history"])
         .and_then(<[Value]>::last);
@@ -77,36 +68,22 @@ fn idle(arguments: &Arguments, document: &Document) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-pub(in crate::cli) fn outlook<'a>(
-    site: &Site,
+fn outlook<'a>(
+    context: &WorkflowContext,
     document: &Document,
     standing: &Standing<'a>,
 ) -> Result<Outlook<'a>, Trouble> {
-    let doing = standing
-        .doing()
-        .map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
-    let open = standing.review().is_some();
-    let review = "tollgate phase review";
-    let (word, place, next) = match doing {
-        Doing::Waiting(place) => ("waiting", place, "tollgate phase begin"),
-        Doing::Running(place) => ("running", place, "tollgate phase complete --summary \"…\""),
-        Doing::Redoing(place) => ("redoing", place, "tollgate phase complete --summary \"…\""),
-        Doing::Between { done, .. } if open => ("under_review", done, review),
-        Doing::Between { next, .. } => ("between", next, "tollgate phase begin"),
-        Doing::Finished(done) if open => ("under_review", done, review),
-        Doing::Finished(done) => ("finished", done, "tollgate workflow finalize"),
-    };
-    let requirements = site.requirements.of(standing.workflow, place.key);
+    let position =
+        Position::of(standing).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
+    let (place, active) = (position.place, position.is_active());
+    let requirements = context.requirements.of(standing.workflow, place.key);
     let text = document.to_text();
     let entry = State::parse(&text)
         .ok()
         .and_then(|state| state.phase(place.key));
-    let active = matches!(doing, Doing::Running(_) | Doing::Redoing(_));
-    let age = standing.age(place, requirements.timeout_minutes(), site.now);
+    let age = standing.age(place, requirements.timeout_minutes(), context.now);
     Ok(Outlook {
-        doing: word,
-        place,
-        next,
+        position,
         stale: age.filter(|(minutes, limit)| active && minutes > limit),
         corridor: entry
             .and_then(|entry| requirements.corridor(&entry))
@@ -122,7 +99,7 @@ fn corridor_name(corridor: Corridor) -> &'static str {
 }
 
 fn as_json(
-    site: &Site,
+    context: &WorkflowContext,
     document: &Document,
     standing: &Standing<'_>,
     outlook: Option<&Outlook<'_>>,
@@ -133,7 +110,8 @@ fn as_json(
             .cloned()
             .unwrap_or(Value::Null)
     };
-    let phases: Vec<Value> = site.with_rules(|rules| {
+    let position = outlook.map(|one| &one.position);
+    let phases: Vec<Value> = context.with_rules(|rules| {
         let phases = standing.phases.iter().map(|key| {
             json!({
                 "key": key, "status": standing.status(key), "agent": rules.agent(key),
@@ -145,9 +123,9 @@ fn as_json(
     })?;
     Ok(json!({
         "running": true, "type": standing.workflow, "description": field("description"), "artifact_folder": field("artifact_folder"),
-        "state_version": document.u64(&["state_version"]), "state_file": site.state_file(),
+        "state_version": document.u64(&["state_version"]), "state_file": context.state_file(),
         "current_phase": standing.current().map(|place| place.key), "current_phase_index": standing.index(), "phases": phases,
-        "doing": outlook.map(|one| one.doing), "phase": outlook.map(|one| one.place.key), "next": outlook.map(|one| one.next),
+        "doing": position.map(|one| one.doing), "phase": position.map(|one| one.place.key), "next": position.map(|one| one.next),
         "stale": outlook.is_some_and(|one| one.stale.is_some()), "corridor": outlook.and_then(|one| one.corridor).map(corridor_name),
         "review": field("supervised_review"), "pending_escalations": standing.escalations(),
         "budget_status": field("budget_status"), "git_branch": field("git_branch"),
@@ -155,7 +133,7 @@ fn as_json(
 }
 
 fn print(
-    site: &Site,
+    context: &WorkflowContext,
     document: &Document,
     standing: &Standing<'_>,
     outlook: Option<&Outlook<'_>>,
@@ -187,7 +165,7 @@ fn print(
         .map(|key| key.len())
         .max()
         .unwrap_or(0);
-    site.with_rules(|rules| {
+    context.with_rules(|rules| {
         for phase in &standing.phases {
             let summary = standing.field(phase, &["summary"]).and_then(Value::as_str);
             let summary = Plain(summary.unwrap_or_default());
@@ -210,7 +188,7 @@ fn print(
     if let Some((minutes, limit)) = outlook.stale {
         anstream::println!(
             "{WARN}STALE{WARN:#}: phase {} has been running for {minutes} minutes (more than {limit})",
-            Plain(outlook.place.key)
+            Plain(outlook.position.place.key)
         );
         anstream::println!(
             "  [Retry] tollgate phase begin  [Skip] tollgate phase skip --reason stale  [Cancel] tollgate workflow cancel --reason …"
@@ -235,6 +213,6 @@ fn print(
     if document.get(&["state_version"]).is_none() {
         warn("the state has no version yet; the next step gives it one");
     }
-    anstream::println!("  next: {BOLD}{}{BOLD:#}", outlook.next);
+    anstream::println!("  next: {BOLD}{}{BOLD:#}", outlook.position.next);
     Ok(())
 }

@@ -4,18 +4,15 @@
 //! a script of that name, or by what continuous integration runs. What every project of a language
 //! has (a test command) needs no more than the manifest.
 
-mod apple_and_mobile;
-mod jvm;
-mod native;
 mod node;
 mod python;
-mod scripting;
+mod table;
 
 use super::directory::Directory;
 
 /// A language, or a runner of tasks, in one directory.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Toolchain {
     /// What it is, for people: `TypeScript with pnpm`.
     pub(crate) name: String,
     /// The file that told.
@@ -69,7 +66,7 @@ impl Check {
     }
 }
 
-impl Found {
+impl Toolchain {
     pub(super) fn new(
         name: impl Into<String>,
         file: impl Into<String>,
@@ -83,30 +80,17 @@ impl Found {
     }
 }
 
-/// Everything that knows a language.
-const DETECTORS: &[fn(&Directory<'_>) -> Option<Found>] = &[
-    native::rust,
-    native::go,
-    node::node,
-    node::deno,
-    python::python,
-    jvm::maven,
-    jvm::gradle,
-    jvm::sbt,
-    scripting::ruby,
-    scripting::php,
-    scripting::elixir,
-    native::dotnet,
-    apple_and_mobile::swift,
-    apple_and_mobile::dart,
-    native::zig,
-    native::cmake,
-];
+/// JavaScript and Python, which need more than a row, come after so many rows of the table: of
+/// two languages in one directory the first gets the short names of checks.
+const ROWS_BEFORE: usize = 2;
 
 /// The languages of one directory.
-pub(super) fn find(directory: &Directory<'_>) -> Vec<Found> {
-    DETECTORS
-        .iter()
-        .filter_map(|detect| detect(directory))
+pub(super) fn find(directory: &Directory<'_>) -> Vec<Toolchain> {
+    let (native, others) = table::LANGUAGES.split_at(ROWS_BEFORE);
+    let found = native.iter().map(|language| language.find(directory));
+    found
+        .chain([node::node(directory), python::python(directory)])
+        .chain(others.iter().map(|language| language.find(directory)))
+        .flatten()
         .collect()
 }

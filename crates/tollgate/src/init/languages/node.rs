@@ -1,10 +1,9 @@
-//! JavaScript and TypeScript: the scripts of `package.json` by the project's own package manager,
-//! and the tasks of Deno.
+//! JavaScript and TypeScript: the scripts of `package.json` by the project's own package manager.
 
 use serde_json::Value;
 
 use super::super::directory::Directory;
-use super::{Check, Found, Role};
+use super::{Check, Role, Toolchain};
 
 /// Names of scripts, by what they are for; the first that exists counts.
 const SCRIPTS: &[(Role, &[&str])] = &[
@@ -34,7 +33,7 @@ const SCRIPTS: &[(Role, &[&str])] = &[
     (Role::Test, &["test"]),
 ];
 
-pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
+pub(super) fn node(directory: &Directory<'_>) -> Option<Toolchain> {
     let text = directory.text("package.json")?;
     let manifest = directory.json("package.json");
     let flaw = match manifest {
@@ -70,7 +69,7 @@ pub(super) fn node(directory: &Directory<'_>) -> Option<Found> {
         "JavaScript"
     };
     let name = format!("{language} with {manager}{flaw}");
-    Some(Found::new(name, "package.json", checks))
+    Some(Toolchain::new(name, "package.json", checks))
 }
 
 /// The script that `npm init` writes does nothing but fail.
@@ -99,13 +98,4 @@ fn manager(directory: &Directory<'_>, manifest: &Value) -> &'static str {
             lock.map(|(_, manager)| *manager)
         })
         .unwrap_or("npm")
-}
-
-pub(super) fn deno(directory: &Directory<'_>) -> Option<Found> {
-    let file = directory.first(&["deno.json", "deno.jsonc"])?;
-    let checks = vec![
-        Check::new(Role::Lint, "deno lint"),
-        Check::new(Role::Test, "deno test"),
-    ];
-    Some(Found::new("Deno", file, checks))
 }

@@ -1,7 +1,7 @@
 //! Python: pytest, tox, nox or unittest, and the linters that the project configures.
 
 use super::super::directory::Directory;
-use super::{Check, Found, Role};
+use super::{Check, Role, Toolchain};
 
 const MANIFESTS: &[&str] = &[
     "pyproject.toml",
@@ -52,7 +52,7 @@ const TOOLS: &[Tool] = &[
     ),
 ];
 
-pub(super) fn python(directory: &Directory<'_>) -> Option<Found> {
+pub(super) fn python(directory: &Directory<'_>) -> Option<Toolchain> {
     let file = directory.first(MANIFESTS)?;
     let runner = RUNNERS.iter().find(|(file, _)| directory.has(file));
     let runner = runner.map_or("", |(_, runner)| *runner);
@@ -71,7 +71,7 @@ pub(super) fn python(directory: &Directory<'_>) -> Option<Found> {
         Some(runner) => format!("Python with {runner}"),
         None => "Python".to_owned(),
     };
-    Some(Found::new(name, file, checks))
+    Some(Toolchain::new(name, file, checks))
 }
 
 fn test(directory: &Directory<'_>, runner: &str) -> Option<Check> {

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
+use tollgate_core::state::journal::Decision;
 use tollgate_core::verdict::Override;
 
 use super::nothing;
 use crate::overrides::{meaning, override_of};
-use crate::ui::snapshot::Snapshot;
+use crate::project_view::ProjectView;
 
-pub(super) fn form(snapshot: &Snapshot) -> Markup {
-    let blocks = snapshot.journal.recent.iter();
+pub(super) fn form(view: &ProjectView) -> Markup {
+    let blocks = view.journal.recent.iter();
     let codes: BTreeSet<&str> = blocks
-        .filter(|decided| decided.verdict == "block")
+        .filter(|decided| decided.verdict == Decision::Block)
         .filter_map(|decided| decided.code.as_deref())
         .filter(|code| override_of(code) == Some(Override::Person))
         .collect();

@@ -6,16 +6,16 @@
 use maud::{Markup, Render, html};
 
 use super::{duration, moment, nothing};
-use crate::ui::snapshot::{Past, Point, Snapshot, Workflow};
+use crate::project_view::{Past, Point, ProjectView, Workflow};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 160.0;
 
-pub(super) fn all(snapshot: &Snapshot) -> Markup {
-    let past = &snapshot.journal;
+pub(super) fn all(view: &ProjectView) -> Markup {
+    let past = &view.journal;
     html! {
         div.charts {
-            (decisions(past)) (latency(past)) (cost(past)) (gates(past)) (phases(snapshot))
+            (decisions(past)) (latency(past)) (cost(past)) (gates(past)) (phases(view))
         }
     }
 }
@@ -132,10 +132,10 @@ fn latency(past: &Past) -> Markup {
 }
 
 fn cost(past: &Past) -> Markup {
-    let title = "Cost of reviews, all told";
+    let title = "Cost of all reviews";
     let points = &past.cost.points;
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return without(title, "No reviewer told what it cost yet.");
+        return without(title, "No reviewer has said what it cost yet.");
     };
     let top = last.value.max(f64::MIN_POSITIVE);
     let step = WIDTH / real(points.len());
@@ -177,9 +177,9 @@ fn gates(past: &Past) -> Markup {
     figure(title, bars(points, "good"), &words)
 }
 
-fn phases(snapshot: &Snapshot) -> Markup {
+fn phases(view: &ProjectView) -> Markup {
     let title = "Time of phases";
-    let Workflow::Running(running) = &snapshot.workflow else {
+    let Workflow::Running(running) = &view.workflow else {
         return without(title, "No workflow is running.");
     };
     let timed: Vec<(&str, f64)> = running

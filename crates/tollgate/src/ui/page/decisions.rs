@@ -3,8 +3,9 @@
 use maud::{Markup, Render, html};
 
 use super::{badge, duration, moment, nothing};
-use crate::ui::plain::count;
-use crate::ui::snapshot::{Decided, Snapshot};
+use crate::journal::Entry;
+use crate::plain::count;
+use crate::project_view::ProjectView;
 
 /// The columns: their titles are repeated in each cell, for a phone's width.
 const TITLES: [&str; 5] = ["When", "What", "Who", "Why", "About"];
@@ -12,8 +13,8 @@ const TITLES: [&str; 5] = ["When", "What", "Who", "Why", "About"];
 /// How many are seen at once; the others are a click away.
 const NEWEST: usize = 25;
 
-pub(super) fn table(snapshot: &Snapshot) -> Markup {
-    let past = &snapshot.journal;
+pub(super) fn table(view: &ProjectView) -> Markup {
+    let past = &view.journal;
     if past.recent.is_empty() {
         return nothing("Nothing was blocked, warned about or changed yet.");
     }
@@ -46,7 +47,7 @@ pub(super) fn table(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn rows(decisions: &[Decided]) -> Markup {
+fn rows(decisions: &[Entry]) -> Markup {
     html! {
         table role="table" {
             caption.hidden { "Decisions, newest first" }
@@ -60,11 +61,12 @@ fn rows(decisions: &[Decided]) -> Markup {
     }
 }
 
-fn row(decided: &Decided) -> Markup {
+fn row(decided: &Entry) -> Markup {
+    let (at, verdict) = (decided.at(), decided.verdict.as_str());
     let [when, what, who, why, about] = TITLES;
     let code = decided.code.as_deref();
     // What a gate or review came to is its code.
-    let is_result = matches!(decided.verdict, "gate" | "review");
+    let is_result = matches!(verdict, "gate" | "review");
     let took = decided.ms.map(duration);
     let cost = decided.cost_usd.map(|usd| format!("${usd:.4}"));
     let number = decided.id.map(|id| format!("#{id}"));
@@ -82,10 +84,10 @@ fn row(decided: &Decided) -> Markup {
         .into_iter()
         .filter_map(|(name, value)| Some((name, value.as_ref()?)));
     html! {
-        tr role="row" class=(decided.verdict) {
-            (cell(when, html! { time datetime=(decided.at) { (moment(&decided.at)) } }))
+        tr role="row" class=(verdict) {
+            (cell(when, html! { time datetime=(at) { (moment(&at)) } }))
             (cell(what, html! {
-                (badge(decided.verdict))
+                (badge(verdict))
                 @if let Some(result) = code.filter(|_| is_result) { " " (badge(result)) }
             }))
             (cell(who, html! {

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::{badge, duration, moment, nothing};
-use crate::ui::snapshot::{Configured, Finding, Gate, Reviewed, Snapshot};
+use crate::project_view::{Configured, Finding, Gate, ProjectView, Reviewed};
 
-pub(super) fn list(snapshot: &Snapshot) -> Markup {
-    let gates = &snapshot.gates;
+pub(super) fn list(view: &ProjectView) -> Markup {
+    let gates = &view.gates;
     match gates.configured {
         Configured::No => {
             return nothing(html! {
@@ -59,9 +59,9 @@ fn result(gate: &Gate) -> Markup {
     badge(gate.result.as_deref().unwrap_or("not run yet"))
 }
 
-pub(super) fn reviews(snapshot: &Snapshot) -> Markup {
+pub(super) fn reviews(view: &ProjectView) -> Markup {
     let reviews = || {
-        let all = snapshot.gates.all.iter();
+        let all = view.gates.all.iter();
         all.filter(|gate| gate.kind == "review")
     };
     html! {

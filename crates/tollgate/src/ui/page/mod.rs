@@ -1,4 +1,4 @@
-//! The page: a snapshot as HTML, served live or kept as a file.
+//! The page: a view as HTML, served live or kept as a file.
 //!
 //! Markup is written with maud, which escapes every value. What a browser would obey or hide
 //! without it being markup is replaced in the finished text, by [`finished`].
@@ -14,8 +14,9 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, Render, html};
 
-use super::plain::is_obeyed;
-use super::snapshot::{Snapshot, is_failure};
+use crate::journal::is_failure;
+use crate::plain::is_obeyed;
+use crate::project_view::ProjectView;
 
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -24,7 +25,7 @@ pub(crate) const STYLE: &str = include_str!("page.css");
 pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// The parts of the page: anchor, title, and what is in it.
-type Part = (&'static str, &'static str, fn(&Snapshot) -> Markup);
+type Part = (&'static str, &'static str, fn(&ProjectView) -> Markup);
 
 const PARTS: [Part; 7] = [
     ("workflow", "Workflow", work::workflow),
@@ -39,24 +40,24 @@ const PARTS: [Part; 7] = [
 /// The part that is there only where a person can allow something.
 const ALLOW: &str = "allow";
 
-fn parts(snapshot: &Snapshot) -> impl Iterator<Item = Part> {
-    let can_allow = snapshot.can_allow;
+fn parts(view: &ProjectView) -> impl Iterator<Item = Part> {
+    let can_allow = view.can_allow;
     let parts = PARTS.into_iter();
     parts.filter(move |(id, ..)| can_allow || *id != ALLOW)
 }
 
 /// The page as it is served. Style and script are files of their own, so that the page can forbid
 /// all inline code.
-pub(crate) fn served(snapshot: &Snapshot) -> String {
+pub(crate) fn served(view: &ProjectView) -> String {
     let links = html! {
         link rel="stylesheet" href="style.css";
         script src="page.js" defer {}
     };
-    document(snapshot, &links)
+    document(view, &links)
 }
 
 /// The page as one file. It needs no script; the nonce lets its own style in and nothing else.
-pub(crate) fn alone(snapshot: &Snapshot, nonce: &str) -> String {
+pub(crate) fn alone(view: &ProjectView, nonce: &str) -> String {
     let style = html! {
         meta http-equiv="Content-Security-Policy" content={
             "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'nonce-"
@@ -64,15 +65,15 @@ pub(crate) fn alone(snapshot: &Snapshot, nonce: &str) -> String {
         };
         style nonce=(nonce) { "\n" (PreEscaped(STYLE)) }
     };
-    document(snapshot, &style)
+    document(view, &style)
 }
 
 /// What a live page puts in the place of its main part.
-pub(crate) fn main(snapshot: &Snapshot) -> String {
-    finished(&sections(snapshot))
+pub(crate) fn main(view: &ProjectView) -> String {
+    finished(&sections(view))
 }
 
-fn document(snapshot: &Snapshot, head: &Markup) -> String {
+fn document(view: &ProjectView, head: &Markup) -> String {
     finished(&html! {
         (PreEscaped("<!doctype html>"))
         html lang="en" {
@@ -82,34 +83,34 @@ fn document(snapshot: &Snapshot, head: &Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 link rel="icon" href="data:,";
-                title { (snapshot.project) " – Tollgate" }
+                title { (view.project) " – Tollgate" }
                 (head)
             }
-            (body(snapshot))
+            (body(view))
         }
         "\n"
     })
 }
 
-fn body(snapshot: &Snapshot) -> Markup {
+fn body(view: &ProjectView) -> Markup {
     html! {
         body {
             a.skip href="#main" { "Skip to the content" }
             header.top {
-                div.name { h1 { (snapshot.project) } p.root { (snapshot.root) } }
-                p #live role="status" { "as of " time { (moment(&snapshot.at)) } }
+                div.name { h1 { (view.project) } p.root { (view.root) } }
+                p #live role="status" { "as of " time { (moment(&view.at)) } }
                 nav aria-label="Parts of this page" {
                     ul {
-                        @for (id, title, _) in parts(snapshot) {
+                        @for (id, title, _) in parts(view) {
                             li { a href={ "#" (id) } { (title) } }
                         }
                     }
                 }
             }
-            main #main tabindex="-1" { (sections(snapshot)) }
+            main #main tabindex="-1" { (sections(view)) }
             footer {
                 p {
-                    @if !snapshot.can_allow { "Read-only. " }
+                    @if !view.can_allow { "Read-only. " }
                     "Allowed events leave no trace, so they are not counted here. Times are UTC."
                 }
             }
@@ -117,13 +118,13 @@ fn body(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn sections(snapshot: &Snapshot) -> Markup {
+fn sections(view: &ProjectView) -> Markup {
     html! {
-        (summary::now(snapshot))
-        @for (id, title, part) in parts(snapshot) {
+        (summary::now(view))
+        @for (id, title, part) in parts(view) {
             section id=(id) aria-labelledby={ (id) "-title" } {
                 h2 id={ (id) "-title" } { (title) }
-                (part(snapshot))
+                (part(view))
             }
         }
     }

@@ -3,33 +3,33 @@
 use maud::{Markup, html};
 
 use super::{duration, moment};
-use crate::ui::plain::count;
-use crate::ui::snapshot::{Configured, Snapshot, Workflow};
+use crate::plain::count;
+use crate::project_view::{Configured, ProjectView, Workflow};
 
-pub(super) fn now(snapshot: &Snapshot) -> Markup {
-    let counts = snapshot.journal.counts;
+pub(super) fn now(view: &ProjectView) -> Markup {
+    let counts = view.journal.counts;
     let tone = if counts.block > 0 { "warn" } else { "plain" };
     let warned = format!(
         "{}, {}",
         count(counts.warn, "warning"),
         count(counts.fault, "fault")
     );
-    let cost = &snapshot.journal.cost;
+    let cost = &view.journal.cost;
     let tokens = cost.input_tokens + cost.output_tokens;
     let spent = match cost.unknown {
         0 => format!("{tokens} tokens"),
         unknown => format!("{tokens} tokens; {} did not tell", count(unknown, "review")),
     };
-    let latency = &snapshot.journal.latency;
+    let latency = &view.journal.latency;
     html! {
         section #now aria-labelledby="now-title" {
             h2 #now-title { "Now" }
-            (troubles(snapshot))
-            @for words in &snapshot.allowed { p.allowed { (words) } }
+            (troubles(view))
+            @for words in &view.allowed { p.allowed { (words) } }
             dl.cards {
-                (workflow(snapshot))
-                (gates(snapshot))
-                (plan(snapshot))
+                (workflow(view))
+                (gates(view))
+                (plan(view))
                 (card(tone, "Blocked", &counts.block.to_string(), &warned))
                 (card("plain", "Reviews cost", &format!("${:.2}", cost.usd), &spent))
                 @if latency.count > 0 {
@@ -41,12 +41,12 @@ pub(super) fn now(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn troubles(snapshot: &Snapshot) -> Markup {
+fn troubles(view: &ProjectView) -> Markup {
     html! {
-        @if !snapshot.troubles.is_empty() {
+        @if !view.troubles.is_empty() {
             div.troubles role="group" aria-label="What is wrong" {
                 ul {
-                    @for trouble in &snapshot.troubles {
+                    @for trouble in &view.troubles {
                         li { strong { (trouble.what) } " " span { "Next: " (trouble.next) } }
                     }
                 }
@@ -55,9 +55,9 @@ fn troubles(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn workflow(snapshot: &Snapshot) -> Markup {
+fn workflow(view: &ProjectView) -> Markup {
     let name = "Workflow";
-    match &snapshot.workflow {
+    match &view.workflow {
         Workflow::Idle { last: None } => card("plain", name, "none", "none has run here yet"),
         Workflow::Idle { last: Some(last) } => {
             card("plain", name, "none", &format!("the last one: {last}"))
@@ -83,8 +83,8 @@ fn workflow(snapshot: &Snapshot) -> Markup {
     }
 }
 
-fn gates(snapshot: &Snapshot) -> Markup {
-    let gates = &snapshot.gates;
+fn gates(view: &ProjectView) -> Markup {
+    let gates = &view.gates;
     let failing = gates.all.iter().filter(|gate| gate.is_failing()).count();
     let green = gates.green.as_ref();
     let green = green.map_or("never seen green".to_owned(), |green| {
@@ -103,8 +103,8 @@ fn gates(snapshot: &Snapshot) -> Markup {
     card(tone, "Gates", &word, &green)
 }
 
-fn plan(snapshot: &Snapshot) -> Markup {
-    let Some(plan) = &snapshot.plan else {
+fn plan(view: &ProjectView) -> Markup {
+    let Some(plan) = &view.plan else {
         return html! {};
     };
     if plan.is_broken {

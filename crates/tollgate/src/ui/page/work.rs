@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::{badge, duration, moment, nothing};
-use crate::ui::plain::count;
-use crate::ui::snapshot::{Running, Snapshot, Workflow};
+use crate::plain::count;
+use crate::project_view::{ProjectView, Running, Workflow};
 
-pub(super) fn workflow(snapshot: &Snapshot) -> Markup {
-    match &snapshot.workflow {
+pub(super) fn workflow(view: &ProjectView) -> Markup {
+    match &view.workflow {
         Workflow::Idle { last } => html! {
             (nothing(html! {
                 "No workflow is running. " code { "tollgate workflow start" } " begins one."
@@ -46,8 +46,8 @@ fn phases(running: &Running) -> Markup {
     }
 }
 
-pub(super) fn plan(snapshot: &Snapshot) -> Markup {
-    let Some(plan) = &snapshot.plan else {
+pub(super) fn plan(view: &ProjectView) -> Markup {
+    let Some(plan) = &view.plan else {
         return nothing(html! {
             "There is no plan. " code { "tollgate plan new ID" } " begins one."
         });

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::answer::{HEADERS, Status};
-use crate::ui::snapshot::{Decided, Observer};
+use super::response::{HEADERS, Status};
+use crate::project_view::Observer;
 
 /// How often the files are looked at: two people's blinks, and a few system calls.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -41,7 +41,8 @@ pub(super) fn stream(observer: &Mutex<Observer>, to: &mut impl Write) -> io::Res
         };
         let mut text = String::new();
         for decided in &new {
-            text.push_str(&event("decision", &json(decided)));
+            let decided = serde_json::to_string(decided).unwrap_or_default();
+            text.push_str(&event("decision", &decided));
         }
         if now != print {
             print = now;
@@ -61,10 +62,6 @@ pub(super) fn stream(observer: &Mutex<Observer>, to: &mut impl Write) -> io::Res
 /// JSON has no ends of lines, so it is one line of data.
 fn event(name: &str, data: &str) -> String {
     format!("event: {name}\ndata: {data}\n\n")
-}
-
-fn json(decided: &Decided) -> String {
-    serde_json::to_string(decided).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! async runtime, and the hook shares the executable. It answers only on 127.0.0.1, only to the
 //! random token in the address, and only to requests that name this machine in `Host` (and in
 //! `Origin`, where a browser sends one): a page elsewhere that guesses the port learns nothing.
-//! It is read-only but for the overrides of a person who started it at a terminal ([`Desk`]).
+//! It is read-only but for the overrides of a person who started it at a terminal ([`OverrideForm`]).
 
-mod answer;
-mod desk;
 mod events;
+mod override_form;
 mod request;
+mod response;
 mod token;
 
 use std::io;
@@ -21,10 +21,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::page;
-use super::snapshot::{Observer, Snapshot};
-use answer::{Answer, Status};
-pub(crate) use desk::Desk;
+use crate::project_view::{Observer, ProjectView};
+pub(crate) use override_form::OverrideForm;
 use request::Request;
+use response::{Response, Status};
 pub(crate) use token::Token;
 
 /// So many connections at once; the next one is closed unheard.
@@ -48,15 +48,15 @@ struct Shared {
     token: Token,
     port: u16,
     /// Only if a person is there.
-    desk: Option<Desk>,
+    form: Option<OverrideForm>,
     connections: AtomicUsize,
     streams: AtomicUsize,
 }
 
 /// A place among those that are counted; it is given back when this is dropped.
-struct Place<'c>(&'c AtomicUsize);
+struct Slot<'c>(&'c AtomicUsize);
 
-impl<'c> Place<'c> {
+impl<'c> Slot<'c> {
     fn take(count: &'c AtomicUsize, most: usize) -> Option<Self> {
         let place = Self(count);
         // Given back by the drop, also when there were too many.
@@ -64,7 +64,7 @@ impl<'c> Place<'c> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -72,7 +72,11 @@ impl Drop for Place<'_> {
 
 impl Server {
     /// Takes a port of the loopback interface; any free one for 0.
-    pub(crate) fn open(observer: Observer, port: u16, desk: Option<Desk>) -> io::Result<Self> {
+    pub(crate) fn open(
+        observer: Observer,
+        port: u16,
+        form: Option<OverrideForm>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         let port = listener.local_addr()?.port();
         Ok(Self {
@@ -81,7 +85,7 @@ impl Server {
                 observer: Mutex::new(observer),
                 token: Token::new()?,
                 port,
-                desk,
+                form,
                 connections: AtomicUsize::new(0),
                 streams: AtomicUsize::new(0),
             }),
@@ -111,7 +115,7 @@ impl Server {
     fn welcome(&self, stream: TcpStream) {
         let shared = Arc::clone(&self.shared);
         let serve = move || {
-            let Some(_place) = Place::take(&shared.connections, CONNECTIONS) else {
+            let Some(_place) = Slot::take(&shared.connections, CONNECTIONS) else {
                 return;
             };
             // A client that went away is not our concern.
@@ -143,42 +147,42 @@ impl Shared {
     fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_write_timeout(Some(PATIENCE))?;
         let Some(request) = Request::read(&mut stream)? else {
-            return Answer::empty(Status::BadRequest).write(&mut stream, true);
+            return Response::empty(Status::BadRequest).write(&mut stream, true);
         };
         let with_body = request.method != "HEAD";
         match self.route(&request) {
-            Route::Stream => match Place::take(&self.streams, STREAMS) {
+            Route::Stream => match Slot::take(&self.streams, STREAMS) {
                 Some(_place) => events::stream(&self.observer, &mut stream),
-                None => Answer::empty(Status::Busy).write(&mut stream, true),
+                None => Response::empty(Status::Busy).write(&mut stream, true),
             },
-            Route::Answer(answer) => answer.write(&mut stream, with_body),
+            Route::Response(answer) => answer.write(&mut stream, with_body),
         }
     }
 
     fn route(&self, request: &Request) -> Route {
         // Whoever does not know the token gets nothing: not even whether there is a page.
         let Some(place) = self.token.admits(&request.path) else {
-            return Answer::empty(Status::NotFound).into();
+            return Response::empty(Status::NotFound).into();
         };
         if !self.is_from_here(request) {
-            return Answer::empty(Status::Forbidden).into();
+            return Response::empty(Status::Forbidden).into();
         }
-        match (request.method.as_str(), &self.desk) {
+        match (request.method.as_str(), &self.form) {
             ("GET" | "HEAD", _) => {}
-            ("POST", Some(desk)) => return post(desk, place, request).into(),
-            _ => return Answer::empty(Status::MethodNotAllowed).into(),
+            ("POST", Some(form)) => return post(form, place, request).into(),
+            _ => return Response::empty(Status::MethodNotAllowed).into(),
         }
         match place {
-            "" => Answer::new("text/html; charset=utf-8", page::served(&self.look())),
-            "main" => Answer::new("text/html; charset=utf-8", page::main(&self.look())),
+            "" => Response::new("text/html; charset=utf-8", page::served(&self.look())),
+            "main" => Response::new("text/html; charset=utf-8", page::main(&self.look())),
             "snapshot.json" => {
                 let text = serde_json::to_string_pretty(&self.look()).unwrap_or_default();
-                Answer::new("application/json", text)
+                Response::new("application/json", text)
             }
-            "style.css" => Answer::new("text/css; charset=utf-8", page::STYLE.to_owned()),
-            "page.js" => Answer::new("text/javascript; charset=utf-8", page::SCRIPT.to_owned()),
+            "style.css" => Response::new("text/css; charset=utf-8", page::STYLE.to_owned()),
+            "page.js" => Response::new("text/javascript; charset=utf-8", page::SCRIPT.to_owned()),
             "events" => return Route::Stream,
-            _ => Answer::empty(Status::NotFound),
+            _ => Response::empty(Status::NotFound),
         }
         .into()
     }
@@ -200,10 +204,10 @@ impl Shared {
         host && origin
     }
 
-    fn look(&self) -> Snapshot {
+    fn look(&self) -> ProjectView {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        Snapshot {
-            can_allow: self.desk.is_some(),
+        ProjectView {
+            can_allow: self.form.is_some(),
             ..observer.look(Timestamp::now())
         }
     }
@@ -211,30 +215,30 @@ impl Shared {
 
 /// What only a page of ours sends: with the origin, which nobody else's page has, and as JSON,
 /// for which a browser asks first on behalf of a page elsewhere.
-fn post(desk: &Desk, place: &str, request: &Request) -> Answer {
+fn post(form: &OverrideForm, place: &str, request: &Request) -> Response {
     if request.origin.is_none() || request.kind.as_deref() != Some("application/json") {
-        return Answer::empty(Status::Forbidden);
+        return Response::empty(Status::Forbidden);
     }
     let now = Timestamp::now();
     let done = match place {
-        "allow" => desk.ask(&request.body, now),
-        "allow/word" => desk.confirm(&request.body, now),
-        _ => return Answer::empty(Status::MethodNotAllowed),
+        "allow" => form.ask(&request.body, now),
+        "allow/word" => form.confirm(&request.body, now),
+        _ => return Response::empty(Status::MethodNotAllowed),
     };
     match done {
-        Ok(value) => Answer::new("application/json", value.to_string()),
-        Err(why) => Answer::refused(&why),
+        Ok(value) => Response::new("application/json", value.to_string()),
+        Err(why) => Response::refused(&why),
     }
 }
 
 /// Where a request leads.
 enum Route {
-    Answer(Answer),
+    Response(Response),
     Stream,
 }
 
-impl From<Answer> for Route {
-    fn from(answer: Answer) -> Self {
-        Self::Answer(answer)
+impl From<Response> for Route {
+    fn from(answer: Response) -> Self {
+        Self::Response(answer)
     }
 }

@@ -158,10 +158,10 @@ fn findings_are_told_in_words() {
     let first = "timeout-unit  .claude/settings.json gives Stop a timeout of 900000";
     assert!(run.stdout.starts_with(first), "{run:?}");
     assert!(run.stdout.contains("`tollgate install`"), "{run:?}");
-    assert!(run.stdout.contains("--fix mends 1 of them"), "{run:?}");
+    assert!(run.stdout.contains("--fix repairs 1 of them"), "{run:?}");
     let run = ward.tollgate(&["doctor", "--fix"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.starts_with("mended  timeout-unit"), "{run:?}");
+    assert!(run.stdout.starts_with("fixed  timeout-unit"), "{run:?}");
     assert!(run.stdout.ends_with("healthy\n"), "{run:?}");
 }
 

@@ -476,7 +476,7 @@ fn explain_and_simulate_know_it() {
     for part in [
         "SFG-004",
         "It would have passed (tried) if",
-        "next: leave the registrations of Tollgate in",
+        "next: keep its registrations",
     ] {
         assert!(explained.contains(part), "{part}: {explained}");
     }

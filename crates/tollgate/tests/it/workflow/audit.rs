@@ -419,7 +419,7 @@ fn findings_say_what_where_and_how_to_mend() {
     assert_eq!(
         run.stdout,
         "AC-001d  active_agent\n  active_agent is \"nobody\", but 'software-developer' works in phase '06-implementation'\n  \
-         repair: set it to software-developer\n1 finding(s); tollgate workflow audit --repair mends 1 of them\n"
+         repair: set it to software-developer\n1 finding(s); tollgate workflow audit --repair repairs 1 of them\n"
     );
     let answer = bench.json(&["workflow", "audit", "--json"]);
     assert_eq!(answer["findings"][0]["place"], "active_agent");

@@ -24,16 +24,16 @@ use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
-use tollgate_core::workflow::transition::{self, Change, Kind, Refusal, Rules, Step};
+use tollgate_core::workflow::transition::{self, Change, Refusal, Rules, Step};
 
 use super::plain::{Plain, PlainLines};
-use super::{BOLD, DIM, GOOD, HINT, Trouble, WARN};
+use super::{BOLD, DIM, GOOD, Trouble, WARN};
 
 /// A person waits longer for a lock than a hook may.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A project with its configuration read.
-pub(super) struct Site {
+pub(super) struct WorkflowContext {
     pub(super) layout: Layout,
     pub(super) project: Option<ProjectId>,
     /// The directory of documents, relative to the root.
@@ -52,13 +52,7 @@ pub(super) struct Made {
     updated: Updated,
 }
 
-/// Why a change was not made.
-pub(super) enum Stop {
-    Refused(Refusal),
-    Edit(EditFault),
-}
-
-impl Site {
+impl WorkflowContext {
     /// The project around the current directory.
     pub(super) fn here() -> Result<Self, Trouble> {
         let env = crate::hook::environment();
@@ -68,7 +62,7 @@ impl Site {
         let sources = Sources::new(layout, env, None, now);
         let project = sources.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
-                .hint("mend monorepo.json, or name the project in ISDLC_PROJECT")
+                .hint("correct monorepo.json, or name the project in ISDLC_PROJECT")
         })?;
         let project = project.cloned();
         let layout = sources.layout().clone();
@@ -129,7 +123,7 @@ impl Site {
         let manifest = match &self.manifest {
             Some(text) => Manifest::parse(text).map_err(|error| {
                 Trouble::new(format!("skills-manifest.json cannot be read: {error}"))
-                    .hint("mend it, or remove it")
+                    .hint("correct it, or remove it")
             })?,
             None => Manifest::built_in(),
         };
@@ -148,14 +142,15 @@ impl Site {
 
     /// What a step would do, without doing it. What follows may touch the repository, so nothing
     /// that was forged is believed here either.
-    pub(super) fn rehearse(&self, step: &Step<'_>) -> Result<Result<Change, Refusal>, Trouble> {
+    pub(super) fn rehearse(&self, step: &Step<'_>) -> Result<(), Trouble> {
         self.reconcile();
         let document = self.document()?;
-        self.with_rules(|rules| transition::apply(step, &document, rules, self.now))
+        self.with_rules(|rules| transition::apply(step, &document, rules, self.now))??;
+        Ok(())
     }
 
     /// Makes a step: one locked transaction, and its line in the journal.
-    pub(super) fn make(&self, step: &Step<'_>) -> Result<Result<Made, Refusal>, Trouble> {
+    pub(super) fn make(&self, step: &Step<'_>) -> Result<Made, Trouble> {
         self.make_if(step, |_| Ok(()))
     }
 
@@ -164,25 +159,19 @@ impl Site {
         &self,
         step: &Step<'_>,
         expected: impl Fn(&Document) -> Result<(), Refusal>,
-    ) -> Result<Result<Made, Refusal>, Trouble> {
+    ) -> Result<Made, Trouble> {
         self.reconcile();
         let mut made = None;
         let updated = self.with_rules(|rules| {
             self.store().update(self.now, |document| {
-                let change =
-                    transition::apply(step, document, rules, self.now).map_err(Stop::Refused)?;
-                edit::apply(&change.edits, document).map_err(Stop::Edit)?;
-                expected(document).map_err(Stop::Refused)?;
+                let change = transition::apply(step, document, rules, self.now)?;
+                edit::apply(&change.edits, document).map_err(|fault| in_the_way(&fault))?;
+                expected(document)?;
                 made = Some((change, document.clone()));
                 Ok(Durability::Synced)
             })
         })?;
-        let updated = match updated {
-            Ok(updated) => updated,
-            Err(UpdateError::Refused(Stop::Refused(refusal))) => return Ok(Err(refusal)),
-            Err(UpdateError::Refused(Stop::Edit(fault))) => return Err(in_the_way(&fault)),
-            Err(UpdateError::Store(error)) => return Err(unchanged(&error)),
-        };
+        let updated = updated.map_err(not_updated)?;
         let Some((change, document)) = made else {
             return Err(Trouble::new("the change was lost"));
         };
@@ -193,7 +182,7 @@ impl Site {
             updated,
         };
         self.write_down(&made);
-        Ok(Ok(made))
+        Ok(made)
     }
 
     /// Deals with a change of the state that came right before an agent's command, in the same
@@ -276,42 +265,37 @@ impl Site {
     }
 }
 
-/// Says what a step did, or why it was not made.
-pub(super) fn tell(answer: Result<Made, Refusal>, json: bool, next: Option<&str>) -> super::Answer {
-    tell_with(answer, json, next, None)
+/// Says what a step did.
+pub(super) fn tell(made: &Made, json: bool, next: Option<&str>) -> ExitCode {
+    tell_with(made, json, next, None)
 }
 
 /// The same, with what is known about the gates.
 pub(super) fn tell_with(
-    answer: Result<Made, Refusal>,
+    made: &Made,
     json: bool,
     next: Option<&str>,
     gates: Option<&Verification>,
-) -> super::Answer {
-    match answer {
-        Ok(made) => {
-            if json {
-                let mut value = as_json(&made);
-                if let (Some(value), Some(gates)) = (value.as_object_mut(), gates) {
-                    value.insert("gates".to_owned(), gates.to_json());
-                }
-                anstream::println!("{value:#}");
-            } else {
-                tell_made(&made);
-                if let Some(gates) = gates {
-                    anstream::println!("  {}", Plain(&gates.to_string()));
-                }
-                if let Some(next) = next {
-                    anstream::println!("  next: {BOLD}{next}{BOLD:#}");
-                }
-            }
-            for note in &made.change.notes {
-                warn(note);
-            }
-            Ok(ExitCode::SUCCESS)
+) -> ExitCode {
+    if json {
+        let mut value = as_json(made);
+        if let (Some(value), Some(gates)) = (value.as_object_mut(), gates) {
+            value.insert("gates".to_owned(), gates.to_json());
         }
-        Err(refusal) => refuse(refusal),
+        anstream::println!("{value:#}");
+    } else {
+        tell_made(made);
+        if let Some(gates) = gates {
+            anstream::println!("  {}", Plain(&gates.to_string()));
+        }
+        if let Some(next) = next {
+            anstream::println!("  next: {BOLD}{next}{BOLD:#}");
+        }
     }
+    for note in &made.change.notes {
+        warn(note);
+    }
+    ExitCode::SUCCESS
 }
 
 /// Says what happened, in one line.
@@ -336,18 +320,6 @@ pub(super) fn as_json(made: &Made) -> Value {
         "step": step, "phase": phase, "agent": agent, "told": told, "notes": notes, "state_version": made.version,
         "current_phase_index": made.document.u64(&["active_workflow", "current_phase_index"]),
     })
-}
-
-/// A refusal: exit 1 if a gate said no, exit 2 if the step makes no sense here.
-pub(super) fn refuse(refusal: Refusal) -> super::Answer {
-    match refusal.kind {
-        Kind::Misplaced => Err(Trouble::new(refusal.what).hint(refusal.next)),
-        Kind::Closed => {
-            anstream::eprintln!("{WARN}refused{WARN:#}: {}", PlainLines(&refusal.what));
-            anstream::eprintln!("{HINT}next{HINT:#}: {}", PlainLines(&refusal.next));
-            Ok(ExitCode::from(1))
-        }
-    }
 }
 
 pub(super) fn warn(text: &str) {
@@ -381,12 +353,20 @@ pub(super) fn config(
 
 fn corrupt(path: &Path, flaw: &tollgate_core::state::document::Flaw) -> Trouble {
     Trouble::new(format!("{}: {flaw}", path.display()))
-        .hint("restore it from version control, or mend it by hand at that place")
+        .hint("restore it from version control, or correct it at that place")
 }
 
 pub(super) fn in_the_way(fault: &EditFault) -> Trouble {
     Trouble::new(format!("the state cannot be changed: {fault}"))
         .hint("`tollgate workflow audit` explains what is wrong with the state")
+}
+
+/// Why an update of the state was not made.
+pub(super) fn not_updated(error: UpdateError<Trouble>) -> Trouble {
+    match error {
+        UpdateError::Refused(trouble) => trouble,
+        UpdateError::Store(error) => unchanged(&error),
+    }
 }
 
 /// Why the store did not change the state, and what to do about it.
@@ -395,7 +375,7 @@ pub(super) fn unchanged(error: &StoreError) -> Trouble {
         StoreError::Busy { .. } | StoreError::Contended { .. } => "try again in a moment",
         StoreError::Absent { .. } => "start a workflow: `tollgate workflow start …`",
         StoreError::Corrupt { .. } => {
-            "restore it from version control, or mend it by hand at that place"
+            "restore it from version control, or correct it at that place"
         }
         StoreError::Unreadable { .. } => "it must be a regular file that you may read",
         StoreError::TooLarge { .. } => "finish the workflow: that prunes its history",

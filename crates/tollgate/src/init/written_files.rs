@@ -13,13 +13,13 @@ use tollgate_core::project::Layout;
 const CAP: u64 = 4 << 20;
 
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct WrittenFiles {
     path: PathBuf,
     /// By path, relative to the root.
     files: BTreeMap<String, String>,
 }
 
-impl Record {
+impl WrittenFiles {
     /// Reads the record. One that cannot be read is none: then nothing is replaced.
     pub(crate) fn of(root: &Path) -> Self {
         let path = root.join(".tollgate/local/init.json");

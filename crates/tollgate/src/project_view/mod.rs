@@ -1,12 +1,12 @@
 //! What is going on in a project, gathered from the files that are there.
 //!
-//! A snapshot never fails: what cannot be read becomes a [`Trouble`] in it, because a person who
+//! A view never fails: what cannot be read becomes a [`Trouble`] in it, because a person who
 //! looks is most in need of it when something is broken. Texts are as they were written; whoever
 //! shows them escapes them.
 
 mod gates;
-mod past;
-pub(crate) mod plan;
+mod journal;
+mod plan;
 mod workflow;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,17 +19,18 @@ use tollgate_core::project::Layout;
 use tollgate_core::scene::Sources;
 use tollgate_core::state::timestamp::iso;
 
-use crate::journal::Follower;
+use crate::journal::{Entry, Follower};
 use crate::overrides::{Allowed, Overrides};
 
+pub(crate) use gates::Evidenced;
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
-pub(crate) use past::{Decided, Past, Point, is_failure};
+pub(crate) use journal::{Counts, Past, Point};
 pub(crate) use plan::Plan;
-pub(crate) use workflow::{Running, Workflow};
+pub(crate) use workflow::{Position, Running, Workflow};
 
 /// A project at one moment.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Snapshot {
+pub(crate) struct ProjectView {
     pub(crate) at: String,
     /// The name of the project's directory.
     pub(crate) project: String,
@@ -47,11 +48,34 @@ pub(crate) struct Snapshot {
     pub(crate) troubles: Vec<Trouble>,
 }
 
-/// Something that a person should mend.
+/// Something that is wrong, for a person.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trouble {
     pub(crate) what: String,
     pub(crate) next: String,
+}
+
+/// The plan that the project works on.
+pub(crate) fn plan(layout: &Layout, troubles: &mut Vec<Trouble>) -> Option<Plan> {
+    plan::read(layout, troubles).0
+}
+
+/// The project's workflow, and the file that says it.
+pub(crate) fn workflow(
+    layout: &Layout,
+    env: &Env,
+    now: Timestamp,
+    troubles: &mut Vec<Trouble>,
+) -> (Workflow, PathBuf) {
+    let sources = Sources::new(layout.clone(), env.clone(), None, now);
+    if let Err(fault) = sources.project() {
+        troubles.push(Trouble {
+            what: fault.text.clone().into_owned(),
+            next: "correct monorepo.json, or name the project in ISDLC_PROJECT".to_owned(),
+        });
+    }
+    let file = sources.state_file();
+    (workflow::read(&file, now, troubles), file)
 }
 
 /// Somebody who looks at a project again and again: the journal is read once, and then only what
@@ -60,9 +84,9 @@ pub(crate) struct Trouble {
 pub(crate) struct Observer {
     layout: Layout,
     env: Env,
-    past: past::Gatherer,
+    past: journal::Gatherer,
     follower: Follower,
-    /// What the last snapshot was made from, besides the journal.
+    /// What the last view was made from, besides the journal.
     watched: Vec<PathBuf>,
 }
 
@@ -70,7 +94,7 @@ impl Observer {
     pub(crate) fn new(layout: Layout, env: Env) -> Self {
         let local = layout.local();
         let (entries, follower) = Follower::with_past(&local);
-        let mut past = past::Gatherer::default();
+        let mut past = journal::Gatherer::default();
         for entry in entries {
             past.add(&entry);
         }
@@ -92,11 +116,11 @@ impl Observer {
     }
 
     /// The decisions after the first `seen`, oldest first, as far as they are kept.
-    pub(crate) fn since(&self, seen: u64) -> Vec<Decided> {
+    pub(crate) fn since(&self, seen: u64) -> Vec<Entry> {
         self.past.since(seen)
     }
 
-    /// Another number when another snapshot can be expected.
+    /// Another number when another view can be expected.
     pub(crate) fn print(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.past.total().hash(&mut hasher);
@@ -109,18 +133,10 @@ impl Observer {
     }
 
     /// The project as it is now.
-    pub(crate) fn look(&mut self, now: Timestamp) -> Snapshot {
+    pub(crate) fn look(&mut self, now: Timestamp) -> ProjectView {
         self.poll();
         let mut troubles = Vec::new();
-        let sources = Sources::new(self.layout.clone(), self.env.clone(), None, now);
-        if let Err(fault) = sources.project() {
-            troubles.push(Trouble {
-                what: fault.text.clone().into_owned(),
-                next: "mend monorepo.json, or name the project in ISDLC_PROJECT".to_owned(),
-            });
-        }
-        let state_file = sources.state_file();
-        let workflow = workflow::read(&state_file, now, &mut troubles);
+        let (workflow, state_file) = workflow(&self.layout, &self.env, now, &mut troubles);
         let journal = self.past.finish();
         let overrides = Overrides {
             layout: &self.layout,
@@ -131,11 +147,12 @@ impl Observer {
         let allowed = overrides.list().unwrap_or_default();
         let (gates, mut watched) =
             gates::read(&self.layout, &self.env, &self.past.gates, &mut troubles);
-        let plan = plan::read(&self.layout, &mut watched, &mut troubles);
+        let (plan, files) = plan::read(&self.layout, &mut troubles);
+        watched.extend(files);
         watched.push(state_file);
         self.watched = watched;
         let root = self.layout.root();
-        Snapshot {
+        ProjectView {
             at: iso(now),
             project: root
                 .file_name()

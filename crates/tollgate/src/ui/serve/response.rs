@@ -16,7 +16,7 @@ pub(super) enum Status {
 
 /// An answer with all of its text.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Response {
     status: Status,
     kind: &'static str,
     body: String,
@@ -39,7 +39,7 @@ impl Status {
     }
 }
 
-impl Answer {
+impl Response {
     pub(super) fn new(kind: &'static str, body: String) -> Self {
         Self {
             status: Status::Fine,

@@ -9,7 +9,8 @@ use tollgate_core::fs;
 use tollgate_core::scene::MAX_FILE;
 use tollgate_core::state::document::Document;
 use tollgate_core::state::timestamp;
-use tollgate_core::workflow::standing::{Doing, Standing, odd, running};
+use tollgate_core::workflow::standing::{Doing, Place, Standing, odd, running};
+use tollgate_core::workflow::transition::Refusal;
 
 use super::Trouble;
 
@@ -21,7 +22,7 @@ pub(crate) enum Workflow {
     Idle {
         last: Option<String>,
     },
-    Running(Running),
+    Running(Box<Running>),
     /// The state cannot be read. What is wrong is among the troubles.
     Broken {
         what: String,
@@ -33,6 +34,7 @@ pub(crate) enum Workflow {
 pub(crate) struct Running {
     /// `feature`
     pub(crate) kind: String,
+    pub(crate) folder: String,
     pub(crate) description: String,
     pub(crate) started_at: String,
     pub(crate) branch: Option<String>,
@@ -41,9 +43,33 @@ pub(crate) struct Running {
     /// What is going on, in a word: `running`. None if the state's fields contradict each other.
     pub(crate) doing: Option<&'static str>,
     pub(crate) current: Option<String>,
+    /// The phase that is to be worked on; none if the state's fields contradict each other.
+    #[serde(skip)]
+    pub(crate) due: Option<Due>,
     pub(crate) phases: Vec<Phase>,
     /// How many escalations wait for a person.
     pub(crate) escalations: usize,
+}
+
+/// The phase that is to be worked on.
+#[derive(Clone, Debug)]
+pub(crate) struct Due {
+    pub(crate) phase: String,
+    pub(crate) doing: &'static str,
+    /// For how long it has been running, if it ever began.
+    pub(crate) minutes: Option<u64>,
+    /// The command for the next step.
+    pub(crate) next: &'static str,
+}
+
+/// Where a workflow is, and what comes next.
+pub(crate) struct Position<'a> {
+    /// `waiting`, `running`, `redoing`, `between`, `under_review` or `finished`.
+    pub(crate) doing: &'static str,
+    /// The phase that is meant by it.
+    pub(crate) place: Place<'a>,
+    /// The command for the next step.
+    pub(crate) next: &'static str,
 }
 
 /// One phase of it.
@@ -66,7 +92,7 @@ impl Running {
 }
 
 /// Reads the state file.
-pub(super) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> Workflow {
+pub(crate) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> Workflow {
     let document = match fs::read_regular(path, MAX_FILE) {
         Ok(None) => return Workflow::Idle { last: None },
         Ok(Some(contents)) => Document::parse(&contents.bytes).map_err(|flaw| flaw.to_string()),
@@ -78,8 +104,7 @@ pub(super) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             let what = format!("{}: {flaw}", path.display());
             troubles.push(Trouble {
                 what: what.clone(),
-                next: "restore it from version control, or mend it by hand at that place"
-                    .to_owned(),
+                next: "restore it from version control, or correct it at that place".to_owned(),
             });
             return Workflow::Broken { what };
         }
@@ -91,35 +116,39 @@ pub(super) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
     }
     let standing = match Standing::of(&document) {
         Ok(standing) => standing,
-        Err(refusal) => {
-            troubles.push(Trouble {
-                what: refusal.what.clone(),
-                next: refusal.next,
-            });
-            return Workflow::Broken { what: refusal.what };
+        Err(Refusal { what, next, .. }) => {
+            let broken = Workflow::Broken { what: what.clone() };
+            troubles.push(Trouble { what, next });
+            return broken;
         }
     };
-    let doing = match standing.doing() {
-        Ok(doing) => Some(word(&standing, doing)),
-        Err(refusal) => {
-            troubles.push(Trouble {
-                what: refusal.what,
-                next: refusal.next,
-            });
+    let position = match Position::of(&standing) {
+        Ok(position) => Some(position),
+        Err(Refusal { what, next, .. }) => {
+            troubles.push(Trouble { what, next });
             None
         }
     };
     let text = |key: &str| document.str(&["active_workflow", key]).unwrap_or_default();
     let branch = document.str(&["active_workflow", "git_branch", "name"]);
     let budget = document.str(&["active_workflow", "budget_status"]);
-    Workflow::Running(Running {
+    Workflow::Running(Box::new(Running {
         kind: standing.workflow.to_owned(),
+        folder: text("artifact_folder").to_owned(),
         description: text("description").to_owned(),
         started_at: text("started_at").to_owned(),
         branch: branch.map(str::to_owned),
         budget: budget.unwrap_or("on_track").replace('_', " "),
         version: document.u64(&["state_version"]),
-        doing,
+        doing: position.as_ref().map(Position::words),
+        due: position.map(|position| Due {
+            phase: position.place.key.to_owned(),
+            doing: position.doing,
+            minutes: standing
+                .age(position.place, None, now)
+                .map(|(minutes, _)| minutes),
+            next: position.next,
+        }),
         current: standing.current().map(|place| place.key.to_owned()),
         phases: standing
             .phases
@@ -127,18 +156,40 @@ pub(super) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             .map(|key| phase(&standing, key, now))
             .collect(),
         escalations: standing.escalations().len(),
-    })
+    }))
 }
 
-fn word(standing: &Standing<'_>, doing: Doing<'_>) -> &'static str {
-    let is_reviewed = standing.review().is_some();
-    match doing {
-        Doing::Waiting(_) => "waiting to begin",
-        Doing::Running(_) => "running",
-        Doing::Redoing(_) => "running again after its review",
-        Doing::Between { .. } | Doing::Finished(_) if is_reviewed => "under review",
-        Doing::Between { .. } => "between phases",
-        Doing::Finished(_) => "finished",
+impl<'a> Position<'a> {
+    pub(crate) fn of(standing: &Standing<'a>) -> Result<Self, Refusal> {
+        let is_reviewed = standing.review().is_some();
+        let complete = "tollgate phase complete --summary \"…\"";
+        let (doing, place, next) = match standing.doing()? {
+            Doing::Waiting(place) => ("waiting", place, "tollgate phase begin"),
+            Doing::Running(place) => ("running", place, complete),
+            Doing::Redoing(place) => ("redoing", place, complete),
+            Doing::Between { done, .. } | Doing::Finished(done) if is_reviewed => {
+                ("under_review", done, "tollgate phase review")
+            }
+            Doing::Between { next, .. } => ("between", next, "tollgate phase begin"),
+            Doing::Finished(done) => ("finished", done, "tollgate workflow finalize"),
+        };
+        Ok(Self { doing, place, next })
+    }
+
+    /// Whether somebody works on the phase.
+    pub(crate) fn is_active(&self) -> bool {
+        matches!(self.doing, "running" | "redoing")
+    }
+
+    /// What is going on, for people.
+    fn words(&self) -> &'static str {
+        match self.doing {
+            "waiting" => "waiting to begin",
+            "redoing" => "running again after its review",
+            "under_review" => "under review",
+            "between" => "between phases",
+            doing => doing,
+        }
     }
 }
 

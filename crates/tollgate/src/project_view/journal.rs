@@ -10,7 +10,6 @@ use tollgate_core::state::journal::Decision;
 use tollgate_core::state::timestamp::iso;
 
 use crate::journal::Entry;
-use crate::plan::reviewer::Verdict;
 
 /// How many decisions are kept to be shown, and how many points a chart has at most.
 const KEPT: usize = 200;
@@ -20,14 +19,14 @@ const POINTS: usize = 400;
 const COLUMNS: usize = 40;
 
 /// The last line about each gate.
-pub(super) type LastOfGates = BTreeMap<String, Decided>;
+pub(super) type LastOfGates = BTreeMap<String, Entry>;
 
 /// The past of a project, as the journal has it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Past {
     pub(crate) counts: Counts,
     /// The newest first.
-    pub(crate) recent: Vec<Decided>,
+    pub(crate) recent: Vec<Entry>,
     /// Blocks, warnings and faults over the time of the journal.
     pub(crate) columns: Vec<Column>,
     pub(crate) cost: Spent,
@@ -48,23 +47,18 @@ pub(crate) struct Counts {
     pub(crate) review: u64,
 }
 
-/// One line of the journal.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Decided {
-    /// By which `tollgate explain` knows it.
-    pub(crate) id: Option<u64>,
-    pub(crate) at: String,
-    pub(crate) verdict: &'static str,
-    pub(crate) guard: Option<String>,
-    pub(crate) code: Option<String>,
-    pub(crate) reason: Option<String>,
-    pub(crate) event: Option<String>,
-    pub(crate) tool: Option<String>,
-    pub(crate) phase: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) session: Option<String>,
-    pub(crate) ms: Option<f64>,
-    pub(crate) cost_usd: Option<f64>,
+impl Counts {
+    pub(crate) fn add(&mut self, verdict: Decision) {
+        let count = match verdict {
+            Decision::Block => &mut self.block,
+            Decision::Warn => &mut self.warn,
+            Decision::Fault => &mut self.fault,
+            Decision::Change | Decision::Record => &mut self.change,
+            Decision::Gate => &mut self.gate,
+            Decision::Review => &mut self.review,
+        };
+        *count += 1;
+    }
 }
 
 /// What happened in one stretch of time.
@@ -114,7 +108,7 @@ pub(crate) struct Latency {
 pub(super) struct Gatherer {
     total: u64,
     counts: Counts,
-    recent: VecDeque<Decided>,
+    recent: VecDeque<Entry>,
     /// Seconds since 1970 and the kind, for the columns.
     moments: Vec<(i64, Decision)>,
     cost: Spent,
@@ -128,24 +122,15 @@ impl Gatherer {
         self.total
     }
 
-    pub(super) fn since(&self, seen: u64) -> Vec<Decided> {
+    pub(super) fn since(&self, seen: u64) -> Vec<Entry> {
         let new = usize::try_from(self.total.saturating_sub(seen)).unwrap_or(usize::MAX);
         let skip = self.recent.len().saturating_sub(new);
         self.recent.iter().skip(skip).cloned().collect()
     }
 
     pub(super) fn add(&mut self, entry: &Entry) {
-        let decided = Decided::of(entry);
         self.total += 1;
-        let count = match entry.verdict {
-            Decision::Block => &mut self.counts.block,
-            Decision::Warn => &mut self.counts.warn,
-            Decision::Fault => &mut self.counts.fault,
-            Decision::Change | Decision::Record => &mut self.counts.change,
-            Decision::Gate => &mut self.counts.gate,
-            Decision::Review => &mut self.counts.review,
-        };
-        *count += 1;
+        self.counts.add(entry.verdict);
         match entry.verdict {
             Decision::Block | Decision::Warn | Decision::Fault => {
                 if let Some(ts) = entry.ts {
@@ -153,39 +138,39 @@ impl Gatherer {
                 }
                 // A stop waits for its gates; that is their time.
                 let is_tool = entry.tool.is_some();
-                if let Some(point) = decided.point().filter(|_| is_tool) {
+                if let Some(point) = point(entry).filter(|_| is_tool) {
                     push(&mut self.latency, point, POINTS);
                 }
             }
             Decision::Gate | Decision::Review => {
-                if let Some(mut point) = decided.point() {
+                if let Some(mut point) = point(entry) {
                     point.value /= 1000.0;
                     push(&mut self.times, point, POINTS);
                 }
                 if entry.verdict == Decision::Review {
-                    self.spend(entry, &decided);
+                    self.spend(entry);
                 }
                 if let Some(id) = &entry.guard {
-                    self.gates.insert(id.clone(), decided.clone());
+                    self.gates.insert(id.clone(), entry.clone());
                 }
             }
             Decision::Change | Decision::Record => {}
         }
-        push(&mut self.recent, decided, KEPT);
+        push(&mut self.recent, entry.clone(), KEPT);
     }
 
-    fn spend(&mut self, entry: &Entry, decided: &Decided) {
+    fn spend(&mut self, entry: &Entry) {
         let number = |key: &str| entry.value.get(key).and_then(Value::as_u64).unwrap_or(0);
         let cost = &mut self.cost;
         cost.input_tokens += number("input_tokens");
         cost.output_tokens += number("output_tokens");
-        match decided.cost_usd {
+        match entry.cost_usd {
             Some(usd) => {
                 cost.usd += usd;
                 cost.points.push(Point {
-                    at: decided.at.clone(),
+                    at: entry.at(),
                     value: cost.usd,
-                    what: decided.agent.clone().unwrap_or_default(),
+                    what: entry.agent.clone().unwrap_or_default(),
                     failed: false,
                 });
             }
@@ -223,39 +208,14 @@ impl Gatherer {
     }
 }
 
-impl Decided {
-    fn of(entry: &Entry) -> Self {
-        Self {
-            id: entry.id,
-            at: entry.ts.map(iso).unwrap_or_default(),
-            verdict: entry.verdict.as_str(),
-            guard: entry.guard.clone(),
-            code: entry.code.clone(),
-            reason: entry.reason.clone(),
-            event: entry.event.clone(),
-            tool: entry.tool.clone(),
-            phase: entry.phase.clone(),
-            agent: entry.agent.clone(),
-            session: entry.session.clone(),
-            ms: entry.ms,
-            cost_usd: entry.value.get("cost_usd").and_then(Value::as_f64),
-        }
-    }
-
-    fn point(&self) -> Option<Point> {
-        Some(Point {
-            at: self.at.clone(),
-            value: self.ms?,
-            what: self.guard.clone().unwrap_or_default(),
-            failed: self.code.as_deref().is_some_and(is_failure),
-        })
-    }
-}
-
-/// Whether a gate or a review that came to this did not hold. Plans have words of their own.
-pub(crate) fn is_failure(result: &str) -> bool {
-    let words = ["fail", "error"];
-    Verdict::is_fail(result) || words.iter().any(|word| result.eq_ignore_ascii_case(word))
+/// How many milliseconds an entry took.
+fn point(entry: &Entry) -> Option<Point> {
+    Some(Point {
+        at: entry.at(),
+        value: entry.ms?,
+        what: entry.guard.clone().unwrap_or_default(),
+        failed: entry.is_failure(),
+    })
 }
 
 fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {

@@ -1,22 +1,14 @@
-//! What each guard looks at in the state, so that an explanation can show the values.
+//! Which fields of the state a guard looks at, with their values.
 
 use serde_json::Value;
 use tollgate_core::state::document::Document;
 
-/// A field and what it says; nothing if it is not set.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) path: String,
-    pub(crate) value: Option<Value>,
-}
-
-const PHASE: &[&str] = &["active_workflow.current_phase", "current_phase"];
-
-/// Guard and fields. `{}` is the current phase.
-const LOOKS: &[(&str, &[&str])] = &[
+/// Guard and fields. `{}` is the current phase, `PHASE` the fields that name it.
+const INPUTS: &[(&str, &[&str])] = &[
     (
         "phase-timeout",
         &[
+            PHASE,
             "phases.{}.started_at",
             "phases.{}.timing.started_at",
             "phases.{}.started",
@@ -24,51 +16,43 @@ const LOOKS: &[(&str, &[&str])] = &[
     ),
     (
         "iteration-corridor",
-        &[
-            "phases.{}.iteration_requirements.test_iteration",
-            "phases.{}.constitutional_validation",
-            "iteration_enforcement",
-        ],
+        &[PHASE, TESTS, VALIDATION, "iteration_enforcement"],
     ),
-    ("phase-sequence-guard", &[]),
+    ("phase-sequence-guard", &[PHASE]),
     (
         "phase-loop-controller",
-        &["phases.{}.status", "active_workflow.phase_status.{}"],
+        &[PHASE, "phases.{}.status", "active_workflow.phase_status.{}"],
     ),
-    ("plan-surfacer", &[]),
+    ("plan-surfacer", &[PHASE]),
     (
         "gate-blocker",
         &[
+            PHASE,
             "active_workflow.current_phase_index",
             "active_workflow.phases",
             "active_workflow.status",
             "active_workflow.supervised_review",
             "phases.{}.iteration_requirements",
-            "phases.{}.constitutional_validation",
+            VALIDATION,
             "iteration_enforcement",
         ],
     ),
     (
         "constitution-validator",
-        &[
-            "phases.{}.constitutional_validation",
-            "iteration_enforcement",
-        ],
+        &[PHASE, VALIDATION, "iteration_enforcement"],
     ),
     (
         "constitutional-iteration-validator",
-        &[
-            "phases.{}.constitutional_validation",
-            "iteration_enforcement",
-        ],
+        &[PHASE, VALIDATION, "iteration_enforcement"],
     ),
     (
         "test-adequacy-blocker",
-        &["discovery_context.coverage_summary"],
+        &[PHASE, "discovery_context.coverage_summary"],
     ),
     (
         "blast-radius-validator",
         &[
+            PHASE,
             "active_workflow.type",
             "active_workflow.artifact_folder",
             "active_workflow.git_branch.created_from",
@@ -77,6 +61,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     (
         "branch-guard",
         &[
+            PHASE,
             "active_workflow.git_branch.name",
             "active_workflow.git_branch.status",
             "active_workflow.phases",
@@ -95,10 +80,10 @@ const LOOKS: &[(&str, &[&str])] = &[
         "walkthrough-tracker",
         &["discovery_context.walkthrough_completed"],
     ),
-    (
-        "test-watcher",
-        &["phases.{}.iteration_requirements.test_iteration"],
-    ),
+    ("phase-transition-enforcer", &[PHASE]),
+    ("menu-halt-enforcer", &[PHASE]),
+    ("menu-tracker", &[PHASE]),
+    ("test-watcher", &[PHASE, TESTS]),
     (
         "review-reminder",
         &["code_review.enabled", "code_review.team_size"],
@@ -116,63 +101,43 @@ const LOOKS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The guards that ask for the phase the workflow is in.
-const IN_A_PHASE: &[&str] = &[
-    "phase-timeout",
-    "iteration-corridor",
-    "phase-sequence-guard",
-    "phase-loop-controller",
-    "plan-surfacer",
-    "gate-blocker",
-    "constitution-validator",
-    "constitutional-iteration-validator",
-    "test-adequacy-blocker",
-    "blast-radius-validator",
-    "branch-guard",
-    "phase-transition-enforcer",
-    "menu-halt-enforcer",
-    "menu-tracker",
-    "test-watcher",
-];
+const PHASE: &str = "PHASE";
+const NAMES_OF_PHASE: [&str; 2] = ["active_workflow.current_phase", "current_phase"];
+const TESTS: &str = "phases.{}.iteration_requirements.test_iteration";
+const VALIDATION: &str = "phases.{}.constitutional_validation";
 
-/// What a guard looks at, with the values in this state.
-pub(crate) fn looks_at(guard: &str, state: &Document) -> Vec<Seen> {
+/// The fields that a guard looks at, and what they say in this state; nothing for one that is not
+/// set.
+pub(crate) fn guard_inputs(guard: &str, state: &Document) -> Vec<(String, Option<Value>)> {
     let phase = state
         .str(&["active_workflow", "current_phase"])
         .or_else(|| state.str(&["current_phase"]))
         .unwrap_or("?");
-    let row = LOOKS.iter().find(|(name, _)| *name == guard);
-    let general = if IN_A_PHASE.contains(&guard) {
-        PHASE
-    } else {
-        &[]
-    };
-    let fields = general
-        .iter()
-        .chain(row.map_or(&[][..], |(_, fields)| fields));
+    let row = INPUTS.iter().find(|(name, _)| *name == guard);
+    let fields = row.map_or(&[][..], |(_, fields)| fields).iter();
+    let fields = fields.flat_map(|field| match *field {
+        PHASE => NAMES_OF_PHASE.to_vec(),
+        field => vec![field],
+    });
     fields
         .map(|field| {
-            let keys: Vec<&str> = field
-                .split('.')
+            let keys = field.split('.');
+            let keys: Vec<&str> = keys
                 .map(|key| if key == "{}" { phase } else { key })
                 .collect();
-            Seen {
-                path: keys.join("."),
-                value: state.get(&keys).cloned(),
-            }
+            (keys.join("."), state.get(&keys).cloned())
         })
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{IN_A_PHASE, LOOKS};
+    use super::INPUTS;
     use tollgate_core::guard::Guard;
 
     #[test]
     fn only_guards_that_exist_look_at_something() {
-        let named = LOOKS.iter().map(|(name, _)| name).chain(IN_A_PHASE);
-        for name in named {
+        for (name, _) in INPUTS {
             assert!(Guard::named(name).is_some(), "{name}");
         }
     }

@@ -17,7 +17,7 @@ use tollgate_core::verdict::Override;
 use super::token::same;
 use crate::overrides::{Extent, ONCE_WITHIN, Overrides, meaning, override_of};
 use crate::person::Person;
-use crate::ui::plain::Plain;
+use crate::plain::Plain;
 
 /// How often a word may be mistyped.
 const TRIES: u8 = 3;
@@ -29,7 +29,7 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 const PAUSE: SignedDuration = SignedDuration::from_secs(1);
 
 /// Where overrides are asked for.
-pub(crate) struct Desk {
+pub(crate) struct OverrideForm {
     person: Person,
     layout: Layout,
     env: Env,
@@ -47,8 +47,8 @@ struct Asked {
     tries: u8,
 }
 
-impl Desk {
-    /// The desk of a person.
+impl OverrideForm {
+    /// The form of a person.
     pub(crate) fn new(person: Person, layout: Layout, env: Env) -> Self {
         let asked = Mutex::new(None);
         Self {

@@ -1,13 +1,13 @@
 //! The plan that is being worked on, and the rounds of its reviews.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tollgate_core::project::Layout;
 
 use super::Trouble;
 use crate::plan::choice;
-use crate::plan::home::Found;
+use crate::plan::home::StateFile;
 use crate::plan::phase::Phase;
 use crate::plan::rounds::{self, Round};
 use crate::plan::view::View;
@@ -25,12 +25,14 @@ pub(crate) struct Plan {
     pub(crate) tasks: (usize, usize),
     pub(crate) clean_in_a_row: u64,
     pub(crate) max_reviews: u64,
-    /// How many reviews were made in this phase; nothing if it is none of reviews.
+    /// How many reviews were made of what the phase is about.
+    #[serde(skip)]
+    pub(crate) iteration: u64,
+    /// The same; nothing if the phase is none of reviews.
     pub(crate) reviews_made: Option<u64>,
     /// Whether its state cannot be read. What is wrong is among the troubles.
     pub(crate) is_broken: bool,
     /// Newest last.
-    #[serde(serialize_with = "as_json")]
     pub(crate) rounds: Vec<Round>,
     /// The rules that its files break.
     pub(crate) errors: Vec<String>,
@@ -42,57 +44,46 @@ impl Plan {
         self.phase.as_deref().unwrap_or("no state")
     }
 
-    /// What its reviews cost, as far as their reviewers told.
+    /// What its reviews cost, where their reviewers said it.
     pub(crate) fn cost_usd(&self) -> Option<f64> {
-        let known: Vec<f64> = self
-            .rounds
-            .iter()
-            .filter_map(|round| round.cost_usd)
-            .collect();
-        (!known.is_empty()).then(|| known.iter().sum())
+        rounds::total_cost(&self.rounds)
     }
 }
 
-/// Reads the plan that the project works on.
-pub(crate) fn read(
-    layout: &Layout,
-    watched: &mut Vec<PathBuf>,
-    troubles: &mut Vec<Trouble>,
-) -> Option<Plan> {
+/// Reads the plan that the project works on, and says which files that is.
+pub(super) fn read(layout: &Layout, troubles: &mut Vec<Trouble>) -> (Option<Plan>, Vec<PathBuf>) {
     if !layout.plans_home().is_dir() {
-        return None;
+        return (None, Vec::new());
     }
     let chosen = choice::choose(layout);
     troubles.extend(chosen.notes.into_iter().map(|what| Trouble {
         what,
         next: "`tollgate plan use` chooses a plan".to_owned(),
     }));
-    let plan = chosen.plan?;
-    watched.extend([plan.dir().to_owned(), plan.path("state.json")]);
-    watched.push(plan.local().to_owned());
+    let Some(plan) = chosen.plan else {
+        return (None, Vec::new());
+    };
+    let files = [plan.dir(), &plan.path("state.json"), plan.local()].map(Path::to_owned);
     let view = View::of(&plan);
     let about = |what: &String, next: &str| Trouble {
         what: format!("plan {}: {what}", plan.id()),
         next: next.to_owned(),
     };
     let unread = match &view.found {
-        Found::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
-        Found::Unusable(why) => Some((
-            why,
-            "mend it by hand; `tollgate plan validate` tells when it is right",
-        )),
-        Found::Absent | Found::Read(_) => None,
+        StateFile::Corrupt(why) => Some((why, "`tollgate plan repair` makes it again")),
+        StateFile::Unusable(why) => Some((why, "correct it; `tollgate plan validate` checks it")),
+        StateFile::Absent | StateFile::Read(_) => None,
     };
     if let Some((why, next)) = unread {
         troubles.push(about(why, next));
     }
     let state = view.state();
     let problems = state.into_iter().flat_map(|state| &state.problems);
-    troubles.extend(problems.map(|problem| about(problem, "`tollgate plan validate` tells more")));
+    troubles.extend(problems.map(|problem| about(problem, "`tollgate plan validate` says more")));
     let is_review =
         |phase: &Option<Phase>| matches!(phase, Some(Phase::Review(_) | Phase::PostReview(_)));
     let reviewing = state.filter(|state| [state.phase, state.next()].iter().any(is_review));
-    Some(Plan {
+    let view = Plan {
         id: plan.id().to_owned(),
         stage: state.and_then(|state| state.phase).map(Phase::stage),
         phase: state.map(|state| state.phase_name().to_owned()),
@@ -101,13 +92,11 @@ pub(crate) fn read(
         tasks: view.tasks().progress(),
         clean_in_a_row: state.map_or(0, |state| state.consecutive_clean),
         max_reviews: state.map_or(0, |state| state.max_reviews),
+        iteration: state.and_then(|state| state.phase_iteration).unwrap_or(0),
         reviews_made: reviewing.map(|state| state.phase_iteration.unwrap_or(0)),
         is_broken: unread.is_some(),
         rounds: rounds::read(&plan),
         errors: view.report.errors.clone(),
-    })
-}
-
-fn as_json<S: Serializer>(rounds: &[Round], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(rounds.iter().map(Round::to_json))
+    };
+    (Some(view), files.to_vec())
 }

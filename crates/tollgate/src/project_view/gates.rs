@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 use tollgate_core::env::Env;
@@ -11,11 +12,13 @@ use tollgate_core::project::Layout;
 use tollgate_core::state::timestamp::iso;
 
 use super::Trouble;
-use super::past::{Decided, LastOfGates, is_failure};
+use super::journal::LastOfGates;
 use crate::gate::config::{Config, ConfigError};
+use crate::gate::evidence::Evidence;
 use crate::gate::jobs::{self, Gate as Kind, Job, Site, Which};
 use crate::gate::logs::LOCK;
 use crate::gate::record::Record;
+use crate::journal::{Entry, is_failure};
 use crate::process;
 use crate::review::finding;
 use crate::review::record as reviews;
@@ -44,6 +47,35 @@ pub(crate) enum Configured {
     /// The files are wrong; what is wrong is among the troubles.
     Wrong,
     Yes,
+}
+
+/// What is known about the gates and the work as it is now.
+pub(crate) struct Evidenced {
+    pub(crate) checks: usize,
+    pub(crate) reviews: usize,
+    /// How often they may run in a row.
+    pub(crate) attempts_allowed: u64,
+    pub(crate) evidence: Evidence,
+}
+
+impl Evidenced {
+    /// Asks git for so long; nothing if the project has no gates.
+    pub(crate) fn of(
+        layout: &Layout,
+        env: &Env,
+        patience: Duration,
+    ) -> Result<Option<Self>, ConfigError> {
+        let config = match Config::load(layout, env) {
+            Err(ConfigError::Missing(_)) => return Ok(None),
+            loaded => loaded?,
+        };
+        Ok(Some(Self {
+            checks: config.checks.len(),
+            reviews: config.reviews.len(),
+            attempts_allowed: config.max_retries + 1,
+            evidence: Evidence::of(layout, &config, env, patience),
+        }))
+    }
 }
 
 /// The last run in which gates executed.
@@ -133,7 +165,7 @@ pub(super) fn read(
         Err(error @ ConfigError::Wrong(_)) => {
             troubles.push(Trouble {
                 what: format!("the gates' configuration is wrong: {error}"),
-                next: "mend it; `tollgate validate` checks it".to_owned(),
+                next: "correct it; `tollgate validate` checks it".to_owned(),
             });
             let gates = Gates {
                 configured: Configured::Wrong,
@@ -222,12 +254,12 @@ fn blank(id: String, kind: &'static str) -> Gate {
     }
 }
 
-fn of_job(config: &Config, job: &Job<'_>, last: Option<&Decided>) -> Gate {
+fn of_job(config: &Config, job: &Job<'_>, last: Option<&Entry>) -> Gate {
     let mut gate = blank(job.id.clone(), job.kind());
     if let Some(last) = last {
         gate.result.clone_from(&last.code);
         gate.message = last.reason.clone().unwrap_or_default();
-        gate.at = Some(last.at.clone());
+        gate.at = Some(last.at());
         gate.ms = last.ms;
     }
     let places = [config.log_dir.clone(), config.log_dir.join("previous")];

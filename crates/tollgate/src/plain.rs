@@ -2,7 +2,16 @@
 
 use std::fmt::{self, Write as _};
 
+use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// How words of different weight look.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const BOLD: Style = Style::new().bold();
 
 /// A text in one line, without anything that moves the cursor, colours, or turns the order of
 /// what is read around.
@@ -50,6 +59,14 @@ where
 {
     let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {one}{plural}")
+}
+
+/// The beginning of a text, of at most so many characters; one that is cut says so.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+        None => text.to_owned(),
+    }
 }
 
 /// A text with at most so many columns; one that is cut says so.

@@ -1,7 +1,6 @@
 //! review-reminder: a team that has switched its code review off is told so at every commit.
 
 use super::{Class, Guard};
-use crate::git::{self, Relation};
 use crate::json::Node;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
@@ -43,8 +42,8 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(survey) = scene.survey() else {
         return Verdict::Allow;
     };
-    let landings = git::commits(survey, scene.start_dir(), scene.home());
-    let ours = |commit: &git::Commit| commit.relation != Relation::Elsewhere;
+    let landings = shell::commits(survey, &scene.world());
+    let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
     if !landings.commits.iter().any(ours) {
         return Verdict::Allow;
     }

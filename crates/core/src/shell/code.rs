@@ -5,11 +5,12 @@
 //! calls which write is made with it. Strings that are given to a shell are handed back to the
 //! caller.
 
-use super::code_given::{Given, with_values};
+use super::run::Run;
+use super::word::{Word, has, quoted};
 
 /// A name, a string or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+enum Token {
     Name(String),
     Text(String),
     Sign(char),
@@ -38,132 +39,37 @@ pub(crate) enum Named {
 }
 
 /// Calls whose first argument is written or removed.
-const WRITERS: [&str; 34] = [
-    "writeFile",
-    "writeFileSync",
-    "appendFile",
-    "appendFileSync",
-    "truncate",
-    "truncateSync",
-    "ftruncate",
-    "unlink",
-    "unlinkSync",
-    "rm",
-    "rmSync",
-    "rmdirSync",
-    "createWriteStream",
-    "outputFile",
-    "outputFileSync",
-    "outputJson",
-    "outputJsonSync",
-    "writeJson",
-    "writeJsonSync",
-    "writeJSON",
-    "writeJSONSync",
-    "writeTextFile",
-    "writeTextFileSync",
-    "remove",
-    "removeSync",
-    "rmtree",
-    "delete",
-    "rm_f",
-    "rm_rf",
-    "file_put_contents",
-    "spew",
-    "write_file",
-    "utimesSync",
-    "emptyDirSync",
-];
+const WRITERS: &str = "writeFile writeFileSync appendFile appendFileSync truncate truncateSync \
+    ftruncate unlink unlinkSync rm rmSync rmdirSync createWriteStream outputFile outputFileSync \
+    outputJson outputJsonSync writeJson writeJsonSync writeJSON writeJSONSync writeTextFile \
+    writeTextFileSync remove removeSync rmtree delete rm_f rm_rf file_put_contents spew \
+    write_file utimesSync emptyDirSync";
 
 /// Calls in which any argument may be what is changed.
-const MOVERS: [&str; 18] = [
-    "chmod",
-    "chmodSync",
-    "copyFile",
-    "copyFileSync",
-    "cpSync",
-    "cp",
-    "copy",
-    "copy2",
-    "copyfile",
-    "copytree",
-    "move",
-    "moveSync",
-    "rename",
-    "renameSync",
-    "renames",
-    "replace",
-    "mv",
-    "cp_r",
-];
+const MOVERS: &str = "chmod chmodSync copyFile copyFileSync cpSync cp copy copy2 copyfile \
+    copytree move moveSync rename renameSync renames replace mv cp_r";
+
+/// Calls that take a directory with all that is in it.
+const TREES: &str = "rmtree rm rmSync rm_rf rename renameSync move mv remove replace removeSync";
 
 /// Methods of a path that change it.
-const METHODS: [&str; 9] = [
-    "write_text",
-    "write_bytes",
-    "unlink",
-    "rename",
-    "replace",
-    "touch",
-    "chmod",
-    "rmdir",
-    "delete",
-];
+const METHODS: &str = "write_text write_bytes unlink rename replace touch chmod rmdir delete";
+
+/// Calls that open a file, to write only if their arguments say so.
+const OPENERS: &str = "open openSync fopen sysopen new File";
+
+/// Flags of `open(2)` that say so.
+const OPEN_FLAGS: &str = "O_WRONLY O_RDWR O_CREAT O_TRUNC O_APPEND";
 
 /// Calls that give a text to a shell.
-pub(crate) const SHELLS: [&str; 34] = [
-    "capture2",
-    "capture2e",
-    "capture3",
-    "execa",
-    "execaCommand",
-    "execaCommandSync",
-    "execaSync",
-    "execl",
-    "execlp",
-    "execute",
-    "execv",
-    "execvp",
-    "getstatusoutput",
-    "passthru",
-    "posix_spawn",
-    "proc_open",
-    "qx",
-    "spawnlp",
-    "spawnvp",
-    "system",
-    "exec",
-    "execSync",
-    "execFileSync",
-    "execFile",
-    "spawn",
-    "spawnSync",
-    "popen",
-    "Popen",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "shell_exec",
-    "getoutput",
-];
+const SHELLS: &str = "capture2 capture2e capture3 execa execaCommand execaCommandSync execaSync \
+    execl execlp execute execv execvp getstatusoutput passthru posix_spawn proc_open qx spawnlp \
+    spawnvp system exec execSync execFileSync execFile spawn spawnSync popen Popen run call \
+    check_call check_output shell_exec getoutput";
 
 /// Names that mean the content of a file rather than the file.
-const READERS: [&str; 13] = [
-    "read",
-    "load",
-    "loads",
-    "readFileSync",
-    "readFile",
-    "read_text",
-    "read_bytes",
-    "parse",
-    "readlines",
-    "readlink",
-    "slurp",
-    "file_get_contents",
-    "require",
-];
+const READERS: &str = "read load loads readFileSync readFile read_text read_bytes parse \
+    readlines readlink slurp file_get_contents require";
 
 /// Looks for writes; `named` says what a string in the code stands for.
 pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named) -> Deeds {
@@ -185,8 +91,8 @@ pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named
 }
 
 /// Code in pieces, with what is known about them.
-pub(crate) struct Code {
-    pub(crate) tokens: Vec<Token>,
+struct Code {
+    tokens: Vec<Token>,
     kinds: Vec<Named>,
     /// Whether a directory above the file is named somewhere, so that its own name is enough.
     base: bool,
@@ -196,7 +102,7 @@ pub(crate) struct Code {
 
 impl Code {
     /// Only the pieces.
-    pub(crate) fn plain(code: &str, ticks: bool) -> Self {
+    fn plain(code: &str, ticks: bool) -> Self {
         Self {
             tokens: tokens(code, ticks),
             kinds: Vec::new(),
@@ -214,7 +120,7 @@ impl Code {
             };
             let end = self.call_end(at);
             let args = at + 1..end;
-            if SHELLS.contains(&name.as_str()) {
+            if has(SHELLS, name) {
                 deeds.commands.extend(self.command(args.clone()));
             }
             deeds.writes |= self.writes(name, at, end);
@@ -225,28 +131,12 @@ impl Code {
     fn writes(&self, name: &str, at: usize, end: usize) -> bool {
         let args = at + 1..end;
         let first = at + 1..self.first_argument_end(at, end);
-        let tree = matches!(
-            name,
-            "rmtree"
-                | "rm"
-                | "rmSync"
-                | "rm_rf"
-                | "rename"
-                | "renameSync"
-                | "move"
-                | "mv"
-                | "remove"
-                | "replace"
-                | "removeSync"
-        );
-        if WRITERS.contains(&name)
-            && !self.reads(first.clone())
-            && self.mentions(first.clone(), tree)
-        {
+        let tree = has(TREES, name);
+        if has(WRITERS, name) && !self.reads(first.clone()) && self.mentions(first.clone(), tree) {
             return true;
         }
         // Copying the file out is no write: only what comes last is the goal, unless it is moved.
-        if MOVERS.contains(&name) {
+        if has(MOVERS, name) {
             let copies = name.starts_with("co") || name.starts_with("cp");
             let range = if copies { first.end..end } else { args.clone() };
             if !self.reads(range.clone()) && self.mentions(range, tree) {
@@ -260,18 +150,14 @@ impl Code {
         {
             return true;
         }
-        if METHODS.contains(&name) && self.receiver_mentions(at) {
+        if has(METHODS, name) && self.receiver_mentions(at) {
             return true;
         }
         let in_place = |index: usize| matches!(self.tokens.get(index), Some(Token::Name(name)) if name == "inplace");
         if name == "input" && args.clone().any(in_place) && self.mentions(args.clone(), false) {
             return true;
         }
-        let opens = matches!(
-            name,
-            "open" | "openSync" | "fopen" | "sysopen" | "new" | "File"
-        );
-        opens
+        has(OPENERS, name)
             && (self.mentions(args.clone(), false) || self.receiver_mentions(at))
             && self.opens_to_write(args)
     }
@@ -308,7 +194,7 @@ impl Code {
             Some(Token::Name(name)) if name == "require" => {
                 !matches!(self.kinds.get(index + 2), Some(Named::Other))
             }
-            Some(Token::Name(name)) => READERS.contains(&name.as_str()),
+            Some(Token::Name(name)) => has(READERS, name),
             Some(Token::Text(_) | Token::Sign(_)) | None => false,
         })
     }
@@ -351,7 +237,7 @@ impl Code {
 
     /// The end of the call's arguments: the closing parenthesis, or the statement's end for the
     /// languages that need none.
-    pub(crate) fn call_end(&self, at: usize) -> usize {
+    fn call_end(&self, at: usize) -> usize {
         let mut depth = 0_u32;
         let limit = self.tokens.len().min(at + 400);
         for index in at + 1..limit {
@@ -419,15 +305,13 @@ impl Code {
                         && text.chars().all(|letter| "rwaxbt+U".contains(letter))
                         && text.contains(['w', 'a', 'x', '+'])
             }
-            Some(Token::Name(name)) => {
-                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"].contains(&name.as_str())
-            }
+            Some(Token::Name(name)) => has(OPEN_FLAGS, name),
             Some(Token::Sign(_)) | None => false,
         })
     }
 
     /// The command in a call's arguments: one text, or a list of words.
-    pub(crate) fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
+    fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
         let texts: Vec<&str> = args
             .clone()
             .filter_map(|index| match self.tokens.get(index) {
@@ -447,19 +331,17 @@ impl Code {
             }
             // The program, and again as the first of its own arguments.
             [program, again, ..] if !program.contains(' ') && program == again => {
-                Some(quoted(texts.get(1..).unwrap_or_default()))
+                Some(command_of(texts.get(1..).unwrap_or_default()))
             }
             [first, ..] if first.contains(' ') => Some((*first).to_owned()),
-            words => Some(quoted(words)),
+            words => Some(command_of(words)),
         }
     }
 }
 
-fn quoted(words: &[&str]) -> String {
-    let quoted = words
-        .iter()
-        .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-    quoted.collect::<Vec<_>>().join(" ")
+fn command_of(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
 }
 
 /// Cuts code into tokens. Where a text in backticks is run, it stands behind `qx`.
@@ -517,4 +399,198 @@ fn tokens(code: &str, ticks: bool) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// More commands than this are not taken from one code.
+const MAX_COMMANDS: usize = 32;
+
+/// The commands that code runs where they stand in full. Code that changes its directory is left
+/// alone: they may be meant for another repository.
+pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
+    let ticks = matches!(language, Language::Perl | Language::Php);
+    let mut code = Code::plain(code, ticks);
+    let given = Given {
+        args: &[],
+        first: 0,
+        vars,
+    };
+    code.tokens = with_values(code.tokens, &given);
+    let moves = |token: &Token| matches!(token, Token::Name(name) if matches!(name.as_str(), "cwd" | "chdir"));
+    if code.tokens.iter().any(moves) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (at, token) in code.tokens.iter().enumerate() {
+        if let Token::Name(name) = token
+            && has(SHELLS, name)
+        {
+            found.extend(code.command(at + 1..code.call_end(at)));
+        }
+        if found.len() >= MAX_COMMANDS {
+            break;
+        }
+    }
+    found.retain(|command| !command.contains(['{', '$', '%']));
+    found
+}
+
+/// What the command line gives to the code.
+#[derive(Default)]
+pub(crate) struct Given<'r> {
+    /// The words that follow the code.
+    pub(crate) args: &'r [Word],
+    /// The number of the first of them in the language's list of arguments.
+    pub(crate) first: usize,
+    /// The variables set before the command.
+    pub(crate) vars: &'r [(String, Word)],
+}
+
+/// Puts the words of the command line where the code asks for them by number, and the values of
+/// variables where it asks for them by name.
+fn with_values(tokens: Vec<Token>, given: &Given<'_>) -> Vec<Token> {
+    let asks = |token: &Token| matches!(token, Token::Name(name) if is_given(name));
+    if !tokens.iter().any(asks) {
+        return tokens;
+    }
+    let value = |name: &str, key: Option<&Token>| match key? {
+        Token::Name(index) if name.ends_with("argv") || name.ends_with("ARGV") => {
+            let index = index.parse::<usize>().ok()?.checked_sub(given.first)?;
+            given.args.get(index)
+        }
+        Token::Name(key) | Token::Text(key) => {
+            let known = given.vars.iter().rev().find(|(known, _)| known == key);
+            known.map(|(_, value)| value)
+        }
+        Token::Sign(_) => None,
+    };
+    let mut out = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        // `argv[1]`, `environ['F']`, `env.F`, `getenv("F")`
+        let opens = matches!(tokens.get(at), Some(Token::Sign('[' | '.' | '(' | '{')));
+        match token {
+            Token::Name(name) if opens && is_given(name) => match value(name, tokens.get(at + 1)) {
+                Some(word) => {
+                    out.push(Token::Text(word.raw().to_owned()));
+                    let closed = !matches!(tokens.get(at), Some(Token::Sign('.')));
+                    at += 2 + usize::from(closed);
+                }
+                None => out.push(token.clone()),
+            },
+            Token::Name(_) | Token::Text(_) | Token::Sign(_) => out.push(token.clone()),
+        }
+    }
+    out
+}
+
+fn is_given(name: &str) -> bool {
+    has("argv ARGV $ARGV environ env ENV $ENV getenv", name)
+}
+
+/// Languages whose code is read here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    /// And Ruby, which is near enough.
+    Perl,
+    Php,
+}
+
+/// The language that a program interprets.
+pub(crate) fn language(program: &str) -> Option<Language> {
+    let starts = |name: &&str| program.starts_with(name);
+    if matches!(program, "node" | "nodejs" | "deno" | "bun") {
+        Some(Language::JavaScript)
+    } else if ["python", "pypy"].iter().any(|name| starts(name)) {
+        Some(Language::Python)
+    } else if ["perl", "ruby"].iter().any(|name| starts(name)) {
+        Some(Language::Perl)
+    } else {
+        starts(&"php").then_some(Language::Php)
+    }
+}
+
+impl Language {
+    /// Whether a word says that the next one is code.
+    fn takes_code(self, word: &str) -> bool {
+        let Some(cluster) = word.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
+            return self == Self::JavaScript && word == "eval";
+        };
+        if cluster.starts_with('-') {
+            return matches!(cluster, "-eval" | "-print" | "-command");
+        }
+        match self {
+            Self::Python => cluster.ends_with('c'),
+            Self::JavaScript => cluster.ends_with(['e', 'E', 'p']),
+            // `perl -p` alone is a loop around code.
+            Self::Perl => cluster.ends_with(['e', 'E']),
+            Self::Php => cluster.ends_with('r'),
+        }
+    }
+}
+
+/// The code an interpreter is given on its command line, on standard input, or in a file that
+/// the command wrote.
+pub(crate) fn inline_code(
+    language: Language,
+    args: &[Word],
+    input: Option<&Word>,
+    script: Option<&Word>,
+) -> Vec<Word> {
+    let mut codes = Vec::new();
+    let mut scripted = false;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.raw();
+        if language.takes_code(text) {
+            codes.extend(words.next().cloned());
+            scripted = true;
+        } else if let Some(code) = text.strip_prefix("--eval=") {
+            codes.push(Word::new(code));
+            scripted = true;
+        } else if text == "-" {
+            break;
+        } else if !text.starts_with('-') {
+            scripted = true;
+            break;
+        }
+    }
+    if !scripted {
+        codes.extend(input.cloned());
+    }
+    if codes.is_empty() {
+        codes.extend(script.cloned());
+    }
+    codes
+}
+
+/// The code of a command, and what it is given beside its text.
+pub(crate) fn code_of(run: &Run) -> (Vec<Word>, Given<'_>) {
+    let args = run.args();
+    let Some(language) = run.program().and_then(language) else {
+        return (Vec::new(), Given::default());
+    };
+    // Code on the command line stands behind an option, a script is the first operand; `-` is
+    // standard input.
+    let coded = args.iter().position(|word| language.takes_code(word.raw()));
+    let operand = |word: &Word| word.raw() == "-" || !word.starts_with("-");
+    let after = match coded {
+        Some(at) => Some(at + 2),
+        None => args.iter().position(operand).map(|at| at + 1),
+    };
+    let given = Given {
+        args: after
+            .and_then(|after| args.get(after..))
+            .unwrap_or_default(),
+        first: match language {
+            Language::Perl => 0,
+            Language::JavaScript if coded.is_none() => 2,
+            Language::JavaScript | Language::Python | Language::Php => 1,
+        },
+        vars: &run.vars,
+    };
+    let codes = inline_code(language, args, run.input.as_ref(), run.script.as_ref());
+    (codes, given)
 }

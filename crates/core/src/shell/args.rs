@@ -50,26 +50,25 @@ impl<'r> Args<'r> {
                 self.ended = true;
                 break;
             }
-            let (name, joined) = match option.strip_prefix('-') {
-                Some(option) => match option.split_once('=') {
+            let (name, joined) = if let Some(option) = option.strip_prefix('-') {
+                match option.split_once('=') {
                     Some((name, value)) => (name, Some(value)),
                     None if long.contains(&option) => (option, None),
                     None => {
                         self.long.push(option);
                         continue;
                     }
-                },
-                None => {
-                    let at = option.find(|letter| short.contains(letter));
-                    let (flags, tail) = option.split_at(at.unwrap_or(option.len()));
-                    self.flags.push_str(flags);
-                    let length = tail.chars().next().map_or(0, char::len_utf8);
-                    let (name, joined) = tail.split_at(length);
-                    if name.is_empty() {
-                        continue;
-                    }
-                    (name, Some(joined).filter(|joined| !joined.is_empty()))
                 }
+            } else {
+                let at = option.find(|letter| short.contains(letter));
+                let (flags, tail) = option.split_at(at.unwrap_or(option.len()));
+                self.flags.push_str(flags);
+                let length = tail.chars().next().map_or(0, char::len_utf8);
+                let (name, joined) = tail.split_at(length);
+                if name.is_empty() {
+                    continue;
+                }
+                (name, Some(joined).filter(|joined| !joined.is_empty()))
             };
             let value = match (joined, rest.split_first()) {
                 (Some(joined), _) => Word::new(joined),

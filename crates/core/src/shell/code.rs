@@ -219,57 +219,47 @@ impl Code {
         }
     }
 
-    /// The end of an assigned value: the statement's, or a comma outside brackets.
-    fn value_end(&self, at: usize) -> usize {
+    /// The first place between `from` and `to` whose sign ends something at its depth of brackets.
+    /// A bracket that closes counts with the depth before it.
+    fn end(&self, from: usize, to: usize, ends: impl Fn(usize, u32, char) -> bool) -> usize {
+        let to = to.min(self.tokens.len()).min(from + 400);
         let mut depth = 0_u32;
-        let limit = self.tokens.len().min(at + 400);
-        for index in at..limit {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
-                Some(Token::Sign(';' | '\n')) => return index,
-                Some(Token::Sign(',')) if depth == 0 => return index,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+        for index in from..to {
+            let Some(Token::Sign(sign)) = self.tokens.get(index) else {
+                continue;
+            };
+            if ends(index, depth, *sign) {
+                return index;
+            }
+            match sign {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth = depth.saturating_sub(1),
+                _ => {}
             }
         }
-        limit
+        to
+    }
+
+    /// The end of an assigned value: the statement's, or a comma outside brackets.
+    fn value_end(&self, at: usize) -> usize {
+        self.end(at, usize::MAX, |_, depth, sign| {
+            matches!(sign, ';' | '\n') || sign == ',' && depth == 0
+        })
     }
 
     /// The end of the call's arguments: the closing parenthesis, or the statement's end for the
     /// languages that need none.
     fn call_end(&self, at: usize) -> usize {
-        let mut depth = 0_u32;
-        let limit = self.tokens.len().min(at + 400);
-        for index in at + 1..limit {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => {
-                    if depth <= 1 {
-                        return index;
-                    }
-                    depth -= 1;
-                }
-                Some(Token::Sign(';' | '\n')) if depth == 0 => return index,
-                Some(Token::Sign('=' | '.' | ':')) if depth == 0 && index == at + 1 => {
-                    return index;
-                }
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
-            }
-        }
-        limit
+        self.end(at + 1, usize::MAX, |index, depth, sign| match sign {
+            ')' | ']' | '}' => depth <= 1,
+            ';' | '\n' => depth == 0,
+            '=' | '.' | ':' => depth == 0 && index == at + 1,
+            _ => false,
+        })
     }
 
     fn first_argument_end(&self, at: usize, end: usize) -> usize {
-        let mut depth = 0_u32;
-        for index in at + 1..end {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
-                Some(Token::Sign(',')) if depth <= 1 => return index,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
-            }
-        }
-        end
+        self.end(at + 1, end, |_, depth, sign| sign == ',' && depth <= 1)
     }
 
     /// Whether what stands before `.name` names the file: `Path('f').write_text`, `p.unlink`.
@@ -500,15 +490,15 @@ pub(crate) enum Language {
 
 /// The language that a program interprets.
 pub(crate) fn language(program: &str) -> Option<Language> {
-    let starts = |name: &&str| program.starts_with(name);
+    let starts = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
     if matches!(program, "node" | "nodejs" | "deno" | "bun") {
         Some(Language::JavaScript)
-    } else if ["python", "pypy"].iter().any(|name| starts(name)) {
+    } else if starts(&["python", "pypy"]) {
         Some(Language::Python)
-    } else if ["perl", "ruby"].iter().any(|name| starts(name)) {
+    } else if starts(&["perl", "ruby"]) {
         Some(Language::Perl)
     } else {
-        starts(&"php").then_some(Language::Php)
+        starts(&["php"]).then_some(Language::Php)
     }
 }
 

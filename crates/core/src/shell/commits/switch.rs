@@ -1,7 +1,6 @@
 //! What a git command does to `HEAD`: `checkout`, `switch`, `branch -m`, `symbolic-ref` …
 
-use std::borrow::Cow;
-
+use crate::shell::args::Args;
 use crate::shell::git_call::GitCall;
 use crate::shell::word::Word;
 use crate::shell::world::{Files, Head, RepositoryPaths};
@@ -37,100 +36,37 @@ impl Branches<'_> {
 
     /// What was checked out `back` switches ago.
     fn previous(&self, back: usize) -> Option<String> {
-        match self.previous.len().checked_sub(back) {
-            Some(at) => self.previous.get(at).cloned(),
-            None => {
-                let back = back - self.previous.len();
-                self.files.previous_branch(self.repository?, back)
-            }
+        if let Some(at) = self.previous.len().checked_sub(back) {
+            return self.previous.get(at).cloned();
         }
+        let back = back - self.previous.len();
+        self.files.previous_branch(self.repository?, back)
     }
 }
 
-/// The options of `checkout`, `switch` and `worktree add` that matter here.
-#[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they mirror git's own independent flags"
-)]
-struct Options<'w> {
-    create: Option<Cow<'w, Word>>,
-    force: bool,
-    detach: bool,
-    track: bool,
-    shared: bool,
-    patch: bool,
-    operands: Vec<&'w Word>,
-    paths: bool,
+/// Options of `checkout`, `switch` and `worktree add` whose value is the next word.
+const VALUED: [&str; 5] = ["orphan", "create", "force-create", "conflict", "reason"];
+
+/// The words of `checkout`, `switch` or `worktree add`, whose letters `creators` make a branch.
+fn options<'w>(args: &'w [Word], creators: &str) -> Args<'w> {
+    Args::read(args, creators, &VALUED)
 }
 
-fn options<'w>(args: &'w [Word], creators: &str) -> Options<'w> {
-    let mut found = Options::default();
-    let mut at = 0;
-    while let Some(word) = args.get(at) {
-        at += 1;
-        let text = word.raw();
-        if text == "--" {
-            found.paths = at < args.len();
-            break;
-        }
-        if let Some(long) = text.strip_prefix("--") {
-            let (name, value) = match long.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (long, None),
-            };
-            match name {
-                "orphan" | "create" | "force-create" => {
-                    found.force |= name == "force-create";
-                    found.create = match value {
-                        Some(value) => Some(Cow::Owned(Word::new(value))),
-                        None => args.get(at).map(Cow::Borrowed),
-                    };
-                    at += usize::from(value.is_none());
-                }
-                "detach" => found.detach = true,
-                "track" => found.track = true,
-                "ignore-other-worktrees" => found.shared = true,
-                "patch" | "ours" | "theirs" | "pathspec-from-file" => found.patch = true,
-                "conflict" | "recurse-submodules" | "reason" if !long.contains('=') => {
-                    at += usize::from(long != "recurse-submodules");
-                }
-                _ => {}
-            }
-            continue;
-        }
-        match text.strip_prefix('-').filter(|cluster| !cluster.is_empty()) {
-            Some(cluster) => {
-                let Some(index) = cluster.find(|letter| creators.contains(letter)) else {
-                    found.detach |= cluster.contains('d');
-                    found.track |= cluster.contains('t');
-                    found.patch |= cluster.contains('p');
-                    continue;
-                };
-                let (_, tail) = cluster.split_at(index);
-                found.force |= tail.starts_with(['B', 'C']);
-                // The name may be joined: `-bname`.
-                let joined = tail.get(1..).filter(|name| !name.is_empty());
-                found.create = match joined {
-                    Some(name) => Some(Cow::Owned(Word::new(name))),
-                    None => args.get(at).map(Cow::Borrowed),
-                };
-                at += usize::from(joined.is_none());
-            }
-            None => found.operands.push(word),
-        }
-    }
-    found
+/// The branch that they make.
+fn create<'a>(options: &'a Args<'_>) -> Option<&'a Word> {
+    options.value(&["b", "B", "c", "C", "orphan", "create", "force-create"])
 }
 
-fn created(options: &Options<'_>, branches: &Branches<'_>) -> Option<Move> {
-    let name = options.create.as_ref()?.literal()?;
-    let taken = branches.repository.is_some() && branches.exists(name);
-    Some(if taken && !options.force {
+fn created(name: &Word, options: &Args<'_>, branches: &Branches<'_>) -> Move {
+    let Some(name) = name.literal() else {
+        return Move::Stays;
+    };
+    let force = options.value(&["B", "C", "force-create"]).is_some();
+    if branches.repository.is_some() && branches.exists(name) && !force {
         Move::Fails
     } else {
         Move::To(Head::Branch(name.to_owned()))
-    })
+    }
 }
 
 /// The change one git command makes.
@@ -155,19 +91,25 @@ fn to_branch(name: &Word) -> Move {
 
 fn checkout(switch: bool, args: &[Word], branches: &Branches<'_>) -> Move {
     let options = options(args, if switch { "cC" } else { "bB" });
-    if options.create.is_some() {
-        return created(&options, branches).unwrap_or(Move::Stays);
+    if let Some(name) = create(&options) {
+        return created(name, &options, branches);
     }
-    if options.patch || options.paths || options.operands.len() > 1 {
+    let paths = args.iter().position(|word| word.raw() == "--");
+    let paths = paths.is_some_and(|at| at + 1 < args.len());
+    let parts = ["patch", "ours", "theirs", "pathspec-from-file"];
+    let patch = options.flags.contains('p')
+        || options.value(&parts).is_some()
+        || parts.iter().any(|long| options.long.contains(long));
+    if patch || paths || options.operands.len() > 1 {
         return Move::Stays;
     }
-    if options.detach {
+    if options.has('d', "detach") {
         return Move::To(Head::Detached);
     }
     let Some(target) = options.operands.first().and_then(|word| word.literal()) else {
         return Move::Stays;
     };
-    if options.track
+    if (options.has('t', "track") || options.value(&["track"]).is_some())
         && let Some((_, name)) = target.split_once('/')
     {
         return Move::To(Head::Branch(name.to_owned()));
@@ -188,7 +130,7 @@ fn checkout(switch: bool, args: &[Word], branches: &Branches<'_>) -> Move {
         let elsewhere = branches
             .repository
             .is_some_and(|repository| branches.files.is_elsewhere(repository, target));
-        return if elsewhere && !here && !options.shared {
+        return if elsewhere && !here && !options.long.contains(&"ignore-other-worktrees") {
             Move::Fails
         } else {
             branch()
@@ -291,8 +233,8 @@ pub(super) fn made_branch(subcommand: &str, args: &[Word]) -> Option<String> {
     let word = match subcommand {
         "checkout" | "switch" => {
             let creators = if subcommand == "switch" { "cC" } else { "bB" };
-            let made = options(args, creators).create?;
-            return made.literal().map(str::to_owned);
+            let options = options(args, creators);
+            return create(&options)?.literal().map(str::to_owned);
         }
         "branch" => {
             let plain = args.iter().all(|word| {
@@ -321,9 +263,9 @@ pub(super) fn new_worktree(args: &[Word]) -> Option<(String, Head)> {
     }
     let options = options(args.get(1..)?, "bB");
     let path = options.operands.first()?.literal()?;
-    let second = options.operands.get(1).copied();
-    let head = match options.create.as_deref().or(second) {
-        _ if options.detach => Head::Detached,
+    let second = options.operands.get(1);
+    let head = match create(&options).or(second) {
+        _ if options.has('d', "detach") => Head::Detached,
         Some(name) => Head::Branch(name.literal()?.to_owned()),
         None => {
             let name = path

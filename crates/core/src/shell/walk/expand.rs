@@ -263,28 +263,19 @@ impl Walker<'_> {
         let mut redirects = Vec::new();
         for redirect in raw {
             let stdin = redirect.fd.unwrap_or(0) == 0;
-            let mode = match redirect.op {
-                RedirectOp::HereString | RedirectOp::HereDoc => {
-                    let text = match &redirect.body {
-                        Some(body) => self.text(&body.borrow(), scope),
-                        None => self.text(&redirect.target, scope) + "\n",
-                    };
-                    if stdin {
-                        io.input = Some(text.into());
-                    }
-                    continue;
+            if matches!(redirect.op, RedirectOp::HereString | RedirectOp::HereDoc) {
+                let text = match &redirect.body {
+                    Some(body) => self.text(&body.borrow(), scope),
+                    None => self.text(&redirect.target, scope) + "\n",
+                };
+                if stdin {
+                    io.input = Some(text.into());
                 }
-                RedirectOp::DupIn | RedirectOp::DupOut => Mode::Write,
-                RedirectOp::Read => Mode::Read,
-                RedirectOp::Write
-                | RedirectOp::Append
-                | RedirectOp::ReadWrite
-                | RedirectOp::Both
-                | RedirectOp::BothAppend => Mode::Write,
-            };
+                continue;
+            }
             let target = self.target(&redirect.target, scope);
-            match redirect.op {
-                RedirectOp::DupIn => continue,
+            let mode = match redirect.op {
+                RedirectOp::HereString | RedirectOp::HereDoc | RedirectOp::DupIn => continue,
                 RedirectOp::DupOut => {
                     // `>&2` and `>&-` name descriptors; `>&file` is `&>file`.
                     let name = target.raw().trim_end_matches('-');
@@ -292,14 +283,23 @@ impl Walker<'_> {
                     if fd || redirect.fd.is_some() || target.has_holes() {
                         continue;
                     }
+                    Mode::Write
                 }
-                RedirectOp::Read if stdin => {
-                    let name = target.literal().filter(|name| *name != "/dev/stdin");
-                    let text = name.and_then(|name| self.written.text(name, scope.dir.as_deref()));
-                    io.input = Some(text.unwrap_or_else(hole).into());
+                RedirectOp::Read => {
+                    if stdin {
+                        let name = target.literal().filter(|name| *name != "/dev/stdin");
+                        let dir = scope.dir.as_deref();
+                        let text = name.and_then(|name| self.written.text(name, dir));
+                        io.input = Some(text.unwrap_or_else(hole).into());
+                    }
+                    Mode::Read
                 }
-                _ => {}
-            }
+                RedirectOp::Write
+                | RedirectOp::Append
+                | RedirectOp::ReadWrite
+                | RedirectOp::Both
+                | RedirectOp::BothAppend => Mode::Write,
+            };
             redirects.push(Redirect { mode, target });
         }
         redirects
@@ -339,56 +339,48 @@ fn operated(name: &str, operation: &str, scope: &Scope) -> Option<String> {
 
 /// Writes out `a{b,c}d` as `abd acd`; only where the braces stand in one bare piece.
 fn braces(word: &RawWord) -> Vec<RawWord> {
-    let any = word
-        .0
-        .iter()
-        .any(|piece| matches!(piece, Piece::Bare(text) if text.contains('{')));
+    let bare = || {
+        word.0.iter().filter_map(|piece| match piece {
+            Piece::Bare(text) => Some(text),
+            Piece::Quoted(_)
+            | Piece::Variable { .. }
+            | Piece::Command { .. }
+            | Piece::Process { .. }
+            | Piece::Opaque { .. } => None,
+        })
+    };
     // Every alternative is a copy of the whole word.
-    let large = word
-        .0
-        .iter()
-        .any(|piece| matches!(piece, Piece::Bare(text) if text.len() > MAX_BRACED));
-    if !any || large {
+    let large = bare().any(|text| text.len() > MAX_BRACED);
+    if large || !bare().any(|text| text.contains('{')) {
         return vec![word.clone()];
     }
     let mut done = Vec::new();
-    let mut open = vec![(word.clone(), 0)];
+    let mut open = vec![word.clone()];
     // Newest first, so that the alternatives come out in their order.
-    while let Some((word, from)) = open.pop() {
-        if done.len() + open.len() > MAX_BRACES {
-            done.push(word);
-            continue;
-        }
-        match first_brace(&word, from) {
-            Some(alternatives) => {
-                open.extend(alternatives.into_iter().rev().map(|word| (word, 0)));
-            }
+    while let Some(word) = open.pop() {
+        match first_brace(&word).filter(|_| done.len() + open.len() <= MAX_BRACES) {
+            Some(alternatives) => open.extend(alternatives.into_iter().rev()),
             None => done.push(word),
         }
     }
     done
 }
 
-fn first_brace(word: &RawWord, from: usize) -> Option<Vec<RawWord>> {
-    for (index, piece) in word.0.iter().enumerate().skip(from) {
-        let Piece::Bare(text) = piece else { continue };
-        let Some((before, parts, after)) = split_brace(text) else {
-            continue;
+fn first_brace(word: &RawWord) -> Option<Vec<RawWord>> {
+    word.0.iter().enumerate().find_map(|(index, piece)| {
+        let Piece::Bare(text) = piece else {
+            return None;
         };
-        return Some(
-            parts
-                .into_iter()
-                .map(|part| {
-                    let mut word = word.clone();
-                    if let Some(piece) = word.0.get_mut(index) {
-                        *piece = Piece::Bare(format!("{before}{part}{after}"));
-                    }
-                    word
-                })
-                .collect(),
-        );
-    }
-    None
+        let (before, parts, after) = split_brace(text)?;
+        let alternatives = parts.into_iter().map(|part| {
+            let mut word = word.clone();
+            if let Some(piece) = word.0.get_mut(index) {
+                *piece = Piece::Bare(format!("{before}{part}{after}"));
+            }
+            word
+        });
+        Some(alternatives.collect())
+    })
 }
 
 /// The first `{a,b}` or `{1..3}` of a text: before it, its alternatives, after it.
@@ -421,24 +413,18 @@ fn split_brace(text: &str) -> Option<(&str, Vec<String>, &str)> {
 /// `1..3` and `a..c`.
 fn range(text: &str) -> Option<Vec<String>> {
     let (low, high) = text.split_once("..")?;
-    let word = |n: u32| char::from_u32(n).map(String::from);
     if let (Ok(low), Ok(high)) = (low.parse::<i32>(), high.parse::<i32>()) {
         let most = i32::try_from(MAX_BRACES).unwrap_or(64);
         return (low <= high && high.checked_sub(low)? < most)
-            .then(|| (low..=high).map(|n| n.to_string()).collect());
+            .then(|| (low..=high).map(|number| number.to_string()).collect());
     }
-    let mut letters = (low.chars(), high.chars());
-    match (
-        letters.0.next(),
-        letters.0.next(),
-        letters.1.next(),
-        letters.1.next(),
-    ) {
-        (Some(low), None, Some(high), None)
-            if low.is_ascii_alphabetic() && high.is_ascii_alphabetic() && low <= high =>
-        {
-            (u32::from(low)..=u32::from(high)).map(word).collect()
-        }
-        _ => None,
-    }
+    let ([low], [high]) = (low.as_bytes(), high.as_bytes()) else {
+        return None;
+    };
+    let letters = low.is_ascii_alphabetic() && high.is_ascii_alphabetic() && low <= high;
+    letters.then(|| {
+        (*low..=*high)
+            .map(|letter| char::from(letter).into())
+            .collect()
+    })
 }

@@ -129,7 +129,13 @@ fn unwrap(wrapper: &Wrapper, call: &Call) -> Option<Call> {
     };
     loop {
         let (args, after) = Args::leading(rest, wrapper.short, wrapper.long);
-        if args.flags.contains(|letter| wrapper.asks.contains(letter)) {
+        // With these it starts nothing.
+        let asks = match wrapper.name {
+            "command" => args.flags.contains(['v', 'V']),
+            "sudo" => args.flags.contains(['l', 'v', 'K', 'e']),
+            _ => false,
+        };
+        if asks {
             return None;
         }
         if wrapper.name == "env" && args.has('i', "ignore-environment") {

@@ -10,8 +10,6 @@ pub(super) struct Wrapper {
     pub(super) short: &'static str,
     /// Long options whose value is the next word unless joined by `=`.
     pub(super) long: &'static [&'static str],
-    /// Short options with which it starts nothing.
-    pub(super) asks: &'static str,
     /// Operands before the command.
     pub(super) operands: usize,
 }
@@ -44,14 +42,8 @@ const fn wraps(
         name,
         short,
         long,
-        asks: "",
         operands,
     }
-}
-
-/// The same, for one that with some options only answers a question.
-const fn asks(wrapper: Wrapper, asks: &'static str) -> Wrapper {
-    Wrapper { asks, ..wrapper }
 }
 
 const SUDO: &[&str] = &["chdir", "chroot", "group", "host", "prompt", "user"];
@@ -64,7 +56,7 @@ const WRAPPERS: &[Wrapper] = &[
     wraps("cgexec", "g", &[], 0),
     wraps("choom", "n", &["adjust"], 0),
     wraps("chpst", "/CLUbcdeflmnopu", &[], 0),
-    asks(wraps("command", "", &[], 0), "vV"),
+    wraps("command", "", &[], 0),
     wraps("cpulimit", "Pcelp", &["exe", "limit", "pid"], 0),
     wraps("doas", "Cu", &[], 0),
     wraps("dotenv", "efv", &[], 0),
@@ -88,7 +80,7 @@ const WRAPPERS: &[Wrapper] = &[
     wraps("ssh-agent", "EPat", &[], 0),
     wraps("stdbuf", "eio", &["error", "input", "output"], 0),
     wraps("strace", "EIOPXabeopsu", &[], 0),
-    asks(wraps("sudo", "CDRTUghprtu", SUDO, 0), "lvKe"),
+    wraps("sudo", "CDRTUghprtu", SUDO, 0),
     wraps("systemd-run", "EHMptu", &["property", "setenv", "unit"], 0),
     wraps("taskset", "", &[], 1),
     wraps("time", "fo", &["format", "output"], 0),

@@ -51,13 +51,13 @@ fn lands_on_main(command: &str, root: &Path) -> (bool, bool) {
         home: Some(root),
         files: &Disk,
     };
-    let landings = commits(&survey(command, &world), &world);
+    let survey = survey(command, &world);
+    let commits = commits(&survey, &world);
     let main = Head::Branch("main".to_owned());
-    let lands = landings
-        .commits
+    let lands = commits
         .iter()
         .any(|commit| commit.relation == Relation::Here && commit.heads.contains(&main));
-    (lands, landings.opaque)
+    (lands, survey.opaque)
 }
 
 #[test]

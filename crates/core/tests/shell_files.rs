@@ -77,8 +77,8 @@ fn told(command: &str, root: &Path) -> (bool, bool) {
     };
     let survey = survey(command, &world);
     let main = Head::Branch("main".to_owned());
-    let landings = commits(&survey, &world);
-    let mut landed = landings.commits.iter();
+    let commits = commits(&survey, &world);
+    let mut landed = commits.iter();
     let commit =
         landed.any(|commit| commit.relation == Relation::Here && commit.heads.contains(&main));
     let state = Path::new(".isdlc/state.json");

@@ -84,7 +84,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
         return Verdict::Allow;
     }
-    let commits = shell::commits(survey, &scene.world()).commits;
+    let commits = shell::commits(survey, &scene.world());
     if commits.is_empty() {
         return Verdict::Allow;
     }

@@ -42,9 +42,9 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(survey) = scene.survey() else {
         return Verdict::Allow;
     };
-    let landings = shell::commits(survey, &scene.world());
+    let commits = shell::commits(survey, &scene.world());
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
-    if !landings.commits.iter().any(ours) {
+    if !commits.iter().any(ours) {
         return Verdict::Allow;
     }
     let reason = "Commit while manual code review is bypassed";

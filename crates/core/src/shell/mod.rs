@@ -38,7 +38,7 @@ mod word;
 mod world;
 mod writes;
 
-pub use commits::{Commit, Landing, Landings, Other, Relation, commits};
+pub use commits::{Commit, Relation, commits};
 pub(crate) use run::program_name;
 pub use run::{Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;

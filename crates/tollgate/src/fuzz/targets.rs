@@ -189,7 +189,7 @@ pub(super) fn shell(bytes: &[u8]) {
         files: &Disk,
     };
     let found = survey(&command, &world);
-    let _landings = commits(&found, &world);
+    let _commits = commits(&found, &world);
     let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root, &world);
     if !may_mention(&command, "git") {
         let runs_git = found.runs().any(|run| run.program() == Some("git"));
@@ -318,5 +318,5 @@ pub(super) fn git(bytes: &[u8]) {
         home: None,
         files: &Disk,
     };
-    let _landings = commits(&survey("git ci", &world), &world);
+    let _commits = commits(&survey("git ci", &world), &world);
 }

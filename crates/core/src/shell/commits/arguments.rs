@@ -1,6 +1,5 @@
 //! What the arguments of git's subcommands, and a few other programs, say about a commit.
 
-use super::landing::Landing;
 use super::switch::Branches;
 use crate::shell::git_call::GitCall;
 use crate::shell::run::Run;
@@ -30,25 +29,6 @@ const BUILTINS: &str = "add am annotate apply archimport archive bisect blame br
 
 /// Commands that make no directory and start nothing that could.
 const IDLE: &str = "echo printf true : false test [ ls cat sleep pwd";
-
-/// Interpreters whose code may speak of a commit.
-const INTERPRETERS: [&str; 15] = [
-    "python",
-    "node",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "awk",
-    "gawk",
-    "deno",
-    "bun",
-    "osascript",
-    "expect",
-    "vim",
-    "ex",
-    "make",
-];
 
 /// Whether git itself answers to this name.
 pub(super) fn is_builtin(name: &str) -> bool {
@@ -88,19 +68,6 @@ pub(super) fn git_status(name: &str, args: &[Word], branches: &Branches<'_>) -> 
         }
         _ => None,
     }
-}
-
-/// Inline code of an interpreter that speaks of a commit.
-pub(super) fn hides_commit(run: &Run) -> bool {
-    let starts = |program: &str| INTERPRETERS.iter().any(|name| program.starts_with(name));
-    let interpreter = run.program().is_some_and(starts);
-    interpreter
-        && run
-            .words
-            .iter()
-            .chain(run.input.as_ref())
-            .chain(run.script.as_ref())
-            .any(|word| word.raw().contains("git") && word.raw().contains("commit"))
 }
 
 pub(super) fn asks_for_help(call: &GitCall) -> bool {
@@ -150,27 +117,6 @@ pub(super) fn is_dry_run(args: &[Word]) -> bool {
         }
     }
     dry
-}
-
-pub(super) fn landing_of(name: &str, args: &[Word]) -> Option<Landing> {
-    let has = |flags: &[&str]| args.iter().any(|word| flags.contains(&word.raw()));
-    match name {
-        "merge" | "pull" | "subtree" => Some(Landing::Merge),
-        "rebase" => Some(Landing::Rebase),
-        "cherry-pick" | "revert" | "am" => Some(Landing::Apply),
-        "reset" | "update-ref" | "fast-import" | "filter-branch" | "replace" => Some(Landing::Move),
-        "branch" if has(&["-f", "--force", "-M", "-C"]) => Some(Landing::Move),
-        "checkout" if has(&["-B"]) => Some(Landing::Move),
-        "switch" if has(&["-C", "--force-create"]) => Some(Landing::Move),
-        "fetch" | "push"
-            if args
-                .iter()
-                .any(|word| word.raw().contains(':') && !word.raw().contains("://")) =>
-        {
-            Some(Landing::Transfer)
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

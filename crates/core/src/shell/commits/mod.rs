@@ -1,12 +1,11 @@
 //! Where the commits of a shell command would land, resolved command by command from left to
 //! right: the branch at hook time is not the branch at commit time.
 //!
-//! Only `git commit`, by whatever route, is a [`Commit`]. Other ways onto a branch (merge,
-//! rebase, reset …) are listed apart, because the branch guard lets them pass.
+//! Only `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
+//! reset …) are none.
 
 mod arguments;
 mod config;
-mod landing;
 mod switch;
 
 use std::path::{Path, PathBuf};
@@ -19,12 +18,8 @@ use super::script::{MAX_DEPTH, Scripts, any_behind};
 use super::walk;
 use super::word::{Word, has, quoted};
 use super::world::{Head, RepositoryPaths, World};
-use arguments::{
-    asks_for_help, git_status, hides_commit, is_builtin, is_dry_run, is_idle, landing_of,
-    plain_status,
-};
+use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
 use config::Around;
-pub use landing::{Commit, Landing, Landings, Other, Relation};
 use switch::{Branches, Move, made_branch, movement, new_worktree};
 
 /// More calls of git than this are not followed: each may read several files.
@@ -39,21 +34,47 @@ const MAX_SHELLS: u32 = 4;
 /// Programs that may make directories.
 const BUILDERS: &str = "mkdir cp mv tar unzip gh mktemp rsync ln install";
 
-/// Resolves every commit a surveyed command would make when started in this world.
-pub fn commits(survey: &Survey, world: &World<'_>) -> Landings {
+/// One `git commit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The repository it lands in, as seen from where the command starts.
+    pub relation: Relation,
+    /// The repository; nothing when the command line itself makes it, or there is none.
+    pub repository: Option<RepositoryPaths>,
+    /// The branches it could land on, the likeliest first; more than one when a switch before it
+    /// may or may not have happened.
+    pub heads: Vec<Head>,
+}
+
+impl Commit {
+    /// Whether it may land on the branch `name`.
+    pub fn may_land_on(&self, name: &str) -> bool {
+        self.heads.iter().any(|head| head.branch() == Some(name))
+    }
+}
+
+/// A place as seen from the repository in which the command starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The same work tree.
+    Here,
+    /// Another work tree of the same repository.
+    Linked,
+    /// Another repository, or none.
+    Elsewhere,
+}
+
+/// Resolves every commit a surveyed command would make when started in this world, in order.
+pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
     // Most commands do not call git at all; then no file is looked at.
     let calls = survey.runs().any(|run| GitCall::read(run).is_some());
     let start = world.dir.filter(|_| calls || any_behind(survey, world));
     let Some(start) = start else {
-        let opaque = survey.opaque || calls || survey.runs().any(hides_commit);
-        return Landings {
-            opaque,
-            ..Landings::default()
-        };
+        return Vec::new();
     };
     let mut tracker = Tracker::new(start, world);
     tracker.follow(survey, 0);
-    tracker.landings
+    tracker.commits
 }
 
 /// One work tree and what its `HEAD` may be.
@@ -113,7 +134,7 @@ struct Tracker<'a> {
     /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
     /// count, because what follows runs only if it succeeded; after it they may be the case.
     fallback: Option<Vec<Vec<Head>>>,
-    landings: Landings,
+    commits: Vec<Commit>,
     calls: u32,
     /// The place of the last plain call: most commands stay in one directory.
     last_place: Option<(String, usize)>,
@@ -149,14 +170,13 @@ impl<'a> Tracker<'a> {
             status: None,
             condition: None,
             fallback: None,
-            landings: Landings::default(),
+            commits: Vec::new(),
             calls: 0,
             last_place: None,
         }
     }
 
     fn follow(&mut self, survey: &Survey, depth: u32) {
-        self.landings.opaque |= survey.opaque;
         self.written.extend(survey.written.iter().cloned());
         let mut frames = Vec::new();
         for step in &survey.steps {
@@ -274,14 +294,12 @@ impl<'a> Tracker<'a> {
             self.status = plain_status(run);
             self.busy |= !is_idle(run);
             self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
-            self.landings.opaque |= hides_commit(run);
             self.script(run, depth);
             return;
         };
         self.status = None;
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            self.landings.opaque = true;
             return;
         }
         if self.is_nowhere(run, &call) {
@@ -293,7 +311,6 @@ impl<'a> Tracker<'a> {
                 return;
             };
             let Some(name) = word.literal() else {
-                self.landings.opaque = true;
                 return;
             };
             if is_builtin(name) {
@@ -323,7 +340,6 @@ impl<'a> Tracker<'a> {
             call.config.extend(config);
             call.git_dir = call.git_dir.or(git_dir);
         }
-        self.landings.opaque = true;
     }
 
     /// Whether git is told to work in a directory that is not there, and would refuse. What ran
@@ -352,7 +368,6 @@ impl<'a> Tracker<'a> {
     fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
         let key = format!("alias.{name}");
         if let Some(value) = call.config(&key) {
-            self.landings.opaque |= value.literal().is_none();
             return value.literal().map(str::to_owned);
         }
         let mut set = self.settings.iter().rev();
@@ -372,7 +387,6 @@ impl<'a> Tracker<'a> {
     /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
     fn shell_alias(&mut self, text: &str, call: &GitCall, depth: u32) {
         if depth >= MAX_SHELLS {
-            self.landings.opaque = true;
             return;
         }
         let place = self.place(call);
@@ -465,7 +479,6 @@ impl<'a> Tracker<'a> {
     ) -> usize {
         self.last_place = None;
         if self.trees.len() >= MAX_TREES {
-            self.landings.opaque = true;
             return 0;
         }
         self.trees.push(Tree {
@@ -484,7 +497,6 @@ impl<'a> Tracker<'a> {
         }
         match name {
             "commit" => self.commit(call, place),
-            "citool" | "gui" => self.landings.opaque = true,
             "config" => {
                 let pairs = call.args.windows(2).filter_map(|pair| match pair {
                     [key, value] => Some((key.literal()?, value.literal()?)),
@@ -530,7 +542,7 @@ impl<'a> Tracker<'a> {
         if self.depth > 0 && doubtful {
             return;
         }
-        self.landings.commits.push(Commit {
+        self.commits.push(Commit {
             relation: tree.relation,
             repository: tree.repository.clone(),
             heads: tree.heads.clone(),
@@ -587,16 +599,6 @@ impl<'a> Tracker<'a> {
     fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
         let unknown = |word: &Word| word.literal().is_none();
         self.unclear |= matches!(name, "checkout" | "switch") && call.args.iter().any(unknown);
-        if let Some(landing) = landing_of(name, &call.args)
-            && let Some(tree) = self.trees.get(place)
-        {
-            let other = Other {
-                landing,
-                relation: tree.relation,
-                heads: tree.heads.clone(),
-            };
-            self.landings.others.push(other);
-        }
         let Some(tree) = self.trees.get_mut(place) else {
             return;
         };

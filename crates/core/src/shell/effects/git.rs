@@ -18,32 +18,28 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
         Some(dir) if !word.starts_with("/") => Word::new(format!("{dir}/{}", word.raw())),
         Some(_) | None => word.clone(),
     };
-    let args = Args::read(
-        &call.args,
-        "bBscmp",
-        &["source", "pathspec-from-file", "message"],
-    );
+    let long = ["source", "pathspec-from-file", "message"];
+    let args = Args::read(&call.args, "bBscmp", &long);
+    let says = |names: &[&str]| args.long.iter().any(|long| names.contains(long));
+    let everything = place(&Word::new("."));
+    // What follows `--` are paths; without it, they are operands after the first few.
     let spelled = call.args.iter().position(|word| word.raw() == "--");
-    let after = |at: usize| call.args.get(at + 1..).unwrap_or_default().to_vec();
+    let paths = |first: usize| match spelled {
+        Some(at) => call.args.get(at + 1..).unwrap_or_default(),
+        None => args.operands.get(first..).unwrap_or_default(),
+    };
     match name {
-        "checkout" => {
-            let paths = match spelled {
-                Some(at) => after(at),
-                None => args.operands.clone(),
-            };
-            pathspecs(effects, &paths, place);
-        }
+        "checkout" => pathspecs(effects, paths(0), place),
+        "checkout-index" | "read-tree" => pathspecs(effects, &args.operands, place),
         "restore" if !args.has('S', "staged") || args.has('W', "worktree") => {
             pathspecs(effects, &args.operands, place);
         }
-        "rm" | "mv" if !args.long.contains(&"cached") && !args.has('n', "dry-run") => {
+        "rm" | "mv" if !says(&["cached"]) && !args.has('n', "dry-run") => {
             for path in &args.operands {
                 effects.add(place(path), Reach::Tree);
             }
             // Into a directory.
-            if name == "mv"
-                && let [sources @ .., dest] = args.operands.as_slice()
-            {
+            if let ("mv", [sources @ .., dest]) = (name, args.operands.as_slice()) {
                 for source in sources {
                     let inside = format!("{}/{}", dest.raw(), source.file_name().raw());
                     effects.file(place(&Word::new(inside)));
@@ -52,43 +48,22 @@ pub(crate) fn git(effects: &mut Effects<'_>) {
         }
         "clean" if args.has('f', "force") && !args.has('n', "dry-run") => {
             if args.operands.is_empty() {
-                effects.add(place(&Word::new(".")), Reach::Perhaps);
+                effects.add(everything, Reach::Perhaps);
             }
             pathspecs(effects, &args.operands, place);
         }
         "stash" => match args.operands.first().map(Word::raw) {
             Some("list" | "show" | "drop" | "create" | "clear" | "branch") => {}
-            Some("push" | "save") if spelled.is_some() || args.operands.len() > 1 => {
-                let paths = match spelled {
-                    Some(at) => after(at),
-                    None => args.operands.get(1..).unwrap_or_default().to_vec(),
-                };
-                pathspecs(effects, &paths, place);
-            }
-            _ => effects.add(place(&Word::new(".")), Reach::Perhaps),
+            Some("push" | "save") if !paths(1).is_empty() => pathspecs(effects, paths(1), place),
+            _ => effects.add(everything, Reach::Perhaps),
         },
-        "reset"
-            if args
-                .long
-                .iter()
-                .any(|long| matches!(*long, "hard" | "merge" | "keep")) =>
-        {
-            effects.add(place(&Word::new(".")), Reach::Perhaps);
+        "reset" if says(&["hard", "merge", "keep"]) => effects.add(everything, Reach::Perhaps),
+        "apply" | "am" if !says(&["check", "stat", "numstat", "summary", "cached"]) => {
+            effects.patched(1, call.dir.as_deref().map(Word::new).as_ref());
         }
-        "apply" | "am" => {
-            let reads = ["check", "stat", "numstat", "summary", "cached"];
-            if !args.long.iter().any(|long| reads.contains(long)) {
-                effects.patched(1, call.dir.as_deref().map(Word::new).as_ref());
-            }
-        }
-        "checkout-index" | "read-tree" => pathspecs(effects, &args.operands, place),
         "archive" | "diff" | "log" | "show" | "format-patch" => {
-            let output = Args::read(&call.args, "o", &["output"])
-                .value(&["o", "output"])
-                .cloned();
-            if let Some(path) = output {
-                effects.file(place(&path));
-            }
+            let args = Args::read(&call.args, "o", &["output"]);
+            effects.files(args.value(&["o", "output"]).map(place));
         }
         _ => {}
     }

@@ -14,6 +14,12 @@ use super::word::{HOLE, Word, has, is_mark};
 const READERS: &str = "grep egrep fgrep rg ls ps ssh jq cat head tail diff echo printf test [ wc \
                        stat cmp file less cd";
 
+/// Programs that put another file in place of the one they are given.
+const COMPRESSORS: &str = "gzip gunzip bzip2 bunzip2 xz unxz lzma compress";
+
+/// Programs that change the files they are given, if an option says so.
+const FORMATTERS: &str = "yq prettier gofmt json dasel biome black xmlstarlet";
+
 /// Options of programs not known here that name a file to write.
 const OUTPUTS: &str = "-o --output --out -out --outfile --output-file --write-out --log-file of";
 
@@ -80,16 +86,7 @@ impl Effects<'_> {
             "tee" | "sponge" | "touch" | "unlink" | "mkfifo" | "dos2unix" | "unix2dos" => {
                 self.files(plain("dtr", &[]).operands);
             }
-            "rm" | "shred" | "trash" | "trash-put" | "grm" => {
-                let args = plain("ns", &[]);
-                let tree = args.flags.contains(['r', 'R'])
-                    || args.has('r', "recursive")
-                    || name.starts_with("trash");
-                let reach = if tree { Reach::Tree } else { Reach::File };
-                for path in args.operands {
-                    self.add(path, reach);
-                }
-            }
+            "rm" | "shred" | "trash" | "trash-put" | "grm" => self.remove(name),
             "truncate" | "fallocate" => self.files(plain("srlo", &["size", "reference"]).operands),
             "dd" => {
                 for word in words {
@@ -101,23 +98,7 @@ impl Effects<'_> {
             "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => self.modes(name),
             "sed" | "gsed" => self.files(edited_by_sed(words)),
             "perl" | "ruby" => self.in_place_interpreter(),
-            // `awk -i inplace program file`
-            "awk" | "gawk" | "mawk" | "nawk"
-                if words.iter().any(|word| word.raw() == "inplace") =>
-            {
-                self.files(plain("ivF", &["include"]).operands.into_iter().skip(1));
-            }
-            // `print > "file"`
-            "awk" | "gawk" | "mawk" | "nawk" => {
-                let code = plain("fvF", &["file", "assign"])
-                    .operands
-                    .into_iter()
-                    .next();
-                for part in code.unwrap_or_default().raw().split('>').skip(1) {
-                    let name = part.trim_start().strip_prefix('"');
-                    self.files(name.and_then(|name| name.split('"').next()).map(Word::new));
-                }
-            }
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
             "ed" | "ex" | "vi" | "vim" | "nvim" => self.editor(),
             "cp" | "gcp" | "install" | "ginstall" | "scp" | "rsync" | "ln" | "mv" | "gmv" => {
                 self.copy(name);
@@ -134,14 +115,14 @@ impl Effects<'_> {
             "apply_patch" | "applypatch" => self.apply_patch(),
             "tar" | "gtar" | "bsdtar" => self.tar(),
             "unzip" | "cpio" | "7z" | "7za" | "unar" => self.unpack(name),
-            "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "lzma" | "compress" => {
+            _ if has(COMPRESSORS, name) => {
                 let args = plain("S", &["suffix"]);
                 let keeps = [('c', "stdout"), ('k', "keep"), ('l', "list"), ('t', "test")];
                 if !keeps.iter().any(|(short, long)| args.has(*short, long)) {
                     self.files(args.operands);
                 }
             }
-            "yq" | "prettier" | "gofmt" | "json" | "dasel" | "biome" | "black" | "xmlstarlet" => {
+            _ if has(FORMATTERS, name) => {
                 let args = plain("", &[]);
                 let long = ["write", "in-place", "inplace", "fix"];
                 if args.flags.contains(['i', 'w', 'I', 'L'])
@@ -155,6 +136,34 @@ impl Effects<'_> {
             "git" => git::git(self),
             _ if has(READERS, name) => {}
             _ => self.output_options(),
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        let args = Args::read(self.run.args(), "ns", &[]);
+        let tree = args.flags.contains(['r', 'R'])
+            || args.has('r', "recursive")
+            || name.starts_with("trash");
+        let reach = if tree { Reach::Tree } else { Reach::File };
+        for path in args.operands {
+            self.add(path, reach);
+        }
+    }
+
+    /// `awk -i inplace program file`, `awk '{print > "file"}'`
+    fn awk(&mut self) {
+        let args = Args::read(self.run.args(), "ifvF", &["include", "file", "assign"]);
+        if args
+            .values
+            .iter()
+            .any(|(_, value)| value.raw() == "inplace")
+        {
+            self.files(args.operands.into_iter().skip(1));
+        } else if let Some(code) = args.operands.first() {
+            for part in code.raw().split('>').skip(1) {
+                let name = part.trim_start().strip_prefix('"');
+                self.files(name.and_then(|name| name.split('"').next()).map(Word::new));
+            }
         }
     }
 

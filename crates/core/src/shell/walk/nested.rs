@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::output::printf;
+use super::output::{printed, printf};
 use super::scope::Scope;
 use super::{Call, Io, MAX_TURNS, Walker};
 use crate::shell::args::{Args, split_words};
@@ -84,7 +84,7 @@ impl Walker<'_> {
             }
         }
         let output = if call.io.wanted {
-            self.printed(&name, &call)
+            printed(&name, &call, &self.written, &self.world)
         } else {
             String::new()
         };

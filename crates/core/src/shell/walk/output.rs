@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Call, MAX_TEXT, Walker};
+use super::written::Written;
+use super::{Call, MAX_TEXT};
 use crate::shell::args::Args;
 use crate::shell::escape::unescape;
 use crate::shell::path::found_path;
@@ -12,67 +13,65 @@ use crate::shell::world::World;
 /// Commands that print nothing.
 const SILENT: &str = "true : false test [ mkdir touch rm sleep set shopt unset read trap";
 
-impl Walker<'_> {
-    /// The text on standard output; a mark for unknown text when it cannot be told.
-    pub(super) fn printed(&self, name: &str, call: &Call) -> String {
-        let args = call.args();
-        let first = args.first().and_then(Word::literal);
-        let text = match name {
-            "echo" => Some(echo(args)),
-            "printf" => printf(args),
-            "pwd" => call.dir.as_ref().map(|dir| format!("{dir}\n")),
-            "cat" | "tee" => return self.copied(name, call),
-            // Where a program lies does not matter to anybody here, only which it is.
-            "which" | "command" | "type" => {
-                let program = args.last().and_then(Word::literal);
-                program.map(|program| format!("{program}\n"))
-            }
-            "basename" => first.map(|path| {
-                let name = path.trim_end_matches('/').rsplit('/').next();
-                let name = name.unwrap_or_default();
-                let suffix = args.get(1).and_then(Word::literal).unwrap_or_default();
-                format!("{}\n", name.strip_suffix(suffix).unwrap_or(name))
-            }),
-            "dirname" => first.map(|path| match path.trim_end_matches('/').rsplit_once('/') {
-                Some(("", _)) => "/\n".to_owned(),
-                Some((parent, _)) => format!("{parent}\n"),
-                None => ".\n".to_owned(),
-            }),
-            // The names asked for, as far as they can be told.
-            "ls" => Some(listed(args)),
-            "mktemp" => Some(made_file(args)),
-            "git" => reported(args, call.dir.as_deref(), &self.world),
-            "grep" => searched(args),
-            "find" | "gfind" => {
-                let asks = |option: &str| args.iter().any(|word| word.raw() == option);
-                let start = args.first().filter(|word| !word.starts_with("-"));
-                let start = start.filter(|_| !asks("-exec") && !asks("-printf"));
-                let end = if asks("-print0") { '\0' } else { '\n' };
-                start.map(|start| format!("{}{end}", found_path(start.raw(), &call.words)))
-            }
-            _ => has(SILENT, name).then(String::new),
-        };
-        text.unwrap_or_else(hole)
-    }
+/// The text on standard output; a mark for unknown text when it cannot be told.
+pub(super) fn printed(name: &str, call: &Call, written: &Written, world: &World<'_>) -> String {
+    let args = call.args();
+    let first = args.first().and_then(Word::literal);
+    let text = match name {
+        "echo" => Some(echo(args)),
+        "printf" => printf(args),
+        "pwd" => call.dir.as_ref().map(|dir| format!("{dir}\n")),
+        "cat" | "tee" => return copied(name, call, written),
+        // Where a program lies does not matter to anybody here, only which it is.
+        "which" | "command" | "type" => {
+            let program = args.last().and_then(Word::literal);
+            program.map(|program| format!("{program}\n"))
+        }
+        "basename" => first.map(|path| {
+            let name = path.trim_end_matches('/').rsplit('/').next();
+            let name = name.unwrap_or_default();
+            let suffix = args.get(1).and_then(Word::literal).unwrap_or_default();
+            format!("{}\n", name.strip_suffix(suffix).unwrap_or(name))
+        }),
+        "dirname" => first.map(|path| match path.trim_end_matches('/').rsplit_once('/') {
+            Some(("", _)) => "/\n".to_owned(),
+            Some((parent, _)) => format!("{parent}\n"),
+            None => ".\n".to_owned(),
+        }),
+        // The names asked for, as far as they can be told.
+        "ls" => Some(listed(args)),
+        "mktemp" => Some(made_file(args)),
+        "git" => reported(args, call.dir.as_deref(), world),
+        "grep" => searched(args),
+        "find" | "gfind" => {
+            let asks = |option: &str| args.iter().any(|word| word.raw() == option);
+            let start = args.first().filter(|word| !word.starts_with("-"));
+            let start = start.filter(|_| !asks("-exec") && !asks("-printf"));
+            let end = if asks("-print0") { '\0' } else { '\n' };
+            start.map(|start| format!("{}{end}", found_path(start.raw(), &call.words)))
+        }
+        _ => has(SILENT, name).then(String::new),
+    };
+    text.unwrap_or_else(hole)
+}
 
-    fn copied(&self, name: &str, call: &Call) -> String {
-        if name == "tee" || call.args().is_empty() {
-            return call.io.text();
-        }
-        let mut text = String::new();
-        for word in call.args() {
-            text += &match word.literal() {
-                Some("-" | "/dev/stdin") => call.io.text(),
-                Some(option) if option.starts_with('-') => return hole(),
-                Some(name) => {
-                    let known = self.written.text(name, call.dir.as_deref());
-                    known.unwrap_or_else(hole)
-                }
-                None => hole(),
-            };
-        }
-        text
+fn copied(name: &str, call: &Call, written: &Written) -> String {
+    if name == "tee" || call.args().is_empty() {
+        return call.io.text();
     }
+    let mut text = String::new();
+    for word in call.args() {
+        text += &match word.literal() {
+            Some("-" | "/dev/stdin") => call.io.text(),
+            Some(option) if option.starts_with('-') => return hole(),
+            Some(name) => {
+                let known = written.text(name, call.dir.as_deref());
+                known.unwrap_or_else(hole)
+            }
+            None => hole(),
+        };
+    }
+    text
 }
 
 /// The names of files as they are asked for; of a directory, any name in it.

@@ -87,7 +87,7 @@ pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named
         kinds,
         held: Vec::new(),
     };
-    code.look()
+    code.deeds()
 }
 
 /// Code in pieces, with what is known about them.
@@ -111,17 +111,37 @@ impl Code {
         }
     }
 
-    fn look(mut self) -> Deeds {
+    fn name(&self, at: usize) -> Option<&str> {
+        match self.tokens.get(at)? {
+            Token::Name(name) => Some(name),
+            Token::Text(_) | Token::Sign(_) => None,
+        }
+    }
+
+    fn text(&self, at: usize) -> Option<&str> {
+        match self.tokens.get(at)? {
+            Token::Text(text) => Some(text),
+            Token::Name(_) | Token::Sign(_) => None,
+        }
+    }
+
+    fn sign(&self, at: usize) -> Option<char> {
+        match self.tokens.get(at)? {
+            Token::Sign(sign) => Some(*sign),
+            Token::Name(_) | Token::Text(_) => None,
+        }
+    }
+
+    fn deeds(mut self) -> Deeds {
         self.follow_variables();
         let mut deeds = Deeds::default();
         for at in 0..self.tokens.len() {
-            let Some(Token::Name(name)) = self.tokens.get(at) else {
+            let Some(name) = self.name(at) else {
                 continue;
             };
             let end = self.call_end(at);
-            let args = at + 1..end;
             if has(SHELLS, name) {
-                deeds.commands.extend(self.command(args.clone()));
+                deeds.commands.extend(self.command(at + 1..end));
             }
             deeds.writes |= self.writes(name, at, end);
         }
@@ -153,8 +173,11 @@ impl Code {
         if has(METHODS, name) && self.receiver_mentions(at) {
             return true;
         }
-        let in_place = |index: usize| matches!(self.tokens.get(index), Some(Token::Name(name)) if name == "inplace");
-        if name == "input" && args.clone().any(in_place) && self.mentions(args.clone(), false) {
+        let mut names = args.clone().filter_map(|index| self.name(index));
+        if name == "input"
+            && names.any(|name| name == "inplace")
+            && self.mentions(args.clone(), false)
+        {
             return true;
         }
         has(OPENERS, name)
@@ -163,9 +186,9 @@ impl Code {
     }
 
     fn is_called_on(&self, at: usize, receivers: &[&str]) -> bool {
-        let token = |back: usize| at.checked_sub(back).and_then(|at| self.tokens.get(at));
-        token(1) == Some(&Token::Sign('.'))
-            && matches!(token(2), Some(Token::Name(name)) if receivers.contains(&name.as_str()))
+        let receiver = at.checked_sub(2).and_then(|at| self.name(at));
+        self.sign(at.wrapping_sub(1)) == Some('.')
+            && receiver.is_some_and(|name| receivers.contains(&name))
     }
 
     /// Whether a range of the code names the file.
@@ -178,9 +201,8 @@ impl Code {
                 Some(Named::Base) => base = true,
                 Some(Named::Other) | None => {}
             }
-            if let Some(Token::Name(name)) = self.tokens.get(index)
-                && self.held.contains(name)
-            {
+            let name = self.name(index);
+            if name.is_some_and(|name| self.held.iter().any(|held| held == name)) {
                 return true;
             }
         }
@@ -189,28 +211,21 @@ impl Code {
 
     /// Whether the file's content is taken in a range of the code.
     fn reads(&self, range: std::ops::Range<usize>) -> bool {
-        range.into_iter().any(|index| match self.tokens.get(index) {
+        range.into_iter().any(|index| match self.name(index) {
             // `require('path')` takes in a library.
-            Some(Token::Name(name)) if name == "require" => {
-                !matches!(self.kinds.get(index + 2), Some(Named::Other))
-            }
-            Some(Token::Name(name)) => has(READERS, name),
-            Some(Token::Text(_) | Token::Sign(_)) | None => false,
+            Some("require") => self.kinds.get(index + 2) != Some(&Named::Other),
+            name => name.is_some_and(|name| has(READERS, name)),
         })
     }
 
     /// `name = …path…`: the variable holds the path, unless the file is read there.
     fn follow_variables(&mut self) {
         for at in 0..self.tokens.len() {
-            let Some(Token::Name(name)) = self.tokens.get(at) else {
+            let assigned =
+                self.sign(at + 1) == Some('=') && !matches!(self.sign(at + 2), Some('=' | '>'));
+            let Some(name) = self.name(at).filter(|_| assigned).map(str::to_owned) else {
                 continue;
             };
-            let assigned = self.tokens.get(at + 1) == Some(&Token::Sign('='))
-                && !matches!(self.tokens.get(at + 2), Some(Token::Sign('=' | '>')));
-            if !assigned {
-                continue;
-            }
-            let name = name.clone();
             let end = self.value_end(at + 2);
             let reads = self.reads(at + 2..end);
             if !reads && self.held.len() < 64 && self.mentions(at + 2..end, false) {
@@ -225,10 +240,10 @@ impl Code {
         let to = to.min(self.tokens.len()).min(from + 400);
         let mut depth = 0_u32;
         for index in from..to {
-            let Some(Token::Sign(sign)) = self.tokens.get(index) else {
+            let Some(sign) = self.sign(index) else {
                 continue;
             };
-            if ends(index, depth, *sign) {
+            if ends(index, depth, sign) {
                 return index;
             }
             match sign {
@@ -264,21 +279,18 @@ impl Code {
 
     /// Whether what stands before `.name` names the file: `Path('f').write_text`, `p.unlink`.
     fn receiver_mentions(&self, at: usize) -> bool {
-        let Some(dot) = at.checked_sub(1) else {
-            return false;
-        };
-        if self.tokens.get(dot) != Some(&Token::Sign('.')) {
+        let dot = at.wrapping_sub(1);
+        if self.sign(dot) != Some('.') {
             return false;
         }
         let mut depth = 0_u32;
         let mut start = dot;
         while let Some(index) = start.checked_sub(1).filter(|index| dot - index < 60) {
-            match self.tokens.get(index) {
-                Some(Token::Sign(')' | ']')) => depth += 1,
-                Some(Token::Sign('(' | '[')) if depth > 0 => depth -= 1,
-                Some(Token::Sign('.')) => {}
-                Some(Token::Sign(_)) if depth == 0 => break,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            match self.sign(index) {
+                Some(')' | ']') => depth += 1,
+                Some('(' | '[') if depth > 0 => depth -= 1,
+                Some(sign) if depth == 0 && sign != '.' => break,
+                Some(_) | None => {}
             }
             start = index;
         }
@@ -286,37 +298,27 @@ impl Code {
     }
 
     fn opens_to_write(&self, args: std::ops::Range<usize>) -> bool {
-        args.into_iter().any(|index| match self.tokens.get(index) {
-            Some(Token::Text(text)) => {
-                text.starts_with('>')
-                    || text.starts_with("+<")
-                    || text.len() <= 4
-                        && !text.is_empty()
-                        && text.chars().all(|letter| "rwaxbt+U".contains(letter))
-                        && text.contains(['w', 'a', 'x', '+'])
-            }
-            Some(Token::Name(name)) => has(OPEN_FLAGS, name),
-            Some(Token::Sign(_)) | None => false,
+        let says = |text: &str| {
+            let mode = |letter| "rwaxbt+U".contains(letter);
+            text.starts_with('>')
+                || text.starts_with("+<")
+                || text.len() <= 4 && text.chars().all(mode) && text.contains(['w', 'a', 'x', '+'])
+        };
+        args.into_iter().any(|index| {
+            let flag = self.name(index).is_some_and(|name| has(OPEN_FLAGS, name));
+            flag || self.text(index).is_some_and(says)
         })
     }
 
     /// The command in a call's arguments: one text, or a list of words.
     fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
-        let texts: Vec<&str> = args
-            .clone()
-            .filter_map(|index| match self.tokens.get(index) {
-                Some(Token::Text(text)) => Some(text.as_str()),
-                Some(Token::Name(_) | Token::Sign(_)) | None => None,
-            })
-            .collect();
+        let texts = args.clone().filter_map(|index| self.text(index));
+        let texts: Vec<&str> = texts.collect();
         match texts.as_slice() {
             // `qw(git commit)`, `qx(git commit)`
             [] => {
-                let names = args.filter_map(|index| match self.tokens.get(index) {
-                    Some(Token::Name(name)) if name != "qw" => Some(name.as_str()),
-                    Some(Token::Name(_) | Token::Sign(_) | Token::Text(_)) | None => None,
-                });
-                let names: Vec<&str> = names.collect();
+                let names = args.filter_map(|index| self.name(index));
+                let names: Vec<&str> = names.filter(|name| *name != "qw").collect();
                 (names.first() == Some(&"git")).then(|| names.join(" "))
             }
             // The program, and again as the first of its own arguments.
@@ -405,23 +407,17 @@ pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) 
         vars,
     };
     code.tokens = with_values(code.tokens, &given);
-    let moves = |token: &Token| matches!(token, Token::Name(name) if matches!(name.as_str(), "cwd" | "chdir"));
-    if code.tokens.iter().any(moves) {
+    let all = 0..code.tokens.len();
+    let mut names = all.clone().filter_map(|at| code.name(at));
+    if names.any(|name| matches!(name, "cwd" | "chdir")) {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for (at, token) in code.tokens.iter().enumerate() {
-        if let Token::Name(name) = token
-            && has(SHELLS, name)
-        {
-            found.extend(code.command(at + 1..code.call_end(at)));
-        }
-        if found.len() >= MAX_COMMANDS {
-            break;
-        }
-    }
-    found.retain(|command| !command.contains(['{', '$', '%']));
-    found
+    let calls = all.filter(|at| code.name(*at).is_some_and(|name| has(SHELLS, name)));
+    let commands = calls.filter_map(|at| code.command(at + 1..code.call_end(at)));
+    commands
+        .take(MAX_COMMANDS)
+        .filter(|command| !command.contains(['{', '$', '%']))
+        .collect()
 }
 
 /// What the command line gives to the code.

@@ -1,8 +1,9 @@
 //! One `git` command line: its global options resolved, its subcommand and what is left.
 
+use super::args::Args;
 use super::path::changed;
 use super::run::Run;
-use super::word::Word;
+use super::word::{Word, has};
 
 /// A call of git.
 #[derive(Clone, Debug)]
@@ -24,28 +25,17 @@ pub(crate) struct GitCall {
 }
 
 /// Global options whose value is the next word.
-const VALUED: [&str; 8] = [
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--config-env",
-    "--super-prefix",
-    "--attr-source",
+const VALUED: [&str; 6] = [
+    "git-dir",
+    "work-tree",
+    "namespace",
+    "config-env",
+    "super-prefix",
+    "attr-source",
 ];
 
-/// Global options after which no subcommand is run.
-const PRINTS: [&str; 8] = [
-    "--version",
-    "-v",
-    "--help",
-    "-h",
-    "--html-path",
-    "--man-path",
-    "--info-path",
-    "--list-cmds",
-];
+/// Global options after which no subcommand is run. With a value, `--exec-path` is none.
+const PRINTS: &str = "version help html-path man-path info-path list-cmds exec-path";
 
 impl GitCall {
     /// Reads a simple command as a call of git; nothing when the program is another one.
@@ -60,7 +50,7 @@ impl GitCall {
         }
         (program == "git").then(|| {
             let mut call = Self::start(run);
-            call.options(run);
+            call.options(run.args());
             call
         })
     }
@@ -84,45 +74,36 @@ impl GitCall {
         }
     }
 
-    fn options(&mut self, run: &Run) {
-        let words = run.args();
-        let mut at = 0;
-        while let Some(word) = words.get(at) {
-            at += 1;
-            let text = word.raw();
-            // `git $FLAGS commit`: an unknown word outside quotes is an option or nothing.
-            if word.may_vanish() && words.get(at).is_some() {
-                continue;
-            }
-            if !text.starts_with('-') {
-                self.subcommand = Some(word.clone());
-                self.args = words.get(at..).unwrap_or_default().to_vec();
+    fn options(&mut self, words: &[Word]) {
+        let mut rest = words;
+        loop {
+            let (args, after) = Args::leading(rest, "Cc", &VALUED);
+            let prints = args.long.iter().any(|option| has(PRINTS, option));
+            if prints || args.flags.contains(['v', 'h']) {
                 return;
             }
-            let (name, mut value) = match text.split_once('=') {
-                Some((name, value)) if text.starts_with("--") => (name, Some(Word::new(value))),
-                _ => (text, None),
-            };
-            // Without a value `--exec-path` prints where git's programs lie.
-            if PRINTS.contains(&name) || text == "--exec-path" {
-                return;
-            }
-            if value.is_none() && VALUED.contains(&name) {
-                value = words.get(at).cloned();
-                at += 1;
-            }
-            if let Some(value) = value {
+            for (name, value) in args.values {
                 self.option(name, value);
+            }
+            match after {
+                [] => return,
+                // `git $FLAGS commit`: an unknown word outside quotes is an option or nothing.
+                [word, after @ ..] if word.may_vanish() && !after.is_empty() => rest = after,
+                [word, after @ ..] => {
+                    self.subcommand = Some(word.clone());
+                    self.args = after.to_vec();
+                    return;
+                }
             }
         }
     }
 
     fn option(&mut self, name: &str, value: Word) {
         match name {
-            "-C" => self.dir = changed(self.dir.as_deref(), &value),
-            "--git-dir" => self.git_dir = Some(value),
-            "--work-tree" => self.work_tree = Some(value),
-            "-c" => {
+            "C" => self.dir = changed(self.dir.as_deref(), &value),
+            "git-dir" => self.git_dir = Some(value),
+            "work-tree" => self.work_tree = Some(value),
+            "c" => {
                 let (key, value) = match value.raw().split_once('=') {
                     Some((key, value)) => (key.to_owned(), Word::new(value)),
                     None => (value.raw().to_owned(), Word::new("true")),

@@ -201,32 +201,19 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
                     *slot = if ends { best } else { *before };
                 }
             }
-            QUERY | BRACKET => {
-                let class = if mark == BRACKET {
-                    class(&pattern, &mut at)
-                } else {
-                    None
-                };
-                for (index, (letter, (before, slot))) in name
-                    .iter()
-                    .zip(row.iter().zip(next.iter_mut().skip(1)))
-                    .enumerate()
-                {
-                    let fits = match &class {
-                        Some(class) => class.holds(*letter) && !hidden(&name, index + 1),
-                        None if mark == QUERY => *letter != '/' && !hidden(&name, index + 1),
-                        None => *letter == '[',
+            _ => {
+                let class = (mark == BRACKET)
+                    .then(|| class(&pattern, &mut at))
+                    .flatten();
+                let places = row.iter().zip(next.iter_mut().skip(1));
+                for (index, (letter, (before, slot))) in name.iter().zip(places).enumerate() {
+                    let fits = match (mark, &class) {
+                        (QUERY, _) => *letter != '/' && !hidden(&name, index + 1),
+                        (_, Some(class)) => class.holds(*letter) && !hidden(&name, index + 1),
+                        (BRACKET, None) => *letter == '[',
+                        (_, None) => *letter == mark,
                     };
                     if fits {
-                        *slot = *before;
-                    }
-                }
-            }
-            _ => {
-                for (letter, (before, slot)) in
-                    name.iter().zip(row.iter().zip(next.iter_mut().skip(1)))
-                {
-                    if *letter == mark {
                         *slot = *before;
                     }
                 }

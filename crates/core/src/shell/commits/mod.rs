@@ -46,13 +46,6 @@ pub struct Commit {
     pub heads: Vec<Head>,
 }
 
-impl Commit {
-    /// Whether it may land on the branch `name`.
-    pub fn may_land_on(&self, name: &str) -> bool {
-        self.heads.iter().any(|head| head.branch() == Some(name))
-    }
-}
-
 /// A place as seen from the repository in which the command starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {

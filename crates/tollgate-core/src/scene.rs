@@ -12,9 +12,10 @@ use jiff::Timestamp;
 
 use crate::configs::Configs;
 use crate::env::Env;
+use crate::git::Disk;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
-use crate::shell::{self, Survey};
+use crate::shell::{self, Survey, World};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
 use crate::verdict::Fault;
@@ -187,12 +188,13 @@ impl Sources {
     pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
         let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
         let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
-        let start = shell::Start {
+        let world = World {
             dir,
             home: self.env.home.as_deref(),
+            files: &Disk,
         };
-        let survey = shell::survey(command, start);
-        shell::writes::touches(&survey, files, self.layout.root()) != shell::writes::Touch::None
+        let survey = shell::survey(command, &world);
+        shell::touches(&survey, files, self.layout.root(), &world) != shell::Touch::None
     }
 
     /// What writes the state file the event is about.
@@ -384,17 +386,22 @@ impl<'a> Scene<'a> {
         self.sources.state_file()
     }
 
+    /// What the event's shell command would find around it.
+    pub fn world(&self) -> World<'_> {
+        World {
+            dir: Some(self.start_dir()),
+            home: self.home(),
+            files: &Disk,
+        }
+    }
+
     /// What the event's shell command would do.
     pub fn survey(&self) -> Option<&Survey> {
         let survey = self.survey.get_or_init(|| {
             let Some(ToolCall::Shell { command }) = self.tool().map(|tool| &tool.call) else {
                 return None;
             };
-            let start = shell::Start {
-                dir: Some(self.start_dir()),
-                home: self.home(),
-            };
-            Some(shell::survey(command, start))
+            Some(shell::survey(command, &self.world()))
         });
         survey.as_ref()
     }

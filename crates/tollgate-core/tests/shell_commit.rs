@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use tollgate_core::git::{Head, Relation, Repository, commits};
-use tollgate_core::shell::{Start, may_mention, survey};
+use tollgate_core::git::{Disk, Head, Repository};
+use tollgate_core::shell::{Relation, World, commits, may_mention, survey};
 
 /// In the notes of rows that commit and are not seen through: the guard on git's side stops them.
 const UNSEEN: &str = "[unseen]";
@@ -46,20 +46,18 @@ fn fixture() -> tempfile::TempDir {
 
 fn lands_on_main(command: &str, root: &Path) -> (bool, bool) {
     let repo = root.join("repo");
-    let survey = survey(
-        command,
-        Start {
-            dir: Some(&repo),
-            home: Some(root),
-        },
-    );
-    let landings = commits(&survey, &repo, Some(root));
+    let world = World {
+        dir: Some(&repo),
+        home: Some(root),
+        files: &Disk,
+    };
+    let survey = survey(command, &world);
+    let commits = commits(&survey, &world);
     let main = Head::Branch("main".to_owned());
-    let lands = landings
-        .commits
+    let lands = commits
         .iter()
         .any(|commit| commit.relation == Relation::Here && commit.heads.contains(&main));
-    (lands, landings.opaque)
+    (lands, survey.opaque)
 }
 
 #[test]
@@ -115,6 +113,5 @@ fn a_linked_work_tree_is_the_same_repository_on_another_branch() {
     assert!(!here.checked_out_elsewhere("topic"));
     assert!(linked.checked_out_elsewhere("main"));
     assert!(linked.branch_exists("feature/x"));
-    assert_eq!(here.alias("ci", None).as_deref(), Some("commit"));
     assert!(!here.was_merged("topic"));
 }

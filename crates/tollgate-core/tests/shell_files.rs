@@ -7,9 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use tollgate_core::git::{Head, Relation, commits};
-use tollgate_core::shell::writes::{Touch, touches};
-use tollgate_core::shell::{Start, survey};
+use tollgate_core::git::{Disk, Head};
+use tollgate_core::shell::{Relation, Touch, World, commits, survey, touches};
 
 const CORPUS: &str = include_str!("corpus/shell-files.jsonl");
 
@@ -71,18 +70,22 @@ fn plant(path: &Path, text: &str, mode: u32) {
 /// Whether the scanner sees a commit on `main`, and a write of the state.
 fn told(command: &str, root: &Path) -> (bool, bool) {
     let repo = root.join("repo");
-    let start = Start {
+    let world = World {
         dir: Some(&repo),
         home: Some(root),
+        files: &Disk,
     };
-    let survey = survey(command, start);
+    let survey = survey(command, &world);
     let main = Head::Branch("main".to_owned());
-    let landings = commits(&survey, &repo, Some(root));
-    let mut landed = landings.commits.iter();
+    let commits = commits(&survey, &world);
+    let mut landed = commits.iter();
     let commit =
         landed.any(|commit| commit.relation == Relation::Here && commit.heads.contains(&main));
     let state = Path::new(".isdlc/state.json");
-    (commit, touches(&survey, &[state], &repo) == Touch::Writes)
+    (
+        commit,
+        touches(&survey, &[state], &repo, &world) == Touch::Writes,
+    )
 }
 
 /// The same as it happens.

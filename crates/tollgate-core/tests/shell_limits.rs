@@ -5,24 +5,25 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
-use tollgate_core::git::commits;
-use tollgate_core::shell::writes::touches;
-use tollgate_core::shell::{MAX_COMMAND, Start, Survey, may_mention, survey};
+use tollgate_core::git::Disk;
+use tollgate_core::shell::{MAX_COMMAND, Survey, World, commits, may_mention, survey, touches};
 
 /// A debug build on a loaded machine stays far below this; a quadratic scan does not.
 const BOUND: Duration = Duration::from_secs(6);
 
 fn read(command: &str) -> Survey {
-    let start = Start {
+    let world = World {
         dir: Some(Path::new("/nowhere/project")),
         home: Some(Path::new("/nowhere")),
+        files: &Disk,
     };
-    let found = survey(command, start);
-    commits(&found, Path::new("/nowhere/project"), None);
+    let found = survey(command, &world);
+    commits(&found, &world);
     touches(
         &found,
         &[Path::new(".isdlc/state.json")],
         Path::new("/nowhere/project"),
+        &world,
     );
     found
 }
@@ -129,7 +130,7 @@ proptest! {
     #[test]
     fn what_is_skipped_holds_no_git(command in shellish()) {
         if !may_mention(&command, "git") {
-            let found = survey(&command, Start::default());
+            let found = survey(&command, &World::unknown());
             prop_assert!(found.runs().all(|run| run.program() != Some("git")), "{command:?}");
         }
     }
@@ -435,13 +436,19 @@ fn hostile_scripts_take_no_longer() {
         std::fs::write(dir.path().join(file), text).unwrap();
         let command = "sh s.sh; npm run x; ./s.sh;".repeat(200);
         let started = worked();
-        let start = Start {
+        let world = World {
             dir: Some(dir.path()),
             home: None,
+            files: &Disk,
         };
-        let found = survey(&command, start);
-        commits(&found, dir.path(), None);
-        touches(&found, &[Path::new(".isdlc/state.json")], dir.path());
+        let found = survey(&command, &world);
+        commits(&found, &world);
+        touches(
+            &found,
+            &[Path::new(".isdlc/state.json")],
+            dir.path(),
+            &world,
+        );
         let took = worked().saturating_sub(started);
         assert!(took < BOUND, "{name}: {took:?}");
     }
@@ -457,12 +464,13 @@ fn a_script_that_is_a_pipe_is_not_read() {
             .status();
         assert!(made.unwrap().success());
     }
-    let start = Start {
+    let world = World {
         dir: Some(dir.path()),
         home: None,
+        files: &Disk,
     };
-    let found = survey("sh s.sh; ./s.sh; npm run x", start);
-    assert!(commits(&found, dir.path(), None).commits.is_empty());
+    let found = survey("sh s.sh; ./s.sh; npm run x", &world);
+    assert!(commits(&found, &world).is_empty());
 }
 
 #[test]

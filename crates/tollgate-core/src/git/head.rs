@@ -2,35 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Head;
 use super::file::{read, read_tail};
 use super::reference::packed_references;
-use crate::fs::canonical;
+use tollgate_store::fs::canonical;
 
 /// How much of the reflog is looked at.
 const REFLOG_TAIL: u64 = 256 * 1024;
-
-/// What `HEAD` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
-    /// A branch, which need not have a commit yet.
-    Branch(String),
-    /// A commit without a branch.
-    Detached,
-    /// The repository keeps its references where only git can read them (reftable).
-    AskGit,
-    /// `HEAD` is missing or unreadable.
-    None,
-}
-
-impl Head {
-    /// The branch's name, when `HEAD` is on one.
-    pub fn branch(&self) -> Option<&str> {
-        match self {
-            Self::Branch(name) => Some(name),
-            Self::Detached | Self::AskGit | Self::None => None,
-        }
-    }
-}
 
 /// A repository as seen from one of its work trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +102,7 @@ impl Repository {
             })
     }
 
-    fn reference_exists(&self, reference: &str) -> bool {
+    pub(super) fn reference_exists(&self, reference: &str) -> bool {
         is_ref_name(reference)
             && (is_reference(&self.common_dir.join(reference))
                 || self.packed(|packed| packed == reference))

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
-use crate::git::{self, Commit, Head, Repository};
+use crate::git::{Head, Repository};
 use crate::project::ConfigFile;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
@@ -95,14 +95,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
         return Verdict::Allow;
     };
-    let (dir, home) = (scene.start_dir(), scene.home());
     let Some(survey) = scene.survey() else {
         return Verdict::Allow;
     };
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
         return Verdict::Allow;
     }
-    let commits = git::commits(survey, dir, home).commits;
+    let commits = shell::commits(survey, &scene.world());
     if commits.is_empty() {
         return Verdict::Allow;
     }
@@ -118,13 +117,13 @@ fn check(scene: &Scene<'_>) -> Verdict {
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
     for commit in &commits {
-        let repository = commit.repository.as_ref();
+        let repository = commit.repository.as_ref().map(Repository::from);
         let Some(repository) = repository.filter(|there| there.same_repository(&ours)) else {
             continue;
         };
-        for name in branches(scene, commit, repository) {
+        for name in branches(scene, commit, &repository) {
             if PROTECTED.contains(&name.as_ref()) {
-                if let Some(closed) = closed(workflow, repository) {
+                if let Some(closed) = closed(workflow, &repository) {
                     return Verdict::Block(to_main(&name, closed));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())
@@ -157,7 +156,7 @@ fn guarded(branch: GitBranch<'_>) -> Option<(GitBranch<'_>, Option<String>)> {
 /// The branches that a commit could land on.
 fn branches<'c>(
     scene: &Scene<'_>,
-    commit: &'c Commit,
+    commit: &'c shell::Commit,
     repository: &Repository,
 ) -> Vec<Cow<'c, str>> {
     let named = commit.heads.iter().filter_map(|head| match head {

@@ -2,7 +2,6 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
-use crate::git::{self, Relation};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
@@ -56,9 +55,9 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let Some(survey) = scene.survey() else {
         return Verdict::Allow;
     };
-    let landings = git::commits(survey, scene.start_dir(), scene.home());
-    let ours = |commit: &git::Commit| commit.relation != Relation::Elsewhere;
-    if !landings.commits.iter().any(ours) {
+    let commits = shell::commits(survey, &scene.world());
+    let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
+    if !commits.iter().any(ours) {
         return Verdict::Allow;
     }
     let reason = "Commit while manual code review is bypassed";

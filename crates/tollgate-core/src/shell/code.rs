@@ -5,11 +5,12 @@
 //! calls which write is made with it. Strings that are given to a shell are handed back to the
 //! caller.
 
-use super::code_given::{Given, with_values};
+use super::run::Run;
+use super::word::{Word, has, quoted};
 
 /// A name, a string or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+enum Token {
     Name(String),
     Text(String),
     Sign(char),
@@ -38,132 +39,37 @@ pub(crate) enum Named {
 }
 
 /// Calls whose first argument is written or removed.
-const WRITERS: [&str; 34] = [
-    "writeFile",
-    "writeFileSync",
-    "appendFile",
-    "appendFileSync",
-    "truncate",
-    "truncateSync",
-    "ftruncate",
-    "unlink",
-    "unlinkSync",
-    "rm",
-    "rmSync",
-    "rmdirSync",
-    "createWriteStream",
-    "outputFile",
-    "outputFileSync",
-    "outputJson",
-    "outputJsonSync",
-    "writeJson",
-    "writeJsonSync",
-    "writeJSON",
-    "writeJSONSync",
-    "writeTextFile",
-    "writeTextFileSync",
-    "remove",
-    "removeSync",
-    "rmtree",
-    "delete",
-    "rm_f",
-    "rm_rf",
-    "file_put_contents",
-    "spew",
-    "write_file",
-    "utimesSync",
-    "emptyDirSync",
-];
+const WRITERS: &str = "writeFile writeFileSync appendFile appendFileSync truncate truncateSync \
+    ftruncate unlink unlinkSync rm rmSync rmdirSync createWriteStream outputFile outputFileSync \
+    outputJson outputJsonSync writeJson writeJsonSync writeJSON writeJSONSync writeTextFile \
+    writeTextFileSync remove removeSync rmtree delete rm_f rm_rf file_put_contents spew \
+    write_file utimesSync emptyDirSync";
 
 /// Calls in which any argument may be what is changed.
-const MOVERS: [&str; 18] = [
-    "chmod",
-    "chmodSync",
-    "copyFile",
-    "copyFileSync",
-    "cpSync",
-    "cp",
-    "copy",
-    "copy2",
-    "copyfile",
-    "copytree",
-    "move",
-    "moveSync",
-    "rename",
-    "renameSync",
-    "renames",
-    "replace",
-    "mv",
-    "cp_r",
-];
+const MOVERS: &str = "chmod chmodSync copyFile copyFileSync cpSync cp copy copy2 copyfile \
+    copytree move moveSync rename renameSync renames replace mv cp_r";
+
+/// Calls that take a directory with all that is in it.
+const TREES: &str = "rmtree rm rmSync rm_rf rename renameSync move mv remove replace removeSync";
 
 /// Methods of a path that change it.
-const METHODS: [&str; 9] = [
-    "write_text",
-    "write_bytes",
-    "unlink",
-    "rename",
-    "replace",
-    "touch",
-    "chmod",
-    "rmdir",
-    "delete",
-];
+const METHODS: &str = "write_text write_bytes unlink rename replace touch chmod rmdir delete";
+
+/// Calls that open a file, to write only if their arguments say so.
+const OPENERS: &str = "open openSync fopen sysopen new File";
+
+/// Flags of `open(2)` that say so.
+const OPEN_FLAGS: &str = "O_WRONLY O_RDWR O_CREAT O_TRUNC O_APPEND";
 
 /// Calls that give a text to a shell.
-pub(crate) const SHELLS: [&str; 34] = [
-    "capture2",
-    "capture2e",
-    "capture3",
-    "execa",
-    "execaCommand",
-    "execaCommandSync",
-    "execaSync",
-    "execl",
-    "execlp",
-    "execute",
-    "execv",
-    "execvp",
-    "getstatusoutput",
-    "passthru",
-    "posix_spawn",
-    "proc_open",
-    "qx",
-    "spawnlp",
-    "spawnvp",
-    "system",
-    "exec",
-    "execSync",
-    "execFileSync",
-    "execFile",
-    "spawn",
-    "spawnSync",
-    "popen",
-    "Popen",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "shell_exec",
-    "getoutput",
-];
+const SHELLS: &str = "capture2 capture2e capture3 execa execaCommand execaCommandSync execaSync \
+    execl execlp execute execv execvp getstatusoutput passthru posix_spawn proc_open qx spawnlp \
+    spawnvp system exec execSync execFileSync execFile spawn spawnSync popen Popen run call \
+    check_call check_output shell_exec getoutput";
 
 /// Names that mean the content of a file rather than the file.
-const READERS: [&str; 13] = [
-    "read",
-    "load",
-    "loads",
-    "readFileSync",
-    "readFile",
-    "read_text",
-    "read_bytes",
-    "parse",
-    "readlines",
-    "readlink",
-    "slurp",
-    "file_get_contents",
-    "require",
-];
+const READERS: &str = "read load loads readFileSync readFile read_text read_bytes parse \
+    readlines readlink slurp file_get_contents require";
 
 /// Looks for writes; `named` says what a string in the code stands for.
 pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named) -> Deeds {
@@ -181,12 +87,12 @@ pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named
         kinds,
         held: Vec::new(),
     };
-    code.look()
+    code.deeds()
 }
 
 /// Code in pieces, with what is known about them.
-pub(crate) struct Code {
-    pub(crate) tokens: Vec<Token>,
+struct Code {
+    tokens: Vec<Token>,
     kinds: Vec<Named>,
     /// Whether a directory above the file is named somewhere, so that its own name is enough.
     base: bool,
@@ -196,7 +102,7 @@ pub(crate) struct Code {
 
 impl Code {
     /// Only the pieces.
-    pub(crate) fn plain(code: &str, ticks: bool) -> Self {
+    fn plain(code: &str, ticks: bool) -> Self {
         Self {
             tokens: tokens(code, ticks),
             kinds: Vec::new(),
@@ -205,17 +111,37 @@ impl Code {
         }
     }
 
-    fn look(mut self) -> Deeds {
+    fn name(&self, at: usize) -> Option<&str> {
+        match self.tokens.get(at)? {
+            Token::Name(name) => Some(name),
+            Token::Text(_) | Token::Sign(_) => None,
+        }
+    }
+
+    fn text(&self, at: usize) -> Option<&str> {
+        match self.tokens.get(at)? {
+            Token::Text(text) => Some(text),
+            Token::Name(_) | Token::Sign(_) => None,
+        }
+    }
+
+    fn sign(&self, at: usize) -> Option<char> {
+        match self.tokens.get(at)? {
+            Token::Sign(sign) => Some(*sign),
+            Token::Name(_) | Token::Text(_) => None,
+        }
+    }
+
+    fn deeds(mut self) -> Deeds {
         self.follow_variables();
         let mut deeds = Deeds::default();
         for at in 0..self.tokens.len() {
-            let Some(Token::Name(name)) = self.tokens.get(at) else {
+            let Some(name) = self.name(at) else {
                 continue;
             };
             let end = self.call_end(at);
-            let args = at + 1..end;
-            if SHELLS.contains(&name.as_str()) {
-                deeds.commands.extend(self.command(args.clone()));
+            if has(SHELLS, name) {
+                deeds.commands.extend(self.command(at + 1..end));
             }
             deeds.writes |= self.writes(name, at, end);
         }
@@ -225,28 +151,12 @@ impl Code {
     fn writes(&self, name: &str, at: usize, end: usize) -> bool {
         let args = at + 1..end;
         let first = at + 1..self.first_argument_end(at, end);
-        let tree = matches!(
-            name,
-            "rmtree"
-                | "rm"
-                | "rmSync"
-                | "rm_rf"
-                | "rename"
-                | "renameSync"
-                | "move"
-                | "mv"
-                | "remove"
-                | "replace"
-                | "removeSync"
-        );
-        if WRITERS.contains(&name)
-            && !self.reads(first.clone())
-            && self.mentions(first.clone(), tree)
-        {
+        let tree = has(TREES, name);
+        if has(WRITERS, name) && !self.reads(first.clone()) && self.mentions(first.clone(), tree) {
             return true;
         }
         // Copying the file out is no write: only what comes last is the goal, unless it is moved.
-        if MOVERS.contains(&name) {
+        if has(MOVERS, name) {
             let copies = name.starts_with("co") || name.starts_with("cp");
             let range = if copies { first.end..end } else { args.clone() };
             if !self.reads(range.clone()) && self.mentions(range, tree) {
@@ -260,26 +170,25 @@ impl Code {
         {
             return true;
         }
-        if METHODS.contains(&name) && self.receiver_mentions(at) {
+        if has(METHODS, name) && self.receiver_mentions(at) {
             return true;
         }
-        let in_place = |index: usize| matches!(self.tokens.get(index), Some(Token::Name(name)) if name == "inplace");
-        if name == "input" && args.clone().any(in_place) && self.mentions(args.clone(), false) {
+        let mut names = args.clone().filter_map(|index| self.name(index));
+        if name == "input"
+            && names.any(|name| name == "inplace")
+            && self.mentions(args.clone(), false)
+        {
             return true;
         }
-        let opens = matches!(
-            name,
-            "open" | "openSync" | "fopen" | "sysopen" | "new" | "File"
-        );
-        opens
+        has(OPENERS, name)
             && (self.mentions(args.clone(), false) || self.receiver_mentions(at))
             && self.opens_to_write(args)
     }
 
     fn is_called_on(&self, at: usize, receivers: &[&str]) -> bool {
-        let token = |back: usize| at.checked_sub(back).and_then(|at| self.tokens.get(at));
-        token(1) == Some(&Token::Sign('.'))
-            && matches!(token(2), Some(Token::Name(name)) if receivers.contains(&name.as_str()))
+        let receiver = at.checked_sub(2).and_then(|at| self.name(at));
+        self.sign(at.wrapping_sub(1)) == Some('.')
+            && receiver.is_some_and(|name| receivers.contains(&name))
     }
 
     /// Whether a range of the code names the file.
@@ -292,9 +201,8 @@ impl Code {
                 Some(Named::Base) => base = true,
                 Some(Named::Other) | None => {}
             }
-            if let Some(Token::Name(name)) = self.tokens.get(index)
-                && self.held.contains(name)
-            {
+            let name = self.name(index);
+            if name.is_some_and(|name| self.held.iter().any(|held| held == name)) {
                 return true;
             }
         }
@@ -303,28 +211,21 @@ impl Code {
 
     /// Whether the file's content is taken in a range of the code.
     fn reads(&self, range: std::ops::Range<usize>) -> bool {
-        range.into_iter().any(|index| match self.tokens.get(index) {
+        range.into_iter().any(|index| match self.name(index) {
             // `require('path')` takes in a library.
-            Some(Token::Name(name)) if name == "require" => {
-                !matches!(self.kinds.get(index + 2), Some(Named::Other))
-            }
-            Some(Token::Name(name)) => READERS.contains(&name.as_str()),
-            Some(Token::Text(_) | Token::Sign(_)) | None => false,
+            Some("require") => self.kinds.get(index + 2) != Some(&Named::Other),
+            name => name.is_some_and(|name| has(READERS, name)),
         })
     }
 
     /// `name = …path…`: the variable holds the path, unless the file is read there.
     fn follow_variables(&mut self) {
         for at in 0..self.tokens.len() {
-            let Some(Token::Name(name)) = self.tokens.get(at) else {
+            let assigned =
+                self.sign(at + 1) == Some('=') && !matches!(self.sign(at + 2), Some('=' | '>'));
+            let Some(name) = self.name(at).filter(|_| assigned).map(str::to_owned) else {
                 continue;
             };
-            let assigned = self.tokens.get(at + 1) == Some(&Token::Sign('='))
-                && !matches!(self.tokens.get(at + 2), Some(Token::Sign('=' | '>')));
-            if !assigned {
-                continue;
-            }
-            let name = name.clone();
             let end = self.value_end(at + 2);
             let reads = self.reads(at + 2..end);
             if !reads && self.held.len() < 64 && self.mentions(at + 2..end, false) {
@@ -333,76 +234,63 @@ impl Code {
         }
     }
 
-    /// The end of an assigned value: the statement's, or a comma outside brackets.
-    fn value_end(&self, at: usize) -> usize {
+    /// The first place between `from` and `to` whose sign ends something at its depth of brackets.
+    /// A bracket that closes counts with the depth before it.
+    fn end(&self, from: usize, to: usize, ends: impl Fn(usize, u32, char) -> bool) -> usize {
+        let to = to.min(self.tokens.len()).min(from + 400);
         let mut depth = 0_u32;
-        let limit = self.tokens.len().min(at + 400);
-        for index in at..limit {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
-                Some(Token::Sign(';' | '\n')) => return index,
-                Some(Token::Sign(',')) if depth == 0 => return index,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+        for index in from..to {
+            let Some(sign) = self.sign(index) else {
+                continue;
+            };
+            if ends(index, depth, sign) {
+                return index;
+            }
+            match sign {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth = depth.saturating_sub(1),
+                _ => {}
             }
         }
-        limit
+        to
+    }
+
+    /// The end of an assigned value: the statement's, or a comma outside brackets.
+    fn value_end(&self, at: usize) -> usize {
+        self.end(at, usize::MAX, |_, depth, sign| {
+            matches!(sign, ';' | '\n') || sign == ',' && depth == 0
+        })
     }
 
     /// The end of the call's arguments: the closing parenthesis, or the statement's end for the
     /// languages that need none.
-    pub(crate) fn call_end(&self, at: usize) -> usize {
-        let mut depth = 0_u32;
-        let limit = self.tokens.len().min(at + 400);
-        for index in at + 1..limit {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => {
-                    if depth <= 1 {
-                        return index;
-                    }
-                    depth -= 1;
-                }
-                Some(Token::Sign(';' | '\n')) if depth == 0 => return index,
-                Some(Token::Sign('=' | '.' | ':')) if depth == 0 && index == at + 1 => {
-                    return index;
-                }
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
-            }
-        }
-        limit
+    fn call_end(&self, at: usize) -> usize {
+        self.end(at + 1, usize::MAX, |index, depth, sign| match sign {
+            ')' | ']' | '}' => depth <= 1,
+            ';' | '\n' => depth == 0,
+            '=' | '.' | ':' => depth == 0 && index == at + 1,
+            _ => false,
+        })
     }
 
     fn first_argument_end(&self, at: usize, end: usize) -> usize {
-        let mut depth = 0_u32;
-        for index in at + 1..end {
-            match self.tokens.get(index) {
-                Some(Token::Sign('(' | '[' | '{')) => depth += 1,
-                Some(Token::Sign(')' | ']' | '}')) => depth = depth.saturating_sub(1),
-                Some(Token::Sign(',')) if depth <= 1 => return index,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
-            }
-        }
-        end
+        self.end(at + 1, end, |_, depth, sign| sign == ',' && depth <= 1)
     }
 
     /// Whether what stands before `.name` names the file: `Path('f').write_text`, `p.unlink`.
     fn receiver_mentions(&self, at: usize) -> bool {
-        let Some(dot) = at.checked_sub(1) else {
-            return false;
-        };
-        if self.tokens.get(dot) != Some(&Token::Sign('.')) {
+        let dot = at.wrapping_sub(1);
+        if self.sign(dot) != Some('.') {
             return false;
         }
         let mut depth = 0_u32;
         let mut start = dot;
         while let Some(index) = start.checked_sub(1).filter(|index| dot - index < 60) {
-            match self.tokens.get(index) {
-                Some(Token::Sign(')' | ']')) => depth += 1,
-                Some(Token::Sign('(' | '[')) if depth > 0 => depth -= 1,
-                Some(Token::Sign('.')) => {}
-                Some(Token::Sign(_)) if depth == 0 => break,
-                Some(Token::Sign(_) | Token::Name(_) | Token::Text(_)) | None => {}
+            match self.sign(index) {
+                Some(')' | ']') => depth += 1,
+                Some('(' | '[') if depth > 0 => depth -= 1,
+                Some(sign) if depth == 0 && sign != '.' => break,
+                Some(_) | None => {}
             }
             start = index;
         }
@@ -410,56 +298,42 @@ impl Code {
     }
 
     fn opens_to_write(&self, args: std::ops::Range<usize>) -> bool {
-        args.into_iter().any(|index| match self.tokens.get(index) {
-            Some(Token::Text(text)) => {
-                text.starts_with('>')
-                    || text.starts_with("+<")
-                    || text.len() <= 4
-                        && !text.is_empty()
-                        && text.chars().all(|letter| "rwaxbt+U".contains(letter))
-                        && text.contains(['w', 'a', 'x', '+'])
-            }
-            Some(Token::Name(name)) => {
-                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"].contains(&name.as_str())
-            }
-            Some(Token::Sign(_)) | None => false,
+        let says = |text: &str| {
+            let mode = |letter| "rwaxbt+U".contains(letter);
+            text.starts_with('>')
+                || text.starts_with("+<")
+                || text.len() <= 4 && text.chars().all(mode) && text.contains(['w', 'a', 'x', '+'])
+        };
+        args.into_iter().any(|index| {
+            let flag = self.name(index).is_some_and(|name| has(OPEN_FLAGS, name));
+            flag || self.text(index).is_some_and(says)
         })
     }
 
     /// The command in a call's arguments: one text, or a list of words.
-    pub(crate) fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
-        let texts: Vec<&str> = args
-            .clone()
-            .filter_map(|index| match self.tokens.get(index) {
-                Some(Token::Text(text)) => Some(text.as_str()),
-                Some(Token::Name(_) | Token::Sign(_)) | None => None,
-            })
-            .collect();
+    fn command(&self, args: std::ops::Range<usize>) -> Option<String> {
+        let texts = args.clone().filter_map(|index| self.text(index));
+        let texts: Vec<&str> = texts.collect();
         match texts.as_slice() {
             // `qw(git commit)`, `qx(git commit)`
             [] => {
-                let names = args.filter_map(|index| match self.tokens.get(index) {
-                    Some(Token::Name(name)) if name != "qw" => Some(name.as_str()),
-                    Some(Token::Name(_) | Token::Sign(_) | Token::Text(_)) | None => None,
-                });
-                let names: Vec<&str> = names.collect();
+                let names = args.filter_map(|index| self.name(index));
+                let names: Vec<&str> = names.filter(|name| *name != "qw").collect();
                 (names.first() == Some(&"git")).then(|| names.join(" "))
             }
             // The program, and again as the first of its own arguments.
             [program, again, ..] if !program.contains(' ') && program == again => {
-                Some(quoted(texts.get(1..).unwrap_or_default()))
+                Some(command_of(texts.get(1..).unwrap_or_default()))
             }
             [first, ..] if first.contains(' ') => Some((*first).to_owned()),
-            words => Some(quoted(words)),
+            words => Some(command_of(words)),
         }
     }
 }
 
-fn quoted(words: &[&str]) -> String {
-    let quoted = words
-        .iter()
-        .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-    quoted.collect::<Vec<_>>().join(" ")
+fn command_of(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
 }
 
 /// Cuts code into tokens. Where a text in backticks is run, it stands behind `qx`.
@@ -517,4 +391,192 @@ fn tokens(code: &str, ticks: bool) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// More commands than this are not taken from one code.
+const MAX_COMMANDS: usize = 32;
+
+/// The commands that code runs where they stand in full. Code that changes its directory is left
+/// alone: they may be meant for another repository.
+pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
+    let ticks = matches!(language, Language::Perl | Language::Php);
+    let mut code = Code::plain(code, ticks);
+    let given = Given {
+        args: &[],
+        first: 0,
+        vars,
+    };
+    code.tokens = with_values(code.tokens, &given);
+    let all = 0..code.tokens.len();
+    let mut names = all.clone().filter_map(|at| code.name(at));
+    if names.any(|name| matches!(name, "cwd" | "chdir")) {
+        return Vec::new();
+    }
+    let calls = all.filter(|at| code.name(*at).is_some_and(|name| has(SHELLS, name)));
+    let commands = calls.filter_map(|at| code.command(at + 1..code.call_end(at)));
+    commands
+        .take(MAX_COMMANDS)
+        .filter(|command| !command.contains(['{', '$', '%']))
+        .collect()
+}
+
+/// What the command line gives to the code.
+#[derive(Default)]
+pub(crate) struct Given<'r> {
+    /// The words that follow the code.
+    pub(crate) args: &'r [Word],
+    /// The number of the first of them in the language's list of arguments.
+    pub(crate) first: usize,
+    /// The variables set before the command.
+    pub(crate) vars: &'r [(String, Word)],
+}
+
+/// Puts the words of the command line where the code asks for them by number, and the values of
+/// variables where it asks for them by name.
+fn with_values(tokens: Vec<Token>, given: &Given<'_>) -> Vec<Token> {
+    let asks = |token: &Token| matches!(token, Token::Name(name) if is_given(name));
+    if !tokens.iter().any(asks) {
+        return tokens;
+    }
+    let value = |name: &str, key: Option<&Token>| match key? {
+        Token::Name(index) if name.ends_with("argv") || name.ends_with("ARGV") => {
+            let index = index.parse::<usize>().ok()?.checked_sub(given.first)?;
+            given.args.get(index)
+        }
+        Token::Name(key) | Token::Text(key) => {
+            let known = given.vars.iter().rev().find(|(known, _)| known == key);
+            known.map(|(_, value)| value)
+        }
+        Token::Sign(_) => None,
+    };
+    let mut out = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        // `argv[1]`, `environ['F']`, `env.F`, `getenv("F")`
+        let opens = matches!(tokens.get(at), Some(Token::Sign('[' | '.' | '(' | '{')));
+        match token {
+            Token::Name(name) if opens && is_given(name) => match value(name, tokens.get(at + 1)) {
+                Some(word) => {
+                    out.push(Token::Text(word.raw().to_owned()));
+                    let closed = !matches!(tokens.get(at), Some(Token::Sign('.')));
+                    at += 2 + usize::from(closed);
+                }
+                None => out.push(token.clone()),
+            },
+            Token::Name(_) | Token::Text(_) | Token::Sign(_) => out.push(token.clone()),
+        }
+    }
+    out
+}
+
+fn is_given(name: &str) -> bool {
+    has("argv ARGV $ARGV environ env ENV $ENV getenv", name)
+}
+
+/// Languages whose code is read here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+    /// And Ruby, which is near enough.
+    Perl,
+    Php,
+}
+
+/// The language that a program interprets.
+pub(crate) fn language(program: &str) -> Option<Language> {
+    let starts = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
+    if matches!(program, "node" | "nodejs" | "deno" | "bun") {
+        Some(Language::JavaScript)
+    } else if starts(&["python", "pypy"]) {
+        Some(Language::Python)
+    } else if starts(&["perl", "ruby"]) {
+        Some(Language::Perl)
+    } else {
+        starts(&["php"]).then_some(Language::Php)
+    }
+}
+
+impl Language {
+    /// Whether a word says that the next one is code.
+    fn takes_code(self, word: &str) -> bool {
+        let Some(cluster) = word.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
+            return self == Self::JavaScript && word == "eval";
+        };
+        if cluster.starts_with('-') {
+            return matches!(cluster, "-eval" | "-print" | "-command");
+        }
+        match self {
+            Self::Python => cluster.ends_with('c'),
+            Self::JavaScript => cluster.ends_with(['e', 'E', 'p']),
+            // `perl -p` alone is a loop around code.
+            Self::Perl => cluster.ends_with(['e', 'E']),
+            Self::Php => cluster.ends_with('r'),
+        }
+    }
+}
+
+/// The code an interpreter is given on its command line, on standard input, or in a file that
+/// the command wrote.
+pub(crate) fn inline_code(
+    language: Language,
+    args: &[Word],
+    input: Option<&Word>,
+    script: Option<&Word>,
+) -> Vec<Word> {
+    let mut codes = Vec::new();
+    let mut scripted = false;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.raw();
+        if language.takes_code(text) {
+            codes.extend(words.next().cloned());
+            scripted = true;
+        } else if let Some(code) = text.strip_prefix("--eval=") {
+            codes.push(Word::new(code));
+            scripted = true;
+        } else if text == "-" {
+            break;
+        } else if !text.starts_with('-') {
+            scripted = true;
+            break;
+        }
+    }
+    if !scripted {
+        codes.extend(input.cloned());
+    }
+    if codes.is_empty() {
+        codes.extend(script.cloned());
+    }
+    codes
+}
+
+/// The code of a command, and what it is given beside its text.
+pub(crate) fn code_of(run: &Run) -> (Vec<Word>, Given<'_>) {
+    let args = run.args();
+    let Some(language) = run.program().and_then(language) else {
+        return (Vec::new(), Given::default());
+    };
+    // Code on the command line stands behind an option, a script is the first operand; `-` is
+    // standard input.
+    let coded = args.iter().position(|word| language.takes_code(word.raw()));
+    let operand = |word: &Word| word.raw() == "-" || !word.starts_with("-");
+    let after = match coded {
+        Some(at) => Some(at + 2),
+        None => args.iter().position(operand).map(|at| at + 1),
+    };
+    let given = Given {
+        args: after
+            .and_then(|after| args.get(after..))
+            .unwrap_or_default(),
+        first: match language {
+            Language::Perl => 0,
+            Language::JavaScript if coded.is_none() => 2,
+            Language::JavaScript | Language::Python | Language::Php => 1,
+        },
+        vars: &run.vars,
+    };
+    let codes = inline_code(language, args, run.input.as_ref(), run.script.as_ref());
+    (codes, given)
 }

@@ -1,4 +1,6 @@
-//! Paths as text: joined and cleaned without asking the file system.
+//! Paths as text: joined and cleaned without asking the file system, and what `find` finds.
+
+use super::word::{BELOW, DEEP, HOLE, Word, activate};
 
 /// Joins `path` to the absolute `dir` and removes `.`, `..` and doubled slashes. Marks for
 /// unknown text are letters like any other, except that `..` after one makes it unknown.
@@ -27,6 +29,45 @@ pub(crate) fn join(dir: &str, path: &str) -> String {
         clean.push('/');
     }
     clean
+}
+
+/// A longer path is unknown: no system call takes it.
+const MAX_PATH: usize = 4096;
+
+/// The directory after a change to `to`; nothing when it is unknown.
+pub(crate) fn changed(dir: Option<&str>, to: &Word) -> Option<String> {
+    let to = to.literal()?;
+    let dir = dir.or_else(|| to.starts_with('/').then_some("/"))?;
+    Some(join(dir, to)).filter(|path| path.len() <= MAX_PATH)
+}
+
+/// Whether a word of `find` takes files out of what its tests let through, or tells cases apart.
+fn excludes(word: &Word) -> bool {
+    matches!(word.raw(), "-not" | "!" | "-prune" | "-o" | "-or")
+}
+
+/// What `find` puts for `{}`: everything below the start, or what its name test lets through.
+pub(crate) fn found_path(start: &str, words: &[Word]) -> String {
+    if words.iter().any(excludes) {
+        return format!("{start}{HOLE}");
+    }
+    let value = |option: &str| {
+        let at = words.iter().position(|word| word.raw() == option)?;
+        Some(words.get(at + 1)?.raw())
+    };
+    if value("-type") == Some("d") {
+        return format!("{start}{HOLE}");
+    }
+    let every = DEEP.encode_utf8(&mut [0; 4]).to_owned();
+    if let Some(name) = value("-name").or_else(|| value("-iname")) {
+        // A name is one component, at any depth.
+        let name: String = name.chars().map(activate).collect();
+        return format!("{start}/{BELOW}{name}");
+    }
+    match value("-path").or_else(|| value("-wholename")) {
+        Some(path) => path.replace('*', &every),
+        None => format!("{start}{every}"),
+    }
 }
 
 #[cfg(test)]

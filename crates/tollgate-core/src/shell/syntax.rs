@@ -3,28 +3,6 @@
 //! Only what a reader of commands needs is kept. An arithmetic expression, a `[[ … ]]` test or an
 //! array subscript survives as the pieces inside it that could run something.
 
-/// Stands for text that cannot be known, as a part of one word.
-pub(crate) const HOLE: char = '\u{FDD0}';
-/// Stands for unknown text outside quotes: no word at all, one, or several.
-pub(crate) const LOOSE: char = '\u{FDD1}';
-/// An active `*`, told apart from a quoted one.
-pub(crate) const STAR: char = '\u{FDD2}';
-/// An active `?`.
-pub(crate) const QUERY: char = '\u{FDD3}';
-/// An active `[`.
-pub(crate) const BRACKET: char = '\u{FDD4}';
-
-/// Any text at all, known to cover every name: what `find` looks through.
-pub(crate) const DEEP: char = '\u{FDD5}';
-
-/// Any number of directories, each with its slash, also none: where `find` looks for a name.
-pub(crate) const BELOW: char = '\u{FDD6}';
-
-/// Stands between the elements of an array's value.
-pub(crate) const BETWEEN: char = '\u{1F}';
-/// The same, to join elements with.
-pub(crate) const BETWEEN_TEXT: &str = "\u{1F}";
-
 /// Commands separated by `;`, `&` or a newline.
 #[derive(Debug, Default)]
 pub(crate) struct List(pub(crate) Vec<AndOr>);
@@ -52,7 +30,7 @@ pub(crate) struct Pipeline {
 }
 
 /// One command with its redirections.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Command {
     pub(crate) kind: Kind,
     pub(crate) redirects: Vec<Redirect>,
@@ -91,7 +69,12 @@ pub(crate) enum Kind {
     },
     /// `[[ … ]]` and `(( … ))`: only what is substituted inside can run.
     Test(Vec<RawWord>),
-    Coproc(Box<Command>),
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self::Group(List::default())
+    }
 }
 
 /// `name=value`, `name+=value`, `name=(…)`.
@@ -99,8 +82,6 @@ pub(crate) enum Kind {
 pub(crate) struct Assign {
     pub(crate) name: String,
     pub(crate) append: bool,
-    /// The text between the brackets of `name[…]=`.
-    pub(crate) index: Option<String>,
     pub(crate) value: RawWord,
     pub(crate) array: Option<Vec<RawWord>>,
 }

@@ -1,6 +1,26 @@
 //! A word of a command as far as it can be known, and matching such words against names.
 
-use super::syntax::{BELOW, BRACKET, DEEP, HOLE, LOOSE, QUERY, STAR};
+/// Stands for text that cannot be known, as a part of one word.
+pub(crate) const HOLE: char = '\u{FDD0}';
+/// Stands for unknown text outside quotes: no word at all, one, or several.
+pub(crate) const LOOSE: char = '\u{FDD1}';
+/// An active `*`, told apart from a quoted one.
+pub(crate) const STAR: char = '\u{FDD2}';
+/// An active `?`.
+pub(crate) const QUERY: char = '\u{FDD3}';
+/// An active `[`.
+pub(crate) const BRACKET: char = '\u{FDD4}';
+
+/// Any text at all, known to cover every name: what `find` looks through.
+pub(crate) const DEEP: char = '\u{FDD5}';
+
+/// Any number of directories, each with its slash, also none: where `find` looks for a name.
+pub(crate) const BELOW: char = '\u{FDD6}';
+
+/// Stands between the elements of an array's value.
+pub(crate) const BETWEEN: char = '\u{1F}';
+/// The same, to join elements with.
+pub(crate) const BETWEEN_TEXT: &str = "\u{1F}";
 
 /// One word of an expanded command: literal text, with marks where text is unknown or a glob is
 /// active.
@@ -9,7 +29,7 @@ pub struct Word(String);
 
 /// How a word compares with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Match {
+pub(crate) enum Match {
     /// It cannot be this name.
     No,
     /// It could be, but only because a part of it is unknown.
@@ -22,14 +42,51 @@ pub(crate) fn is_mark(letter: char) -> bool {
     matches!(letter, HOLE | LOOSE | STAR | QUERY | BRACKET | DEEP | BELOW)
 }
 
+/// A text nothing is known about.
+pub(crate) fn hole() -> String {
+    String::from(HOLE)
+}
+
+/// Whether a list of names separated by blanks holds this one.
+pub(crate) fn has(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == name)
+}
+
+/// A text quoted for a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A letter outside quotes, with the meaning it has there.
+pub(crate) fn activate(letter: char) -> char {
+    match letter {
+        '*' => STAR,
+        '?' => QUERY,
+        '[' => BRACKET,
+        HOLE => LOOSE,
+        other => other,
+    }
+}
+
+/// The text with its marks taken back to what a shell would be given as a program.
+pub(crate) fn as_script(text: &str) -> String {
+    if !text.contains(is_mark) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|letter| match letter {
+            LOOSE => HOLE,
+            STAR => '*',
+            QUERY => '?',
+            BRACKET => '[',
+            other => other,
+        })
+        .collect()
+}
+
 impl Word {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
-    }
-
-    /// A word nothing is known about.
-    pub(crate) fn unknown() -> Self {
-        Self(String::from(HOLE))
     }
 
     /// The text, when every part of it is known and no glob is active.
@@ -144,32 +201,19 @@ pub(crate) fn matches(pattern: &str, name: &str) -> Match {
                     *slot = if ends { best } else { *before };
                 }
             }
-            QUERY | BRACKET => {
-                let class = if mark == BRACKET {
-                    class(&pattern, &mut at)
-                } else {
-                    None
-                };
-                for (index, (letter, (before, slot))) in name
-                    .iter()
-                    .zip(row.iter().zip(next.iter_mut().skip(1)))
-                    .enumerate()
-                {
-                    let fits = match &class {
-                        Some(class) => class.holds(*letter) && !hidden(&name, index + 1),
-                        None if mark == QUERY => *letter != '/' && !hidden(&name, index + 1),
-                        None => *letter == '[',
+            _ => {
+                let class = (mark == BRACKET)
+                    .then(|| class(&pattern, &mut at))
+                    .flatten();
+                let places = row.iter().zip(next.iter_mut().skip(1));
+                for (index, (letter, (before, slot))) in name.iter().zip(places).enumerate() {
+                    let fits = match (mark, &class) {
+                        (QUERY, _) => *letter != '/' && !hidden(&name, index + 1),
+                        (_, Some(class)) => class.holds(*letter) && !hidden(&name, index + 1),
+                        (BRACKET, None) => *letter == '[',
+                        (_, None) => *letter == mark,
                     };
                     if fits {
-                        *slot = *before;
-                    }
-                }
-            }
-            _ => {
-                for (letter, (before, slot)) in
-                    name.iter().zip(row.iter().zip(next.iter_mut().skip(1)))
-                {
-                    if *letter == mark {
                         *slot = *before;
                     }
                 }

@@ -6,14 +6,14 @@
 
 use std::path::Path;
 
-use super::code::{Named, deeds};
-use super::code_given::Given;
-use super::effects::{Args, Effect, Reach, effects};
-use super::modes::keeps_content;
-use super::syntax::{DEEP, HOLE, STAR};
-use super::word::{Match, Word, is_mark, matches};
-use super::{Looks, MAX_SCRIPT_DEPTH, Run, Start, Survey, any_behind, join, survey};
-use crate::fs::canonical;
+use super::code::{Named, code_of, deeds};
+use super::effects::{Effect, Reach, effects};
+use super::path::join;
+use super::run::{Mode, Run, Survey};
+use super::script::{MAX_DEPTH, Scripts, any_behind};
+use super::walk;
+use super::word::{DEEP, HOLE, Match, STAR, Word, has, is_mark, matches};
+use super::world::World;
 
 /// What a command does to the files asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,27 +29,28 @@ pub enum Touch {
 /// Texts in code that lead to further code, at most so deep.
 const MAX_CODE: u32 = 3;
 
+/// Programs that make no directories.
+const BUILDS_NOTHING: &str = "echo printf cat rm ls test [ true : jq sed";
+
 /// After so many changes the rest is unknown.
 const MAX_EFFECTS: u32 = 2000;
 
 /// Whether the command changes files at all, as far as can be told. Most do not, and finding
 /// out what stands behind the targets costs more than this.
-pub fn changes_files(survey: &Survey) -> bool {
-    survey
-        .runs()
-        .any(|run| !effects(run).is_empty() || !code_of(run).is_empty())
-        || any_behind(survey)
+pub fn changes_files(survey: &Survey, world: &World<'_>) -> bool {
+    let changes = |run: &Run| !effects(run).is_empty() || !code_of(run).0.is_empty();
+    survey.runs().any(changes) || any_behind(survey, world)
 }
 
 /// Whether the command would change one of `targets`, given absolute or relative to
-/// `project_root`. A target that ends with a slash is a directory with all that is in it.
-pub fn touches(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
-    asked(survey, targets, project_root, false)
+/// `root`. A target that ends with a slash is a directory with all that is in it.
+pub fn touches(survey: &Survey, targets: &[&Path], root: &Path, world: &World<'_>) -> Touch {
+    asked(survey, targets, root, world, Counts::AnyChange)
 }
 
 /// A directory that the command removes with all that is in it, if `inside` is in it or is it.
 /// `rm -rf /*` removes `/`. Only what the command itself says counts, not what a script does.
-pub fn removed_around(survey: &Survey, inside: &Path) -> Option<String> {
+pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Option<String> {
     let removers = survey
         .runs()
         .filter(|run| run.sure && matches!(run.program(), Some("rm" | "grm")));
@@ -74,7 +75,7 @@ pub fn removed_around(survey: &Survey, inside: &Path) -> Option<String> {
                 (!path.contains(is_mark)).then_some(path)
             })
     });
-    let real = canonical(inside).ok();
+    let real = world.files.canonical(inside);
     let holds = |path: &String| {
         let holds = |inside: &Path| inside.starts_with(path);
         holds(inside) || real.as_deref().is_some_and(holds)
@@ -82,31 +83,47 @@ pub fn removed_around(survey: &Survey, inside: &Path) -> Option<String> {
     trees.filter(holds).min_by_key(String::len)
 }
 
-/// The same, of what is in the files: their modes and times may change.
-pub(crate) fn rewrites(survey: &Survey, targets: &[&Path], project_root: &Path) -> Touch {
-    asked(survey, targets, project_root, true)
+/// The same as [`touches`], of what is in the files: their modes and times may change.
+pub fn rewrites(survey: &Survey, targets: &[&Path], root: &Path, world: &World<'_>) -> Touch {
+    asked(survey, targets, root, world, Counts::Content)
 }
 
-fn asked(survey: &Survey, targets: &[&Path], root: &Path, content: bool) -> Touch {
-    if !changes_files(survey) {
+fn asked(
+    survey: &Survey,
+    targets: &[&Path],
+    root: &Path,
+    world: &World<'_>,
+    counts: Counts,
+) -> Touch {
+    if !changes_files(survey, world) {
         return Touch::None;
     }
-    let goals = targets.iter().filter_map(|target| Goal::new(target, root));
+    let goals = targets
+        .iter()
+        .filter_map(|target| Goal::new(target, root, world));
     let question = Question {
         goals: goals.collect(),
-        root: Some(root),
-        content,
+        root,
+        world: *world,
+        counts,
     };
-    question.inspect(survey, 0, &mut Looks::default())
+    question.inspect(survey, 0, &mut Scripts::new(world))
+}
+
+/// Which changes of a file are asked about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    AnyChange,
+    Content,
 }
 
 /// What is asked about a command.
 struct Question<'q> {
     goals: Vec<Goal>,
     /// The project, where a command is that failed to go elsewhere.
-    root: Option<&'q Path>,
-    /// Whether only what is in the files counts.
-    content: bool,
+    root: &'q Path,
+    world: World<'q>,
+    counts: Counts,
 }
 
 /// A protected file, or a directory with all that is in it.
@@ -123,26 +140,48 @@ enum GoalKind {
 }
 
 impl Goal {
-    fn new(target: &Path, root: &Path) -> Option<Self> {
+    fn new(target: &Path, root: &Path, world: &World<'_>) -> Option<Self> {
         let target = target.to_str()?;
         let kind = if target.ends_with('/') {
             GoalKind::Tree
         } else {
             GoalKind::File
         };
-        let path = join(root.to_str()?, target);
-        let mut paths = vec![path.clone()];
-        if let Some(real) = real_path(&path) {
-            // The file behind a link is the file, too.
-            let is_link = Path::new(&real).symlink_metadata();
-            let is_link = is_link.is_ok_and(|found| found.is_symlink());
-            let file = is_link
-                .then(|| Path::new(&real).canonicalize().ok())
-                .flatten();
-            let file = file.and_then(|file| file.to_str().map(str::to_owned));
-            paths.extend([real].into_iter().chain(file).filter(|real| *real != path));
+        let mut paths = vec![join(root.to_str()?, target)];
+        // The file behind a link is the file, too.
+        let real = paths.first().and_then(|path| real_path(path, world));
+        let opened = real.as_deref().and_then(|real| opened_path(real, world));
+        for other in real.into_iter().chain(opened) {
+            if !paths.contains(&other) {
+                paths.push(other);
+            }
         }
         Some(Self { paths, kind })
+    }
+
+    /// What a string in code, run in `dir`, stands for.
+    fn named(&self, text: &str, dir: Option<&str>) -> Named {
+        if text.is_empty() || text.contains('\n') {
+            return Named::Other;
+        }
+        let path = join(dir.unwrap_or("/"), text);
+        // `getcwd() + '/name'` names it, too.
+        let relative = text.trim_start_matches("./").trim_start_matches('/');
+        let is_named = |goal: &String| {
+            relative.contains('/') && goal.ends_with(&format!("/{relative}"))
+                || self.kind == GoalKind::Tree && within(&path, goal) != Touch::None
+                || matches(&path, goal) != Match::No
+        };
+        let is_below = |goal: &String| Path::new(goal).starts_with(&path);
+        if self.paths.iter().any(is_named) {
+            Named::File
+        } else if self.paths.iter().any(is_below) && text != "." && text != "/" {
+            Named::Above
+        } else if relative.rsplit('/').next() == Some(self.base()) {
+            Named::Base
+        } else {
+            Named::Other
+        }
     }
 
     fn base(&self) -> &str {
@@ -154,82 +193,55 @@ impl Goal {
 }
 
 /// A path with the links of its directories followed; nothing when they do not exist.
-fn real_path(path: &str) -> Option<String> {
+fn real_path(path: &str, world: &World<'_>) -> Option<String> {
     let path = Path::new(path);
-    let parent = canonical(path.parent()?).ok()?;
+    let parent = world.files.canonical(path.parent()?)?;
     parent.join(path.file_name()?).to_str().map(str::to_owned)
 }
 
+/// What is opened under a path, behind all links.
+fn opened_path(path: &str, world: &World<'_>) -> Option<String> {
+    let opened = world.files.canonical(Path::new(path))?;
+    opened.to_str().map(str::to_owned)
+}
+
 impl Question<'_> {
-    fn inspect(&self, survey: &Survey, depth: u32, looks: &mut Looks) -> Touch {
-        let goals = self.goals.as_slice();
-        // What a script or code changes is where it says.
-        let root = self.root.filter(|_| depth == 0);
+    fn inspect(&self, survey: &Survey, depth: u32, scripts: &mut Scripts<'_>) -> Touch {
         let mut worst = Touch::None;
-        let mut links = Links::default();
-        // Members packed earlier in the same command, which an extraction brings back.
-        let mut packed: Vec<Word> = Vec::new();
-        let mut made = Made::default();
         let mut left = MAX_EFFECTS;
         // Whether something before may have made directories.
         let mut builds = false;
-        let counts = |run: &&Run| run.sure && !(self.content && keeps_content(run));
-        for run in survey.runs().filter(counts) {
-            // After `cd nowhere` the shell stays where it was.
-            let stays = |dir: &str| {
-                !builds
-                    && root.is_some_and(|root| Path::new(dir) != root)
-                    && !Path::new(dir).exists()
+        let ignored = |run: &Run| self.counts == Counts::Content && keeps_content(run);
+        for run in survey.runs().filter(|run| run.sure && !ignored(run)) {
+            // After `cd nowhere` the shell stays where it was. What a script or code changes is
+            // where it says.
+            let stays = |dir: &&str| {
+                let dir = Path::new(dir);
+                depth == 0 && !builds && dir != self.root && !self.world.files.exists(dir)
             };
             let dir = run.dir.as_deref();
-            let other = root
-                .and_then(Path::to_str)
-                .filter(|_| dir.is_some_and(stays));
-            builds |= makes_directories(run);
+            let other = dir.filter(stays).and(self.root.to_str());
+            builds |= !has(BUILDS_NOTHING, run.program().unwrap_or("true"));
             for effect in effects(run) {
                 // Each may be looked up in the file system.
                 let Some(next) = left.checked_sub(1) else {
                     return worst.max(Touch::Unknown);
                 };
                 left = next;
-                worst = worst.max(hits(&effect, run, dir, goals, &links));
+                worst = worst.max(self.hits(&effect, run, dir));
                 if other.is_some() {
-                    worst = worst.max(hits(&effect, run, other, goals, &links));
-                }
-                if made.bring(&effect, dir, goals) {
-                    return Touch::Writes;
-                }
-                made.note(&effect, dir);
-                if effect.reach == Reach::Perhaps {
-                    for member in &packed {
-                        let path = Word::new(format!("{}/{}", effect.path.raw(), member.raw()));
-                        worst = worst.max(hits(
-                            &Effect {
-                                path,
-                                reach: Reach::Tree,
-                                from: None,
-                            },
-                            run,
-                            dir,
-                            goals,
-                            &links,
-                        ));
-                    }
+                    worst = worst.max(self.hits(&effect, run, other));
                 }
             }
-            if depth < MAX_SCRIPT_DEPTH {
-                for script in looks.behind(run, survey.home.as_deref()) {
+            if depth < MAX_DEPTH {
+                for script in scripts.behind(run) {
                     // What cannot be told of a script says nothing about the command.
-                    if self.inspect(&script, depth + 1, looks) == Touch::Writes {
+                    if self.inspect(&script, depth + 1, scripts) == Touch::Writes {
                         worst = Touch::Writes;
                     }
                 }
             }
-            links.note(run);
-            packed.extend(packed_members(run));
-            for code in code_of(run) {
-                worst = worst.max(self.code_touches(code.raw(), run, depth, looks));
-            }
+            worst = worst.max(self.code_touches(run, depth, scripts));
             if worst == Touch::Writes {
                 break;
             }
@@ -237,196 +249,74 @@ impl Question<'_> {
         worst
     }
 
-    fn code_touches(&self, code: &str, run: &Run, depth: u32, looks: &mut Looks) -> Touch {
+    fn code_touches(&self, run: &Run, depth: u32, scripts: &mut Scripts<'_>) -> Touch {
         let dir = run.dir.as_deref();
+        let (codes, given) = code_of(run);
         let mut worst = Touch::None;
-        for goal in &self.goals {
-            let named = |text: &str| -> Named {
-                let path = match dir {
-                    Some(dir) => join(dir, text),
-                    None => join("/", text),
-                };
-                if text.is_empty() || text.contains('\n') {
-                    return Named::Other;
+        for code in &codes {
+            for goal in &self.goals {
+                let found = deeds(code.raw(), &given, &|text| goal.named(text, dir));
+                if found.writes {
+                    return Touch::Writes;
                 }
-                // `getcwd() + '/name'` names it, too.
-                let relative = text.trim_start_matches("./").trim_start_matches('/');
-                let suffix = goal
-                    .paths
-                    .iter()
-                    .any(|goal| relative.contains('/') && goal.ends_with(&format!("/{relative}")));
-                let inside = goal.kind == GoalKind::Tree
-                    && goal
-                        .paths
-                        .iter()
-                        .any(|goal| within(&path, goal) != Touch::None);
-                if suffix
-                    || inside
-                    || goal
-                        .paths
-                        .iter()
-                        .any(|goal| matches(&path, goal) != Match::No)
-                {
-                    Named::File
-                } else if goal
-                    .paths
-                    .iter()
-                    .any(|goal| Path::new(goal).starts_with(&path))
-                    && text != "."
-                    && text != "/"
-                {
-                    Named::Above
-                } else if relative.rsplit('/').next() == Some(goal.base()) {
-                    Named::Base
-                } else {
-                    Named::Other
+                if depth >= MAX_CODE {
+                    continue;
                 }
-            };
-            let found = deeds(code, &given(run), &named);
-            if found.writes {
-                return Touch::Writes;
-            }
-            if depth >= MAX_CODE {
-                continue;
-            }
-            for command in found.commands.iter().take(16) {
-                let start = Start {
-                    dir: dir.map(Path::new),
-                    home: None,
-                };
-                let found = survey(command, start);
-                worst = worst.max(self.inspect(&found, depth + 1, looks));
+                for command in found.commands.iter().take(16) {
+                    let world = World {
+                        home: None,
+                        ..self.world.at(dir.map(Path::new))
+                    };
+                    let found = walk::survey(command, &world);
+                    worst = worst.max(self.inspect(&found, depth + 1, scripts));
+                }
             }
         }
         worst
     }
-}
 
-/// Files that the command itself made.
-#[derive(Default)]
-struct Made(Vec<String>);
-
-impl Made {
-    fn note(&mut self, effect: &Effect, dir: Option<&str>) {
-        if let Some((path, dir)) = effect.path.literal().zip(dir)
-            && effect.reach == Reach::File
-            && self.0.len() < 64
-        {
-            self.0.push(join(dir, path));
+    fn hits(&self, effect: &Effect, run: &Run, dir: Option<&str>) -> Touch {
+        let raw = effect.path.raw();
+        if raw.is_empty() || raw.starts_with("/dev/") {
+            return Touch::None;
         }
-    }
-
-    /// Whether a directory whose content is brought elsewhere has what becomes one of the goals.
-    fn bring(&self, effect: &Effect, dir: Option<&str>, goals: &[Goal]) -> bool {
-        let from = effect.from.as_ref().and_then(Word::literal);
-        let Some(((from, to), dir)) = from.zip(effect.path.literal()).zip(dir) else {
-            return false;
-        };
-        let to = join(dir, to);
-        let becomes = |goal: &String| {
-            let Ok(below) = Path::new(goal).strip_prefix(&to) else {
-                return false;
-            };
-            let source = join(dir, &format!("{from}/{}", below.display()));
-            self.0.contains(&source) || Path::new(&source).exists()
-        };
-        goals.iter().flat_map(|goal| &goal.paths).any(becomes)
-    }
-}
-
-/// Links that the command itself makes.
-#[derive(Default)]
-struct Links(Vec<(String, String)>);
-
-impl Links {
-    fn note(&mut self, run: &Run) {
-        if run.program() != Some("ln") || self.0.len() >= 32 {
-            return;
+        // A word of which next to nothing is known says nothing.
+        let known = raw.chars().filter(|letter| letter.is_alphanumeric());
+        if effect.path.has_holes() && known.count() < 3 {
+            return Touch::None;
         }
-        let args = Args::read(run.args(), "tS", &["target-directory"]);
-        let ([source, rest @ ..], Some(dir)) = (args.operands.as_slice(), run.dir.as_deref())
-        else {
-            return;
+        let path = match dir {
+            Some(dir) => join(dir, raw),
+            None if raw.starts_with('/') || raw.starts_with(HOLE) => join("/", raw),
+            None => join("/", &format!("{HOLE}/{raw}")),
         };
-        let (Some(source), Some(base)) = (
-            source.literal(),
-            source.file_name().literal().map(str::to_owned),
-        ) else {
-            return;
-        };
-        let link = rest.first().and_then(Word::literal).unwrap_or(".");
-        let symbolic = args.has('s', "symbolic");
-        for link in [join(dir, link), join(dir, &format!("{link}/{base}"))] {
-            let parent = link.rsplit_once('/').map_or("/", |(parent, _)| parent);
-            let target = join(if symbolic { parent } else { dir }, source);
-            self.0.push((link, target));
+        let mut candidates = Vec::new();
+        if !path.contains(is_mark) {
+            candidates.extend(real_path(&path, &self.world));
+            // Opening a link opens what is behind it; removing it does not.
+            let removes = matches!(run.program(), Some("rm" | "unlink" | "mv" | "ln"));
+            if effect.reach == Reach::File && !removes {
+                candidates.extend(opened_path(&path, &self.world));
+            }
         }
-    }
-
-    /// The path behind a link made earlier, if the path goes through one.
-    fn resolve(&self, path: &str, itself: bool) -> Option<String> {
-        self.0.iter().find_map(|(link, target)| {
-            let rest = path.strip_prefix(link.as_str())?;
-            (rest.is_empty() && itself || rest.starts_with('/'))
-                .then(|| join(target, rest.trim_start_matches('/')))
-        })
-    }
-}
-
-fn makes_directories(run: &Run) -> bool {
-    !matches!(
-        run.program(),
-        None | Some(
-            "echo" | "printf" | "cat" | "rm" | "ls" | "test" | "[" | "true" | ":" | "jq" | "sed"
-        )
-    )
-}
-
-fn hits(effect: &Effect, run: &Run, dir: Option<&str>, goals: &[Goal], links: &Links) -> Touch {
-    let raw = effect.path.raw();
-    if raw.is_empty() || raw.starts_with("/dev/") {
-        return Touch::None;
-    }
-    // A word of which next to nothing is known says nothing.
-    let known = raw
-        .chars()
-        .filter(|letter| letter.is_alphanumeric())
-        .count();
-    if effect.path.has_holes() && known < 3 {
-        return Touch::None;
-    }
-    let path = match dir {
-        Some(dir) => join(dir, raw),
-        None if raw.starts_with('/') || raw.starts_with(HOLE) => join("/", raw),
-        None => join("/", &format!("{HOLE}/{raw}")),
-    };
-    let mut candidates = vec![path];
-    if let Some(path) = candidates.first().filter(|path| !path.contains(is_mark)) {
-        let real = real_path(path);
-        // Removing a link leaves what is behind it; removing through one does not.
-        let behind = links.resolve(path, !removes(run));
-        // Opening a link opens what is behind it; removing it does not.
-        let opened = canonical(Path::new(path)).ok();
-        let opened = opened.and_then(|path| path.to_str().map(str::to_owned));
-        let opened = opened.filter(|_| effect.reach == Reach::File && !removes(run));
-        candidates.extend(real.into_iter().chain(behind).chain(opened));
-    }
-    let mut worst = Touch::None;
-    for goal in goals {
-        // What is copied from a file to a place that nobody knows is no change of the file.
-        if effect.path.has_holes() && copies_from(run, goal) {
-            continue;
-        }
-        for name in &goal.paths {
-            for path in &candidates {
-                worst = worst.max(compare(path, name, effect.reach));
-                if goal.kind == GoalKind::Tree {
-                    worst = worst.max(within(path, name));
+        candidates.push(path);
+        let mut worst = Touch::None;
+        for goal in &self.goals {
+            // What is copied from a file to a place that nobody knows is no change of the file.
+            if effect.path.has_holes() && copies_from(run, goal) {
+                continue;
+            }
+            for name in &goal.paths {
+                for path in &candidates {
+                    worst = worst.max(compare(path, name, effect.reach));
+                    if goal.kind == GoalKind::Tree {
+                        worst = worst.max(within(path, name));
+                    }
                 }
             }
         }
+        worst
     }
-    worst
 }
 
 fn copies_from(run: &Run, goal: &Goal) -> bool {
@@ -438,10 +328,6 @@ fn copies_from(run: &Run, goal: &Goal) -> bool {
         run.program(),
         Some("cp" | "gcp" | "install" | "rsync" | "scp")
     ) && run.args().iter().any(source)
-}
-
-fn removes(run: &Run) -> bool {
-    matches!(run.program(), Some("rm" | "unlink" | "mv" | "ln"))
 }
 
 fn compare(path: &str, name: &str, reach: Reach) -> Touch {
@@ -471,115 +357,68 @@ fn within(path: &str, directory: &str) -> Touch {
     }
 }
 
-/// What `tar -c` packs.
-fn packed_members(run: &Run) -> Vec<Word> {
-    if !matches!(run.program(), Some("tar" | "gtar" | "bsdtar")) {
-        return Vec::new();
+/// Whether the command leaves its files as they are, and their owner able to read them.
+fn keeps_content(run: &Run) -> bool {
+    if run.redirects.iter().any(|file| file.mode == Mode::Write) {
+        return false;
     }
-    let args = Args::read(run.args(), "fCTXIgb", &["file", "directory", "exclude"]);
-    let first = run.args().first().map(Word::raw).unwrap_or_default();
-    let bare = !first.starts_with('-') && first.contains('c');
-    if !bare && !args.has('c', "create") {
-        return Vec::new();
+    match run.program() {
+        Some("touch" | "chgrp") => true,
+        Some("chmod") => mode(run).is_some_and(keeps_readable),
+        _ => false,
     }
-    args.operands
-        .into_iter()
-        .skip(if bare { 2 } else { 0 })
-        .collect()
 }
 
-/// The code an interpreter is given on its command line, on standard input, or in a file that
-/// the command wrote.
-pub(crate) fn inline_code(
-    program: &str,
-    args: &[Word],
-    input: Option<&Word>,
-    script: Option<&Word>,
-) -> Vec<Word> {
-    let is = |names: &[&str]| names.iter().any(|name| program.starts_with(name));
-    if !is(&[
-        "python", "pypy", "node", "nodejs", "deno", "bun", "ruby", "perl", "php",
-    ]) {
-        return Vec::new();
+/// The mode of a `chmod`; `chmod -w file` has it in the place of an option.
+fn mode(run: &Run) -> Option<&str> {
+    let words = run.args().iter().map(Word::raw);
+    let is_option = |word: &str| match word.strip_prefix('-') {
+        Some(option) => option.starts_with('-') || option.contains(['R', 'c', 'f', 'v']),
+        None => false,
+    };
+    let mut words = words.skip_while(|word| is_option(word) && !word.starts_with("--reference"));
+    words.next().filter(|mode| !mode.starts_with("--"))
+}
+
+/// Whether the owner may still read what has this mode, if it was so before.
+fn keeps_readable(mode: &str) -> bool {
+    if mode.contains(HOLE) {
+        return false;
     }
-    let takes_code = |text: &str| match text.strip_prefix('-') {
-        Some("-eval" | "-print" | "-command") => true,
-        Some(cluster) if cluster.starts_with('-') || cluster.is_empty() => false,
-        Some(cluster) => {
-            let letters = if is(&["python", "pypy"]) {
-                "c"
-            } else if is(&["php"]) {
-                "r"
-            } else {
-                "eEp"
-            };
-            let perl_loop = is(&["perl", "ruby"]) && !cluster.contains(['e', 'E']);
-            cluster.ends_with(|letter: char| letters.contains(letter)) && !perl_loop
+    if let Ok(bits) = u32::from_str_radix(mode, 8) {
+        return bits & 0o400 != 0;
+    }
+    mode.split(',').all(|clause| {
+        let rights = clause.trim_start_matches(['u', 'g', 'o', 'a']);
+        let who = clause.strip_suffix(rights).unwrap_or_default();
+        if !who.is_empty() && !who.contains(['u', 'a']) {
+            return true;
         }
-        None => is(&["deno"]) && text == "eval",
-    };
-    let mut codes = Vec::new();
-    let mut scripted = false;
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        let text = word.raw();
-        if takes_code(text) {
-            codes.extend(words.next().cloned());
-            scripted = true;
-        } else if let Some(code) = text.strip_prefix("--eval=") {
-            codes.push(Word::new(code));
-            scripted = true;
-        } else if text == "-" {
-            break;
-        } else if !text.starts_with('-') {
-            scripted = true;
-            break;
+        match rights.split_at_checked(1) {
+            Some(("+", added)) => !added.contains(['-', '=']),
+            Some(("-", taken)) => !taken.contains(['r', '=']),
+            Some(("=", given)) => given.contains('r') && !given.contains('-'),
+            _ => false,
         }
-    }
-    if !scripted {
-        codes.extend(input.cloned());
-    }
-    if codes.is_empty() {
-        codes.extend(script.cloned());
-    }
-    codes
+    })
 }
 
-/// The same for a command of a survey.
-fn code_of(run: &Run) -> Vec<Word> {
-    let program = run.program().unwrap_or_default();
-    inline_code(program, run.args(), run.input.as_ref(), run.script.as_ref())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What the code of a command is given beside its text.
-fn given(run: &Run) -> Given<'_> {
-    let args = run.args();
-    let program = run.program().unwrap_or_default();
-    let node = ["node", "bun", "deno"]
-        .iter()
-        .any(|name| program.starts_with(name));
-    let perl = ["perl", "ruby"]
-        .iter()
-        .any(|name| program.starts_with(name));
-    // Code on the command line stands behind an option, a script is the first operand; `-` is
-    // standard input.
-    let coded = |word: &Word| matches!(word.raw(), "-c" | "-e" | "-E" | "-p" | "-pe" | "--eval");
-    let coded = args.iter().position(coded);
-    let script = coded.is_none();
-    let file = || {
-        args.iter()
-            .position(|word| word.raw() == "-" || !word.starts_with("-"))
-    };
-    let at = coded.map(|at| at + 2).or_else(|| Some(file()? + 1));
-    let at = at.unwrap_or(args.len());
-    let first = match (node, perl) {
-        (_, true) => 0,
-        (true, _) if script => 2,
-        _ => 1,
-    };
-    Given {
-        args: args.get(at..).unwrap_or_default(),
-        first,
-        vars: &run.vars,
+    #[test]
+    fn the_owner_reads_on_unless_a_mode_takes_it_away() {
+        for mode in [
+            "600", "0644", "755", "444", "+x", "-w", "u+w", "go-rwx", "o=", "u=rw,g=", "a+r",
+        ] {
+            assert!(keeps_readable(mode), "{mode}");
+        }
+        for mode in [
+            "000", "0", "200", "077", "-r", "a-r", "u-rw", "u=", "=", "a=x", "u+w-r", "go-w,u-r",
+            "x",
+        ] {
+            assert!(!keeps_readable(mode), "{mode}");
+        }
     }
 }

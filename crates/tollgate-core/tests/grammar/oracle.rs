@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tollgate_core::shell::{Start, Survey, survey};
+use tollgate_core::git::Disk;
+use tollgate_core::shell::{Survey, World, survey};
 use tree_sitter::{Node, Parser};
 
 use crate::{SEED, generate, seeds};
@@ -278,9 +279,10 @@ fn compare(text: &str, label: &str, wrong: &mut String) -> Option<usize> {
     let seen = seen(text)?;
     let survey = survey(
         text,
-        Start {
+        &World {
             dir: Some(Path::new("/nowhere/p")),
             home: Some(Path::new("/nowhere")),
+            files: &Disk,
         },
     );
     let found = found(&survey);

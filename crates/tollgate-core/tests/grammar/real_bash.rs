@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tollgate_core::shell::{Start, Survey, survey};
+use tollgate_core::git::Disk;
+use tollgate_core::shell::{Survey, World, survey};
 
 use crate::{SEED, generate, seeds};
 
@@ -79,9 +80,10 @@ fn every_commit_that_bash_makes_was_announced_and_no_data_was() {
         let script = generate::script(seed);
         let found = survey(
             &script.text,
-            Start {
+            &World {
                 dir: Some(dir.path()),
                 home: None,
+                files: &Disk,
             },
         );
         let announced = announced(&found);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use tollgate_core::shell::{self, Run, Start};
+use tollgate_core::shell::{self, Run, World};
 
 use super::places::{Places, is_executable};
 
@@ -29,7 +29,7 @@ impl CommandLine {
     /// Every command that a line in a settings file would run, read as a shell reads it. What a
     /// variable or a wrapper hides is seen through as far as possible.
     pub(crate) fn in_shell(line: &str) -> Vec<Self> {
-        let survey = shell::survey(line, Start::default());
+        let survey = shell::survey(line, &World::unknown());
         survey.runs().filter_map(Self::of_run).collect()
     }
 

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tollgate_core::git::{Repository, commits};
+use tollgate_core::git::{Disk, Repository};
 use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::json::{Kind, Node};
 use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
 use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::shell::writes::touches;
-use tollgate_core::shell::{Start, may_mention, survey};
+use tollgate_core::shell::{World, commits, may_mention, survey, touches};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, Edit};
 use tollgate_core::state::view::State;
@@ -184,15 +183,14 @@ fn compare(node: Node<'_>, value: &Value) {
 pub(super) fn shell(bytes: &[u8]) {
     let command = String::from_utf8_lossy(bytes);
     let root = Path::new("/nowhere/project");
-    let found = survey(
-        &command,
-        Start {
-            dir: Some(root),
-            home: Some(Path::new("/nowhere")),
-        },
-    );
-    let _landings = commits(&found, root, None);
-    let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root);
+    let world = World {
+        dir: Some(root),
+        home: Some(Path::new("/nowhere")),
+        files: &Disk,
+    };
+    let found = survey(&command, &world);
+    let _commits = commits(&found, &world);
+    let _touch = touches(&found, &[Path::new(".isdlc/state.json")], root, &world);
     if !may_mention(&command, "git") {
         let runs_git = found.runs().any(|run| run.program() == Some("git"));
         assert!(!runs_git, "the cheap check hid a git: {command:?}");
@@ -312,6 +310,13 @@ pub(super) fn git(bytes: &[u8]) {
             repository.was_merged(branch),
         );
     }
-    let _any = (repository.previous_branch(1), repository.alias("ci", None));
+    let _any = repository.previous_branch(1);
     let _any = repository.checked_out_elsewhere("feature/x");
+    // An alias is looked for in the configuration.
+    let world = World {
+        dir: Some(ground.root()),
+        home: None,
+        files: &Disk,
+    };
+    let _commits = commits(&survey("git ci", &world), &world);
 }

@@ -16,8 +16,7 @@ use super::{Class, Guard, Must, Sample};
 use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
-use crate::shell::Survey;
-use crate::shell::writes::{Touch, changes_files, removed_around, touches};
+use crate::shell::{Survey, Touch, changes_files, removed_around, touches};
 use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
@@ -72,7 +71,9 @@ fn check(scene: &Scene<'_>) -> Option<Finding> {
     let ToolCall::Shell { command } = &tool.call else {
         return check_files(scene, tool);
     };
-    let survey = scene.survey().filter(|survey| changes_files(survey))?;
+    let survey = scene
+        .survey()
+        .filter(|survey| changes_files(survey, &scene.world()))?;
     check_records(scene, survey, command)
         .or_else(|| settings::check_command(scene, survey, command))
 }
@@ -94,7 +95,7 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     let root = layout.root();
     let touched = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(survey, &files, root)
+        touches(survey, &files, root, &scene.world())
     };
     let all: Vec<PathBuf> = groups
         .iter()
@@ -137,9 +138,9 @@ fn whole_tree(
     code: &'static str,
 ) -> Option<Finding> {
     let root = scene.layout().root();
-    let project = removed_around(survey, root);
+    let project = removed_around(survey, root, &scene.world());
     let holds_project = project.is_some();
-    let removed = project.or_else(|| removed_around(survey, scene.home()?))?;
+    let removed = project.or_else(|| removed_around(survey, scene.home()?, &scene.world()))?;
     let is = |path: &Path| {
         let removed = Path::new(&removed);
         removed == path || tollgate_store::fs::canonical(path).is_ok_and(|real| real == removed)

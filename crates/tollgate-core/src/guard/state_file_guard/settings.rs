@@ -11,8 +11,7 @@ use super::head;
 use crate::project::real;
 use crate::protocol::{After, Tool};
 use crate::scene::{Scene, SettingsChange};
-use crate::shell::writes::{Touch, rewrites};
-use crate::shell::{Survey, runs_script};
+use crate::shell::{Survey, Touch, rewrites, runs_script};
 use crate::verdict::Finding;
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
@@ -68,11 +67,12 @@ pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -
     let root = scene.layout().root();
     let files = scene.settings_files();
     let all: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    if rewrites(survey, &all, root) != Touch::Writes {
+    if rewrites(survey, &all, root, &scene.world()) != Touch::Writes {
         return None;
     }
     let mut files = files.into_iter();
-    let is_written = |file: &PathBuf| rewrites(survey, &[file], root) == Touch::Writes;
+    let is_written =
+        |file: &PathBuf| rewrites(survey, &[file], root, &scene.world()) == Touch::Writes;
     while let Some(file) = files.find(is_written) {
         let before = scene.file_text(&real(&file));
         let lost = |after| {

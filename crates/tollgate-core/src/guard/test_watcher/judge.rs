@@ -243,11 +243,11 @@ fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{Start, survey};
+    use crate::shell::{World, survey};
 
     fn verdict(command: &str, exit: Exit, summary: impl Into<Option<Summary>>) -> Outcome {
         let summary = summary.into();
-        let survey = survey(command, Start::default());
+        let survey = survey(command, &World::unknown());
         judge(exit, Bearing::of(&survey, command), summary)
     }
 

@@ -400,13 +400,13 @@ pub(super) fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{Start, survey};
+    use crate::shell::{World, survey};
 
     fn runner(command: &str) -> Option<&'static str> {
         if !may_test(command) {
             return None;
         }
-        let survey = survey(command, Start::default());
+        let survey = survey(command, &World::unknown());
         survey.runs().find_map(Runner::of).map(|runner| runner.name)
     }
 

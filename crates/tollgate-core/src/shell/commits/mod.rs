@@ -1,0 +1,622 @@
+//! Where the commits of a shell command would land, resolved command by command from left to
+//! right: the branch at hook time is not the branch at commit time.
+//!
+//! Only `git commit`, by whatever route, is a [`Commit`]; other ways onto a branch (merge, rebase,
+//! reset …) are none.
+
+mod arguments;
+mod config;
+mod switch;
+
+use std::path::{Path, PathBuf};
+
+use super::args::split_words;
+use super::git_call::GitCall;
+use super::path::join;
+use super::run::{Link, Run, Step, Survey};
+use super::script::{MAX_DEPTH, Scripts, any_behind};
+use super::walk;
+use super::word::{Word, has, quoted};
+use super::world::{Head, RepositoryPaths, World};
+use arguments::{asks_for_help, git_status, is_builtin, is_dry_run, is_idle, plain_status};
+use config::Around;
+use switch::{Branches, Move, made_branch, movement, new_worktree};
+
+/// More calls of git than this are not followed: each may read several files.
+const MAX_CALLS: u32 = 500;
+/// Deeper directories than this are not looked at.
+const MAX_COMPONENTS: usize = 128;
+/// More work trees than this are not told apart.
+const MAX_TREES: usize = 64;
+/// Aliases that lead to aliases, and shells that aliases start.
+const MAX_ALIASES: u32 = 8;
+const MAX_SHELLS: u32 = 4;
+/// Programs that may make directories.
+const BUILDERS: &str = "mkdir cp mv tar unzip gh mktemp rsync ln install";
+
+/// One `git commit`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// The repository it lands in, as seen from where the command starts.
+    pub relation: Relation,
+    /// The repository; nothing when the command line itself makes it, or there is none.
+    pub repository: Option<RepositoryPaths>,
+    /// The branches it could land on, the likeliest first; more than one when a switch before it
+    /// may or may not have happened.
+    pub heads: Vec<Head>,
+}
+
+/// A place as seen from the repository in which the command starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The same work tree.
+    Here,
+    /// Another work tree of the same repository.
+    Linked,
+    /// Another repository, or none.
+    Elsewhere,
+}
+
+/// Resolves every commit a surveyed command would make when started in this world, in order.
+pub fn commits(survey: &Survey, world: &World<'_>) -> Vec<Commit> {
+    // Most commands do not call git at all; then no file is looked at.
+    let calls = survey.runs().any(|run| GitCall::read(run).is_some());
+    let start = world.dir.filter(|_| calls || any_behind(survey, world));
+    let Some(start) = start else {
+        return Vec::new();
+    };
+    let mut tracker = Tracker::new(start, world);
+    tracker.follow(survey, 0);
+    tracker.commits
+}
+
+/// One work tree and what its `HEAD` may be.
+#[derive(Clone, Debug)]
+struct Tree {
+    repository: Option<RepositoryPaths>,
+    root: PathBuf,
+    relation: Relation,
+    heads: Vec<Head>,
+    /// What was checked out before, the latest last.
+    previous: Vec<String>,
+}
+
+/// The state of a conditional part's surroundings when it was entered.
+struct Frame {
+    /// Whether the part runs, as far as it can be told.
+    runs: Option<bool>,
+    /// Whether to believe in it when that is unknown.
+    likely: bool,
+    heads: Vec<Vec<Head>>,
+    status: Option<bool>,
+    /// Whether it certainly does not run.
+    dead: bool,
+    /// What may be the case instead, should the chain of `&&` before it have broken off.
+    fallback: Option<Vec<Vec<Head>>>,
+}
+
+/// Follows a survey from command to command.
+struct Tracker<'a> {
+    world: World<'a>,
+    /// The first is where the command starts.
+    trees: Vec<Tree>,
+    made: Vec<String>,
+    /// What `git config` set earlier in the same command line.
+    settings: Vec<(String, String)>,
+    /// The texts of files that the command line writes.
+    written: Vec<(String, String)>,
+    /// Whether something ran before that may have made anything.
+    busy: bool,
+    /// Scripts of files around what runs now, and the files that may still be read.
+    depth: u32,
+    scripts: Scripts<'a>,
+    /// Whether what runs now certainly does.
+    sure: bool,
+    /// Whether a switch to a branch that nobody can name came before.
+    unclear: bool,
+    /// Whether the last command certainly failed.
+    failed: bool,
+    /// Parts around this one that certainly do not run.
+    dead: u32,
+    /// Whether something before may have made directories.
+    builds: bool,
+    /// The predicted success of the last command.
+    status: Option<bool>,
+    /// The same of the condition before the last conditional part.
+    condition: Option<bool>,
+    /// The heads before a chain of `&&` whose success is uncertain. Within the chain they do not
+    /// count, because what follows runs only if it succeeded; after it they may be the case.
+    fallback: Option<Vec<Vec<Head>>>,
+    commits: Vec<Commit>,
+    calls: u32,
+    /// The place of the last plain call: most commands stay in one directory.
+    last_place: Option<(String, usize)>,
+}
+
+impl<'a> Tracker<'a> {
+    fn new(start: &Path, world: &World<'a>) -> Self {
+        let repository = world.files.repository(start);
+        let known = repository.as_ref();
+        let heads = vec![known.map_or(Head::None, |found| world.files.head(found))];
+        let root = known.map_or(start, |found| &found.work_tree);
+        let tree = Tree {
+            root: root.to_owned(),
+            repository,
+            relation: Relation::Here,
+            heads,
+            previous: Vec::new(),
+        };
+        Self {
+            world: *world,
+            trees: vec![tree],
+            made: Vec::new(),
+            settings: Vec::new(),
+            written: Vec::new(),
+            busy: false,
+            depth: 0,
+            scripts: Scripts::new(world),
+            sure: true,
+            unclear: false,
+            failed: false,
+            dead: 0,
+            builds: false,
+            status: None,
+            condition: None,
+            fallback: None,
+            commits: Vec::new(),
+            calls: 0,
+            last_place: None,
+        }
+    }
+
+    fn follow(&mut self, survey: &Survey, depth: u32) {
+        self.written.extend(survey.written.iter().cloned());
+        let mut frames = Vec::new();
+        for step in &survey.steps {
+            match step {
+                Step::Enter(link) => frames.push(self.enter(*link)),
+                Step::Leave => {
+                    self.end_chain();
+                    if let Some(frame) = frames.pop() {
+                        self.leave(frame);
+                    }
+                }
+                Step::Run(run) => {
+                    let frame = match run.link {
+                        Link::Then | Link::Pipe => {
+                            self.end_chain();
+                            None
+                        }
+                        Link::And | Link::Or | Link::Else | Link::Maybe => {
+                            Some(self.enter(run.link))
+                        }
+                    };
+                    self.run(run, depth);
+                    if let Some(frame) = frame {
+                        self.leave(frame);
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, link: Link) -> Frame {
+        if link != Link::And {
+            self.end_chain();
+        }
+        let (runs, likely) = match link {
+            Link::Then | Link::Pipe => (Some(true), true),
+            Link::And => (self.status, true),
+            Link::Or => (self.status.map(|status| !status), false),
+            Link::Else => (self.condition.map(|status| !status), false),
+            Link::Maybe => (None, false),
+        };
+        let heads = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+        let dead = link == Link::And && self.failed;
+        self.dead += u32::from(dead);
+        Frame {
+            dead,
+            runs,
+            likely,
+            heads,
+            status: self.status,
+            fallback: self.fallback.take(),
+        }
+    }
+
+    fn leave(&mut self, frame: Frame) {
+        let Frame {
+            dead,
+            runs,
+            likely,
+            heads,
+            status,
+            fallback,
+        } = frame;
+        match runs {
+            Some(true) => self.fallback = fallback,
+            None if likely => self.fallback = fallback.or(Some(heads)),
+            Some(false) | None => {
+                let inside: Vec<_> = self.trees.iter().map(|tree| tree.heads.clone()).collect();
+                for (tree, before) in self.trees.iter_mut().zip(heads) {
+                    tree.heads = before;
+                }
+                self.add_heads(inside);
+                self.fallback = fallback;
+            }
+        }
+        if dead {
+            self.dead -= 1;
+            self.failed = true;
+        }
+        self.condition = status;
+        self.status = match runs {
+            Some(true) => self.status,
+            Some(false) => status,
+            None => None,
+        };
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(heads) = self.fallback.take() {
+            self.add_heads(heads);
+        }
+    }
+
+    /// Adds heads that may be the case as well, after those known already.
+    fn add_heads(&mut self, heads: Vec<Vec<Head>>) {
+        for (tree, heads) in self.trees.iter_mut().zip(heads) {
+            for head in heads {
+                if !tree.heads.contains(&head) {
+                    tree.heads.push(head);
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, run: &Run, depth: u32) {
+        let sure = self.sure;
+        self.sure &= run.sure;
+        self.run_one(run, depth);
+        self.sure = sure;
+    }
+
+    fn run_one(&mut self, run: &Run, depth: u32) {
+        self.failed = false;
+        let Some(mut call) = GitCall::read(run) else {
+            self.status = plain_status(run);
+            self.busy |= !is_idle(run);
+            self.builds |= run.program().is_some_and(|name| has(BUILDERS, name));
+            self.script(run, depth);
+            return;
+        };
+        self.status = None;
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return;
+        }
+        if self.is_nowhere(run, &call) {
+            (self.status, self.failed) = (Some(false), true);
+            return;
+        }
+        for _ in 0..MAX_ALIASES {
+            let Some(word) = call.subcommand.clone() else {
+                return;
+            };
+            let Some(name) = word.literal() else {
+                return;
+            };
+            if is_builtin(name) {
+                let place = self.place(&call);
+                self.git(name, &call, place);
+                return;
+            }
+            let Some(alias) = self.alias(name, &call) else {
+                return;
+            };
+            if let Some(text) = alias.strip_prefix('!') {
+                self.shell_alias(text, &call, depth);
+                return;
+            }
+            // An alias may start with global options: `-c x=y commit`.
+            let mut inner = run.clone();
+            inner.words = vec![Word::new("git")];
+            inner.words.extend(split_words(&alias));
+            inner.words.extend(call.args.iter().cloned());
+            inner.dir.clone_from(&call.dir);
+            let Some(next) = GitCall::read(&inner) else {
+                return;
+            };
+            let config = std::mem::take(&mut call.config);
+            let git_dir = call.git_dir.take();
+            call = next;
+            call.config.extend(config);
+            call.git_dir = call.git_dir.or(git_dir);
+        }
+    }
+
+    /// Whether git is told to work in a directory that is not there, and would refuse. What ran
+    /// before may have made it.
+    fn is_nowhere(&self, run: &Run, call: &GitCall) -> bool {
+        let (Some(base), Some(dir)) = (run.dir.as_deref(), call.dir.as_deref()) else {
+            return false;
+        };
+        if self.busy || self.builds || self.trees.len() > 1 {
+            return false;
+        }
+        let git_dir = call.git_dir.as_ref().and_then(Word::literal);
+        let asked = match git_dir {
+            Some(path) => join(dir, path),
+            None if dir != base => dir.to_owned(),
+            None => return false,
+        };
+        self.exists(base) && !self.exists(&asked)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.world.files.exists(Path::new(path))
+    }
+
+    /// What `git name` is configured to mean.
+    fn alias(&mut self, name: &str, call: &GitCall) -> Option<String> {
+        let key = format!("alias.{name}");
+        if let Some(value) = call.config(&key) {
+            return value.literal().map(str::to_owned);
+        }
+        let mut set = self.settings.iter().rev();
+        if let Some((_, value)) = set.find(|(known, _)| known.eq_ignore_ascii_case(&key)) {
+            return Some(value.clone());
+        }
+        let place = self.place(call);
+        let tree = self.trees.get(place);
+        let around = Around {
+            world: self.world,
+            global: call.global.as_ref().and_then(Word::literal),
+            written: &self.written,
+        };
+        around.alias(name, tree.and_then(|tree| tree.repository.as_ref()))
+    }
+
+    /// `!` aliases run in a shell at the top of the work tree, with the arguments appended.
+    fn shell_alias(&mut self, text: &str, call: &GitCall, depth: u32) {
+        if depth >= MAX_SHELLS {
+            return;
+        }
+        let place = self.place(call);
+        let root = self.trees.get(place).map(|tree| tree.root.clone());
+        let args: Vec<String> = call.args.iter().map(|arg| quoted(&arg.display())).collect();
+        let command = format!("{text} {}", args.join(" "));
+        let survey = walk::survey(&command, &self.world.at(root.as_deref()));
+        self.follow(&survey, depth + 1);
+    }
+
+    /// The work tree a call works in, as an index into the trees.
+    fn place(&mut self, call: &GitCall) -> usize {
+        let Some(dir) = call.dir.as_deref() else {
+            return 0;
+        };
+        let work_tree = match &call.work_tree {
+            Some(word) => match word.literal() {
+                Some(path) => join(dir, path),
+                None => return 0,
+            },
+            None => dir.to_owned(),
+        };
+        if let Some(git_dir) = &call.git_dir {
+            let Some(path) = git_dir.literal() else {
+                return 0;
+            };
+            let git_dir = join(dir, path);
+            let (git_dir, work_tree) = (Path::new(&git_dir), Path::new(&work_tree));
+            return match self.world.files.repository_at(git_dir, work_tree) {
+                Some(repository) => self.tree(repository),
+                None => 0,
+            };
+        }
+        if let Some((last, place)) = &self.last_place
+            && last == dir
+        {
+            return *place;
+        }
+        let place = self.find_place(Path::new(dir));
+        self.last_place = Some((dir.to_owned(), place));
+        place
+    }
+
+    fn find_place(&mut self, path: &Path) -> usize {
+        if path.components().nth(MAX_COMPONENTS).is_some() {
+            return 0;
+        }
+        // Work trees and repositories that this command line makes.
+        let made = self.trees.iter().rposition(|tree| {
+            let made = tree.repository.is_none() || !self.world.files.exists(&tree.root);
+            made && path.starts_with(&tree.root)
+        });
+        if let Some(made) = made.filter(|made| *made > 0) {
+            return made;
+        }
+        match self.world.files.repository(path) {
+            Some(repository) => self.tree(repository),
+            // `cd nowhere; git commit`: the shell stays where it was.
+            None if !self.world.files.exists(path) && !self.builds => 0,
+            None => self.push(None, path.to_owned(), Relation::Elsewhere, Head::None),
+        }
+    }
+
+    fn tree(&mut self, repository: RepositoryPaths) -> usize {
+        let canonical = |path: &Path| self.world.files.canonical(path);
+        let is_same = |known: &RepositoryPaths| {
+            known.git_dir == repository.git_dir
+                || canonical(&known.git_dir) == canonical(&repository.git_dir)
+        };
+        let mut trees = self.trees.iter();
+        if let Some(known) = trees.position(|tree| tree.repository.as_ref().is_some_and(is_same)) {
+            return known;
+        }
+        let here = self.trees.first().and_then(|tree| tree.repository.as_ref());
+        let relation = match here {
+            Some(here) if here.common_dir == repository.common_dir => Relation::Linked,
+            _ => Relation::Elsewhere,
+        };
+        let head = self.world.files.head(&repository);
+        let root = repository.work_tree.clone();
+        self.push(Some(repository), root, relation, head)
+    }
+
+    fn push(
+        &mut self,
+        repository: Option<RepositoryPaths>,
+        root: PathBuf,
+        relation: Relation,
+        head: Head,
+    ) -> usize {
+        self.last_place = None;
+        if self.trees.len() >= MAX_TREES {
+            return 0;
+        }
+        self.trees.push(Tree {
+            repository,
+            root,
+            relation,
+            heads: vec![head],
+            previous: Vec::new(),
+        });
+        self.trees.len() - 1
+    }
+
+    fn git(&mut self, name: &str, call: &GitCall, place: usize) {
+        if asks_for_help(call) {
+            return;
+        }
+        match name {
+            "commit" => self.commit(call, place),
+            "config" => {
+                let pairs = call.args.windows(2).filter_map(|pair| match pair {
+                    [key, value] => Some((key.literal()?, value.literal()?)),
+                    _ => None,
+                });
+                let pairs = pairs.filter(|(key, _)| !key.starts_with('-') && key.contains('.'));
+                let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                self.settings.extend(pairs);
+                self.status = Some(true);
+            }
+            "init" | "clone" => self.new_repository(name, call),
+            "worktree" => {
+                if let Some((path, head)) = new_worktree(&call.args)
+                    && let Some(dir) = &call.dir
+                {
+                    let relation = match self.trees.get(place).map(|tree| tree.relation) {
+                        Some(Relation::Here | Relation::Linked) => Relation::Linked,
+                        Some(Relation::Elsewhere) | None => Relation::Elsewhere,
+                    };
+                    let repository = self
+                        .trees
+                        .get(place)
+                        .and_then(|tree| tree.repository.clone());
+                    self.made.extend(head.branch().map(str::to_owned));
+                    self.push(repository, PathBuf::from(join(dir, &path)), relation, head);
+                }
+                self.status = Some(true);
+            }
+            _ => self.switch(name, call, place),
+        }
+    }
+
+    fn commit(&mut self, call: &GitCall, place: usize) {
+        if self.dead > 0 || is_dry_run(&call.args) {
+            return;
+        }
+        let Some(tree) = self.trees.get(place) else {
+            return;
+        };
+        // A script counts only where nothing about it is in doubt.
+        let there = call.dir.as_deref().is_some_and(|dir| self.exists(dir));
+        let doubtful = !self.sure || self.unclear || tree.heads.len() > 1 || !there;
+        if self.depth > 0 && doubtful {
+            return;
+        }
+        self.commits.push(Commit {
+            relation: tree.relation,
+            repository: tree.repository.clone(),
+            heads: tree.heads.clone(),
+        });
+    }
+
+    fn new_repository(&mut self, name: &str, call: &GitCall) {
+        let operands: Vec<&str> = call
+            .args
+            .iter()
+            .filter(|word| !word.starts_with("-"))
+            .filter_map(Word::literal)
+            .collect();
+        let path = match (name, operands.as_slice()) {
+            ("clone", [.., _, path]) => (*path).to_owned(),
+            ("clone", [url]) => {
+                let last = url
+                    .trim_end_matches('/')
+                    .rsplit(['/', ':'])
+                    .next()
+                    .unwrap_or_default();
+                last.strip_suffix(".git").unwrap_or(last).to_owned()
+            }
+            ("init", [.., path]) => (*path).to_owned(),
+            _ => ".".to_owned(),
+        };
+        let Some(dir) = &call.dir else { return };
+        let root = join(dir, &path);
+        // `git init` in an existing repository changes nothing.
+        let found = self.world.files.repository(Path::new(&root));
+        if found.is_some_and(|found| found.work_tree == Path::new(&root)) {
+            return;
+        }
+        self.builds = true;
+        self.push(None, PathBuf::from(root), Relation::Elsewhere, Head::None);
+    }
+
+    /// The script of a file that a command runs.
+    fn script(&mut self, run: &Run, depth: u32) {
+        if self.depth >= MAX_DEPTH {
+            return;
+        }
+        for survey in self.scripts.behind(run) {
+            self.depth += 1;
+            let fallback = self.fallback.take();
+            self.follow(&survey, depth);
+            self.end_chain();
+            self.fallback = fallback;
+            self.depth -= 1;
+            self.status = None;
+        }
+    }
+
+    fn switch(&mut self, name: &str, call: &GitCall, place: usize) {
+        let unknown = |word: &Word| word.literal().is_none();
+        self.unclear |= matches!(name, "checkout" | "switch") && call.args.iter().any(unknown);
+        let Some(tree) = self.trees.get_mut(place) else {
+            return;
+        };
+        let head = tree.heads.first().cloned().unwrap_or(Head::None);
+        let branches = Branches {
+            files: self.world.files,
+            repository: tree.repository.as_ref(),
+            made: &self.made,
+            previous: &tree.previous,
+            head: &head,
+        };
+        let change = movement(name, call, &branches);
+        self.status = match change {
+            Move::To(new) => {
+                // From no branch there is no way back by name.
+                let before = head.branch().unwrap_or_default().to_owned();
+                tree.previous.push(before);
+                tree.heads = vec![new];
+                Some(true)
+            }
+            Move::Fails => Some(false),
+            Move::Stays => git_status(name, &call.args, &branches),
+        };
+        if self.status != Some(false) {
+            self.made.extend(made_branch(name, &call.args));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How sure it is that a part of a script in a file runs.
+//!
+//! On a command line everything that is written is meant. A script holds what its arguments ask
+//! for, and more: only what certainly or very likely runs may count against whoever starts it.
+
+use super::output::SOME_COMMIT;
+use crate::shell::run::Link;
+use crate::shell::word::{Word, has, is_mark};
+
+/// Programs whose success is an answer.
+const QUESTIONS: &str = "grep egrep fgrep rg command which type hash pgrep cmp diff read id getopts \
+                         confirm";
+
+/// What is known about the part of a script that is walked.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    around: Vec<Doubt>,
+    pub(super) outcome: Outcome,
+    ended: bool,
+}
+
+/// A condition around a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    Holds,
+    /// It asks git, as in `git diff --quiet || git commit`: what follows is what the script is for.
+    Likely,
+    Unknown,
+    Fails,
+}
+
+/// How a command ended, as far as it can be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Known(bool),
+    /// A question whose answer is not known.
+    Asked,
+    /// The same, to git.
+    AskedGit,
+    /// Something that most likely went well.
+    #[default]
+    Done,
+}
+
+impl Doubts {
+    pub(super) fn enter(&mut self, link: Link) {
+        let doubt = match (link, self.outcome) {
+            (Link::Then | Link::Pipe, _)
+            | (Link::And, Outcome::Known(true) | Outcome::Done)
+            | (Link::Or | Link::Else, Outcome::Known(false)) => Doubt::Holds,
+            (Link::And, Outcome::Known(false)) | (Link::Or | Link::Else, Outcome::Known(true)) => {
+                Doubt::Fails
+            }
+            (Link::And | Link::Or | Link::Else, Outcome::AskedGit) => Doubt::Likely,
+            (Link::And | Link::Or | Link::Else, Outcome::Asked)
+            | (Link::Or | Link::Else, Outcome::Done)
+            | (Link::Maybe, _) => Doubt::Unknown,
+        };
+        self.around.push(doubt);
+    }
+
+    /// Ends the innermost part. `before` is how what stands before it ended.
+    pub(super) fn leave(&mut self, before: Outcome) {
+        if matches!(self.around.pop(), Some(Doubt::Unknown | Doubt::Fails)) {
+            self.outcome = before;
+        }
+    }
+
+    /// What was just entered is known to run, or not to.
+    pub(super) fn decide(&mut self, runs: bool) {
+        if let Some(last) = self.around.last_mut() {
+            *last = if runs { Doubt::Holds } else { Doubt::Fails };
+        }
+    }
+
+    pub(super) fn is_sure(&self) -> bool {
+        let sure = |doubt: &Doubt| matches!(doubt, Doubt::Holds | Doubt::Likely);
+        !self.ended && self.around.iter().all(sure)
+    }
+
+    /// Notes how a command ends, and that nothing runs after `exit`.
+    pub(super) fn note(&mut self, name: &str, words: &[Word]) {
+        self.outcome = match name {
+            "git" => Outcome::AskedGit,
+            "true" | ":" => Outcome::Known(true),
+            "false" => Outcome::Known(false),
+            "[" | "test" => {
+                let args = words.iter().skip(1).map(Word::raw);
+                let args: Vec<&str> = args.filter(|arg| *arg != "]").collect();
+                decided(&args).map_or(Outcome::Asked, Outcome::Known)
+            }
+            "exit" => {
+                let certain = |doubt: &Doubt| *doubt == Doubt::Holds;
+                self.ended |= self.around.iter().all(certain);
+                Outcome::Done
+            }
+            _ if has(QUESTIONS, name) => Outcome::Asked,
+            _ => Outcome::Done,
+        };
+    }
+}
+
+/// The answer of `test`, where its words tell it.
+pub(super) fn decided(words: &[&str]) -> Option<bool> {
+    let unknown = |word: &&str| word.contains(is_mark) || word.contains(SOME_COMMIT);
+    if words.iter().any(unknown) {
+        return None;
+    }
+    let numbers = |a: &str, b: &str| Some((a.parse::<i64>().ok()?, b.parse::<i64>().ok()?));
+    match words {
+        [] => Some(false),
+        ["!", rest @ ..] if !rest.is_empty() => decided(rest).map(|answer| !answer),
+        ["-z", text] => Some(text.is_empty()),
+        ["-n", text] => Some(!text.is_empty()),
+        [text] => Some(!text.is_empty()),
+        // In `[[ … ]]` the right side is a pattern.
+        [_, "=" | "==" | "!=", pattern] if pattern.contains(['*', '?', '[']) => None,
+        [a, "=" | "==", b] => Some(a == b),
+        [a, "!=", b] => Some(a != b),
+        [a, "-eq", b] => numbers(a, b).map(|(a, b)| a == b),
+        [a, "-ne", b] => numbers(a, b).map(|(a, b)| a != b),
+        [a, "-gt", b] => numbers(a, b).map(|(a, b)| a > b),
+        [a, "-ge", b] => numbers(a, b).map(|(a, b)| a >= b),
+        [a, "-lt", b] => numbers(a, b).map(|(a, b)| a < b),
+        [a, "-le", b] => numbers(a, b).map(|(a, b)| a <= b),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decided;
+
+    #[test]
+    fn a_test_is_decided_by_known_words_alone() {
+        for (words, expected) in [
+            (vec!["-z", ""], Some(true)),
+            (vec!["-n", ""], Some(false)),
+            (vec!["!", "-n", ""], Some(true)),
+            (vec!["a", "=", "a"], Some(true)),
+            (vec!["a", "!=", "a"], Some(false)),
+            (vec!["2", "-gt", "1"], Some(true)),
+            (vec!["x", "-gt", "1"], None),
+            (vec!["a", "==", "a*"], None),
+            (vec!["-f", "a"], None),
+            (vec!["\u{FDD0}"], None),
+            (vec![], Some(false)),
+        ] {
+            assert_eq!(decided(&words), expected, "{words:?}");
+        }
+    }
+}

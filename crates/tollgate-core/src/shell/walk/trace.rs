@@ -1,0 +1,101 @@
+//! What the walk has found so far, and under which conditions it goes on.
+
+use super::doubt::{Doubts, Outcome};
+use crate::shell::run::{Link, Run, Step, Survey};
+use crate::shell::word::Word;
+
+/// The steps of a survey while it is made.
+pub(super) struct Trace {
+    steps: Vec<Step>,
+    /// Some part could not be seen through.
+    pub(super) opaque: bool,
+    /// Conditions around what is walked now: how what stands before each ended.
+    conditions: Vec<Outcome>,
+    /// For the script of a file, how sure its parts are to run.
+    pub(super) doubts: Option<Doubts>,
+}
+
+impl Trace {
+    /// Of a command line, where all that is written is meant.
+    pub(super) fn of_command() -> Self {
+        Self {
+            steps: Vec::new(),
+            opaque: false,
+            conditions: Vec::new(),
+            doubts: None,
+        }
+    }
+
+    /// Of the script of a file.
+    pub(super) fn of_script() -> Self {
+        Self {
+            doubts: Some(Doubts::default()),
+            ..Self::of_command()
+        }
+    }
+
+    pub(super) fn into_survey(self, written: Vec<(String, String)>, spent: bool) -> Survey {
+        Survey {
+            steps: self.steps,
+            opaque: self.opaque || spent,
+            written,
+        }
+    }
+
+    /// Adds a command.
+    pub(super) fn push(&mut self, run: Run) {
+        let sure = self.doubts.as_ref().is_none_or(Doubts::is_sure);
+        self.steps.push(Step::Run(Run { sure, ..run }));
+    }
+
+    /// Whether no condition is around what is walked now.
+    pub(super) fn is_certain(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    pub(super) fn enter(&mut self, link: Link) {
+        self.steps.push(Step::Enter(link));
+        self.conditions.push(self.outcome());
+        if let Some(doubts) = &mut self.doubts {
+            doubts.enter(link);
+        }
+    }
+
+    pub(super) fn leave(&mut self) {
+        let before = self.conditions.pop().unwrap_or_default();
+        if let Some(doubts) = &mut self.doubts {
+            doubts.leave(before);
+        }
+        // An empty part is no part; one command carries its condition itself.
+        match self.steps.as_mut_slice() {
+            [.., Step::Enter(_)] => {
+                self.steps.pop();
+            }
+            [.., Step::Enter(link), Step::Run(run)] if run.link == Link::Then => {
+                run.link = *link;
+                let run = self.steps.pop();
+                self.steps.pop();
+                self.steps.extend(run);
+            }
+            _ => self.steps.push(Step::Leave),
+        }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        let doubts = self.doubts.as_ref();
+        doubts.map(|doubts| doubts.outcome).unwrap_or_default()
+    }
+
+    pub(super) fn set_outcome(&mut self, outcome: Outcome) {
+        if let Some(doubts) = &mut self.doubts {
+            doubts.outcome = outcome;
+        }
+    }
+
+    /// Notes how a command ends.
+    pub(super) fn note_outcome(&mut self, name: &str, words: &[Word]) {
+        if let Some(doubts) = &mut self.doubts {
+            doubts.note(name, words);
+        }
+    }
+}

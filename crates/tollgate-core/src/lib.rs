@@ -18,7 +18,7 @@ pub mod protocol;
 pub mod record;
 pub mod scene;
 pub mod selftest;
-pub mod shell;
+pub use tollgate_shell as shell;
 pub mod state;
 pub mod text;
 mod text_file;

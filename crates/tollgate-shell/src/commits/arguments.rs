@@ -1,9 +1,9 @@
 //! What the arguments of git's subcommands, and a few other programs, say about a commit.
 
 use super::switch::Branches;
-use crate::shell::git_call::GitCall;
-use crate::shell::run::Run;
-use crate::shell::word::{Word, has};
+use crate::git_call::GitCall;
+use crate::run::Run;
+use crate::word::{Word, has};
 
 /// Git's own subcommands, which no alias can replace.
 const BUILTINS: &str = "add am annotate apply archimport archive bisect blame branch bugreport bundle cat-file \
@@ -122,7 +122,7 @@ pub(super) fn is_dry_run(args: &[Word]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::args::split_words;
+    use crate::args::split_words;
 
     #[test]
     fn a_dry_run_is_told_from_a_message_that_says_so() {

@@ -1,9 +1,9 @@
 //! What a git command does to `HEAD`: `checkout`, `switch`, `branch -m`, `symbolic-ref` …
 
-use crate::shell::args::Args;
-use crate::shell::git_call::GitCall;
-use crate::shell::word::Word;
-use crate::shell::world::{Files, Head, RepositoryPaths};
+use crate::args::Args;
+use crate::git_call::GitCall;
+use crate::word::Word;
+use crate::world::{Files, Head, RepositoryPaths};
 
 /// The change a command makes to the branch that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]

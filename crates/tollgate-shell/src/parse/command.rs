@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::Parser;
 use super::cursor::{is_name, string};
 use super::word::Stop;
-use crate::shell::syntax::{AndOr, Assign, Command, Join, Kind, List, Piece, Pipeline, RawWord};
-use crate::shell::word::BETWEEN;
+use crate::syntax::{AndOr, Assign, Command, Join, Kind, List, Piece, Pipeline, RawWord};
+use crate::word::BETWEEN;
 
 /// Words that open a compound command.
 const OPENERS: [&str; 9] = [

@@ -3,9 +3,9 @@
 use super::doubt::{Outcome, decided};
 use super::scope::Scope;
 use super::{Io, MAX_TURNS, Walker, append};
-use crate::shell::run::Link;
-use crate::shell::syntax::{Kind, List, RawWord};
-use crate::shell::word::{HOLE, Match, Word, matches};
+use crate::run::Link;
+use crate::syntax::{Kind, List, RawWord};
+use crate::word::{HOLE, Match, Word, matches};
 
 /// The patterns of one arm of a `case`, and what it runs.
 type Arm = (Vec<RawWord>, List);

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use super::output::{printed, printf};
 use super::scope::Scope;
 use super::{Call, Io, MAX_TURNS, Walker};
-use crate::shell::args::{Args, split_words};
-use crate::shell::code::{Language, commands, inline_code, language};
-use crate::shell::path::found_path;
-use crate::shell::run::{Link, Mode, Redirect, program_name};
-use crate::shell::word::{HOLE, LOOSE, Word, as_script, has, hole};
+use crate::args::{Args, split_words};
+use crate::code::{Language, commands, inline_code, language};
+use crate::path::found_path;
+use crate::run::{Link, Mode, Redirect, program_name};
+use crate::word::{HOLE, LOOSE, Word, as_script, has, hole};
 
 /// Programs that read a text as commands.
 const SHELLS: &str = "sh bash dash zsh ksh mksh ash rbash fish csh tcsh yash oksh xonsh elvish nu";

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::Parser;
 use super::cursor::{is_meta, is_name, string};
-use crate::shell::escape::unescape;
-use crate::shell::syntax::{List, Piece, RawWord, VarOp};
+use crate::escape::unescape;
+use crate::syntax::{List, Piece, RawWord, VarOp};
 
 /// Where a word ends, beyond blanks and operators.
 #[derive(Clone, Copy, PartialEq, Eq)]

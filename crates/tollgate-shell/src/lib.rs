@@ -14,13 +14,15 @@
 //! the guard on git's side, a change of the state by its integrity.
 //!
 //! ```
-//! use tollgate_core::shell::{World, survey};
+//! use tollgate_shell::{World, survey};
 //!
 //! let found = survey("env -i sh -c 'cd sub && git commit -m x'", &World::unknown());
 //! let programs: Vec<_> = found.runs().filter_map(|run| run.program()).collect();
 //! assert_eq!(programs, ["git"]);
 //! assert!(!found.opaque);
 //! ```
+
+#![forbid(unsafe_code)]
 
 mod args;
 mod code;
@@ -39,7 +41,7 @@ mod world;
 mod writes;
 
 pub use commits::{Commit, Relation, commits};
-pub(crate) use run::program_name;
+pub use run::program_name;
 pub use run::{Link, Mode, Redirect, Run, Step, Survey};
 pub use script::names_script as runs_script;
 pub use word::Word;

@@ -4,8 +4,8 @@
 //! for, and more: only what certainly or very likely runs may count against whoever starts it.
 
 use super::output::SOME_COMMIT;
-use crate::shell::run::Link;
-use crate::shell::word::{Word, has, is_mark};
+use crate::run::Link;
+use crate::word::{Word, has, is_mark};
 
 /// Programs whose success is an answer.
 const QUESTIONS: &str = "grep egrep fgrep rg command which type hash pgrep cmp diff read id getopts \

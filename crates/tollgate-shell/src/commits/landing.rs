@@ -1,6 +1,6 @@
 //! What a command line does to branches, as data.
 
-use crate::shell::world::{Head, RepositoryPaths};
+use crate::world::{Head, RepositoryPaths};
 
 /// What a command line would do to branches.
 #[derive(Clone, Debug, Default)]

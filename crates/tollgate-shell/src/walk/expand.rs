@@ -3,9 +3,9 @@
 use super::parameter::{element, operate, plain_element, slice};
 use super::scope::Scope;
 use super::{Io, MAX_TEXT, Walker};
-use crate::shell::run::{Mode, Redirect};
-use crate::shell::syntax::{Piece, RawWord, Redirect as RawRedirect, RedirectOp, VarOp};
-use crate::shell::word::{DEEP, HOLE, STAR, Word, activate, hole};
+use crate::run::{Mode, Redirect};
+use crate::syntax::{Piece, RawWord, Redirect as RawRedirect, RedirectOp, VarOp};
+use crate::word::{DEEP, HOLE, STAR, Word, activate, hole};
 
 /// More alternatives than this are not written out.
 const MAX_BRACES: usize = 64;

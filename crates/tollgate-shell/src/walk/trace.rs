@@ -1,8 +1,8 @@
 //! What the walk has found so far, and under which conditions it goes on.
 
 use super::doubt::{Doubts, Outcome};
-use crate::shell::run::{Link, Run, Step, Survey};
-use crate::shell::word::Word;
+use crate::run::{Link, Run, Step, Survey};
+use crate::word::Word;
 
 /// The steps of a survey while it is made.
 pub(super) struct Trace {

@@ -1,11 +1,11 @@
 //! The texts of files that the command itself writes.
 
 use super::{Call, MAX_TEXT};
-use crate::shell::args::{Args, edited_by_sed};
-use crate::shell::path::join;
-use crate::shell::run::{Mode, Redirect, program_name};
-use crate::shell::syntax::{Redirect as RawRedirect, RedirectOp};
-use crate::shell::word::{Word, hole};
+use crate::args::{Args, edited_by_sed};
+use crate::path::join;
+use crate::run::{Mode, Redirect, program_name};
+use crate::syntax::{Redirect as RawRedirect, RedirectOp};
+use crate::word::{Word, hole};
 
 /// More files than this are not remembered.
 const MAX_FILES: usize = 64;

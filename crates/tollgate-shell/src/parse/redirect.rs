@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Parser;
 use super::cursor::{is_blank, is_meta, string};
 use super::word::Stop;
-use crate::shell::syntax::{Body, Piece, RawWord, Redirect, RedirectOp};
+use crate::syntax::{Body, Piece, RawWord, Redirect, RedirectOp};
 
 /// The operators, longer ones first.
 const OPERATORS: [(&[u8], RedirectOp); 13] = [

@@ -1,7 +1,7 @@
 //! The tables of programs that only start another one.
 
-use crate::shell::run::program_name;
-use crate::shell::word::{Word, has};
+use crate::run::program_name;
+use crate::word::{Word, has};
 
 /// How to step over a wrapper's own words.
 pub(super) struct Wrapper {

@@ -1,6 +1,6 @@
 //! What `${name#…}`, `${name/…}`, `${name:1:2}`, `${name[1]}` and `${name,,}` make of a known value.
 
-use crate::shell::word::{BRACKET, DEEP, Match, activate, is_mark, matches};
+use crate::word::{BRACKET, DEEP, Match, activate, is_mark, matches};
 
 /// A pattern is tried at every place of a value, so long ones are unknown.
 const MAX_VALUE: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::shell::world::{RepositoryPaths, World};
+use crate::world::{RepositoryPaths, World};
 
 /// Files that include files.
 const MAX_DEPTH: u32 = 5;

@@ -1,9 +1,9 @@
 //! Which files of the work tree a `git` command changes.
 
 use super::{Effects, Reach};
-use crate::shell::args::Args;
-use crate::shell::git_call::GitCall;
-use crate::shell::word::Word;
+use crate::args::Args;
+use crate::git_call::GitCall;
+use crate::word::Word;
 
 /// The changes of one `git` call.
 pub(crate) fn git(effects: &mut Effects<'_>) {

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use super::parameter::plain_element;
 use super::{Budget, Call};
-use crate::shell::args::Args;
-use crate::shell::path::{changed, join};
-use crate::shell::syntax::Command;
-use crate::shell::word::{BETWEEN, BETWEEN_TEXT, HOLE, LOOSE, Word, hole};
-use crate::shell::world::World;
+use crate::args::Args;
+use crate::path::{changed, join};
+use crate::syntax::Command;
+use crate::word::{BETWEEN, BETWEEN_TEXT, HOLE, LOOSE, Word, hole};
+use crate::world::World;
 
 /// More variables than this are not remembered.
 const MAX_VARS: usize = 256;

@@ -119,7 +119,7 @@ impl Run {
 }
 
 /// The last component of a program's path, without `.exe`.
-pub(crate) fn program_name(path: &str) -> Option<&str> {
+pub fn program_name(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
     (!name.is_empty()).then_some(name)

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use super::scope::Scope;
 use super::wrappers::{Wrapper, runner, wrapper};
 use super::{Call, Walker};
-use crate::shell::args::{Args, split_words};
-use crate::shell::path::changed;
-use crate::shell::run::{Mode, Redirect, program_name};
-use crate::shell::syntax::Command;
-use crate::shell::word::{Word, hole};
+use crate::args::{Args, split_words};
+use crate::path::changed;
+use crate::run::{Mode, Redirect, program_name};
+use crate::syntax::Command;
+use crate::word::{Word, hole};
 
 /// More wrappers around each other than this are not followed.
 const MAX_WRAPPERS: u32 = 64;

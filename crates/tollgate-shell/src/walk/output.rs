@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::written::Written;
 use super::{Call, MAX_TEXT};
-use crate::shell::args::Args;
-use crate::shell::escape::unescape;
-use crate::shell::path::found_path;
-use crate::shell::word::{HOLE, STAR, Word, has, hole, is_mark};
-use crate::shell::world::World;
+use crate::args::Args;
+use crate::escape::unescape;
+use crate::path::found_path;
+use crate::word::{HOLE, STAR, Word, has, hole, is_mark};
+use crate::world::World;
 
 /// Commands that print nothing.
 const SILENT: &str = "true : false test [ mkdir touch rm sleep set shopt unset read trap";

@@ -7,9 +7,9 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
+use crate::decision::Fault;
 use crate::project::{ConfigFile, Layout};
 use crate::text_file::MAX_FILE;
-use crate::verdict::Fault;
 use tollgate_store::fs;
 use tollgate_store::json::Object;
 

@@ -6,9 +6,9 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::Repository;
-use crate::verdict::Fault;
 use tollgate_store::fs::canonical;
 use tollgate_store::json::Object;
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::configs::Configs;
+use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::Disk;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
@@ -18,7 +19,6 @@ use crate::protocol::{Event, Tool, ToolCall};
 use crate::shell::{self, Survey, World};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
-use crate::verdict::Fault;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::requirements::Requirements;

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::decision::{Decision, Fault};
 use crate::env::Env;
 use crate::guard::{GUARDS, Guard, Must, SAMPLE_NOW, Sample};
 use crate::project::Layout;
 use crate::protocol::{self, Hints};
 use crate::scene::{Scene, Sources};
-use crate::verdict::{Fault, Opinion, Verdict};
 use tollgate_store::fs::{self, Durability};
 
 /// The guards that have a sample, with it.
@@ -93,11 +93,11 @@ fn reacts(guard: &Guard, sample: &Sample, root: &Path) -> io::Result<bool> {
     ))
 }
 
-fn is_shown_by(must: Must, opinion: &Opinion) -> bool {
+fn is_shown_by(must: Must, decision: &Decision) -> bool {
     match must {
-        Must::Block => matches!(opinion.verdict, Verdict::Block(_)),
-        Must::Warn => matches!(opinion.verdict, Verdict::Warn(_)),
-        Must::Act => !opinion.edits.is_empty() || !opinion.guidance.is_empty(),
+        Must::Block => decision.block.is_some(),
+        Must::Warn => !decision.warnings.is_empty(),
+        Must::Act => !decision.edits.is_empty() || !decision.guidance.is_empty(),
     }
 }
 
@@ -126,6 +126,6 @@ mod tests {
         };
         let guard = Guard::named("branch-guard").unwrap();
         assert!(!reacts(guard, &sample, dir.path()).unwrap());
-        assert!(!is_shown_by(Must::Warn, &Opinion::allow()));
+        assert!(!is_shown_by(Must::Warn, &Decision::allow()));
     }
 }

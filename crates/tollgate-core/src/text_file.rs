@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::verdict::Fault;
+use crate::decision::Fault;
 use tollgate_store::fs;
 
 /// The largest state or configuration file that is read. The biggest seen in use is 84 KB.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::document::Document;
 use super::edit::Edit;
-use super::journal::{Decision, Entry, Journal};
+use super::journal::{Entry, Journal, Verdict};
 use super::kept::Kept;
 use super::patch;
 use super::store::{Late, Updated, Written};
@@ -103,7 +103,7 @@ impl<'a> History<'a> {
             project: self.project,
             version: Some(version),
             patch: Some(patch),
-            ..Entry::new(self.now, Decision::Record)
+            ..Entry::new(self.now, Verdict::Record)
         })
     }
 }

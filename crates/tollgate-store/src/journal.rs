@@ -53,7 +53,7 @@ pub struct Journal {
 /// What kind of thing was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decision {
+pub enum Verdict {
     /// The agent was stopped.
     Block,
     /// The agent was warned.
@@ -70,7 +70,7 @@ pub enum Decision {
     Record,
 }
 
-impl Decision {
+impl Verdict {
     /// Every kind.
     pub const ALL: [Self; 7] = [
         Self::Block,
@@ -107,7 +107,7 @@ pub struct Entry<'a> {
     /// When. Of what took its time: when it began.
     pub ts: Timestamp,
     /// What was decided.
-    pub verdict: Decision,
+    pub verdict: Verdict,
     /// The agent's session.
     pub session: Option<&'a str>,
     /// The prompt or turn within the session.
@@ -168,7 +168,7 @@ pub struct Cost {
 
 impl Entry<'_> {
     /// An entry with nothing but the moment and the decision.
-    pub fn new(ts: Timestamp, verdict: Decision) -> Self {
+    pub fn new(ts: Timestamp, verdict: Verdict) -> Self {
         Self {
             ts,
             verdict,
@@ -216,7 +216,7 @@ pub struct Draft {
 #[derive(Serialize)]
 struct Line<'a> {
     ts: String,
-    verdict: Decision,
+    verdict: Verdict,
     #[serde(flatten)]
     known: Known<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ fn a_line_has_what_is_known_and_no_secret() {
         code: Some("BG-001"),
         reason: Some("blocked: git push https://me:hunter2@host\n\"quoted\""),
         took: Some(Duration::from_micros(3400)),
-        ..Entry::new(now(), Decision::Block)
+        ..Entry::new(now(), Verdict::Block)
     };
     journal.append(&entry).unwrap();
     let written = std::fs::read_to_string(journal.path()).unwrap();
@@ -52,7 +52,7 @@ fn a_grown_journal_is_rotated_and_four_are_kept() {
     for n in 0..100 {
         let entry = Entry {
             version: Some(n),
-            ..Entry::new(now(), Decision::Warn)
+            ..Entry::new(now(), Verdict::Warn)
         };
         journal.append(&entry).unwrap();
     }
@@ -83,7 +83,7 @@ fn lines_that_are_appended_at_once_are_as_those_one_by_one() {
     let (once, singly) = (Journal::new(once), Journal::new(singly));
     let entry = |version| Entry {
         version: Some(version),
-        ..Entry::new(now(), Decision::Gate)
+        ..Entry::new(now(), Verdict::Gate)
     };
     let lines: Vec<Draft> = (0..5).map(|n| entry(n).draft().unwrap()).collect();
     once.append_all(&[]).unwrap();
@@ -104,6 +104,6 @@ fn a_failure_is_an_error() {
     std::fs::create_dir(dir.path().join("journal.jsonl")).unwrap();
     let journal = Journal::new(dir.path());
     journal
-        .append(&Entry::new(now(), Decision::Fault))
+        .append(&Entry::new(now(), Verdict::Fault))
         .unwrap_err();
 }

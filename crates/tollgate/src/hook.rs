@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::env::Env;
 use tollgate_core::fs::Durability;
 use tollgate_core::guard::{self, GUARDS, Guard};
@@ -22,10 +23,9 @@ use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::selftest;
 use tollgate_core::state::edit::Edit;
 use tollgate_core::state::history::{History, Own};
-use tollgate_core::state::journal::{Decision, Entry};
+use tollgate_core::state::journal::{Entry, Verdict};
 use tollgate_core::state::once;
 use tollgate_core::state::store::{Cause, StoreError, Submitted};
-use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::gate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
@@ -205,7 +205,7 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     }
     match store.settle(now) {
         Ok(updated) => {
-            let entry = Entry::new(now, Decision::Record);
+            let entry = Entry::new(now, Verdict::Record);
             let written = history(sources, now).write(&updated, Own::Nothing, &entry);
             let mut faults: Vec<Fault> = store.refusals(&updated).map(refused).collect();
             faults.extend(written.err().map(unwritable));
@@ -243,7 +243,7 @@ fn judge(
     guards: Guards,
     env: &Env,
     now: Timestamp,
-) -> Outcome {
+) -> Decision {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
@@ -260,12 +260,12 @@ fn judge(
         overrides.lift(event, block, &mut faults)
     });
     faults.extend(scene.into_faults());
-    Outcome { faults, ..outcome }
+    Decision { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
-fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Timestamp) {
+fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Decision, now: Timestamp) {
     let wanted = std::mem::take(&mut outcome.edits);
     let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
         Some(id) => {
@@ -303,7 +303,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Outcome, now: Times
                 call,
                 event: Some(&event.name),
                 tool,
-                ..Entry::new(now, Decision::Record)
+                ..Entry::new(now, Verdict::Record)
             };
             let written = history(sources, now).write(&updated, Own::Edits(&edits), &entry);
             written.err().map(unwritable)
@@ -325,9 +325,9 @@ type Words = fn(Option<Wire>, &[Fault]) -> Answer;
 
 /// The way of an event that could not be read: the agent goes on, and it is told.
 fn unread(env: &Env, wire: Option<Wire>, fault: Fault, words: Words) -> ExitCode {
-    let mut outcome = Outcome {
+    let mut outcome = Decision {
         faults: vec![fault],
-        ..Outcome::default()
+        ..Decision::default()
     };
     if let Some(layout) = Layout::find(env, None) {
         Record::unread(wire).write(&layout, &mut outcome, Timestamp::now());

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use tollgate_core::decision::{Code, Fault, Finding, Override};
 use tollgate_core::env::Env;
 use tollgate_core::guard;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::{Entry, Journal, Verdict};
 use tollgate_core::state::lock::HOOK_PATIENCE;
-use tollgate_core::verdict::{Code, Fault, Finding, Override, Report};
 
 use crate::person::Person;
 use crate::shelf::{Shelf, user_name};
@@ -114,18 +114,15 @@ impl Overrides<'_> {
     pub(crate) fn lift(
         self,
         event: &Event<'_>,
-        block: &Report,
+        block: &Finding,
         faults: &mut Vec<Fault>,
-    ) -> Option<Report> {
-        let Report { guard, finding } = block;
-        let words = self.allowed(event, finding.code, faults)?.words();
-        Some(Report {
-            guard,
-            finding: Finding {
-                text: format!("{}; but {words}", finding.reason),
-                reason: format!("{}; but {words}", finding.reason),
-                ..finding.clone()
-            },
+    ) -> Option<Finding> {
+        let words = self.allowed(event, block.code, faults)?.words();
+        let lifted = format!("{}; but {words}", block.reason);
+        Some(Finding {
+            text: lifted.clone(),
+            reason: lifted,
+            ..block.clone()
         })
     }
 
@@ -263,7 +260,7 @@ impl Overrides<'_> {
             guard: Some("allow"),
             code: Some(code),
             reason: Some(text),
-            ..Entry::new(self.now, Decision::Change)
+            ..Entry::new(self.now, Verdict::Change)
         };
         Journal::new(self.layout.local()).append(&entry)
     }

@@ -16,7 +16,6 @@ use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Wire};
 use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::verdict::Verdict;
 
 /// One thing that today's rules have to say about a recorded call.
 #[derive(Clone, Debug, Serialize)]
@@ -283,19 +282,12 @@ impl<'r> Replay<'r> {
             });
             let scene = Scene::new(&event, sources);
             for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {
-                match guard.check(&scene).verdict {
-                    Verdict::Allow => {}
-                    Verdict::Warn(findings) => {
-                        found.extend(
-                            findings
-                                .into_iter()
-                                .map(|finding| (guard.name, false, finding)),
-                        );
-                    }
-                    Verdict::Block(finding) => {
-                        found.push((guard.name, true, finding));
-                        break;
-                    }
+                let said = guard.check(&scene);
+                let warnings = said.warnings.into_iter();
+                found.extend(warnings.map(|finding| (guard.name, false, finding)));
+                if let Some(finding) = said.block {
+                    found.push((guard.name, true, finding));
+                    break;
                 }
             }
         }

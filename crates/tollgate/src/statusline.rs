@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 
 use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::Tail;
@@ -127,7 +127,7 @@ fn blocked(layout: &Layout, now: Timestamp) -> Option<String> {
         .entries
         .iter()
         .rev()
-        .find(|entry| entry.verdict == Decision::Block)?;
+        .find(|entry| entry.verdict == Verdict::Block)?;
     let ts = last.ts?;
     let is_news = now.duration_since(ts).as_secs() < NEWS;
     let code = last.code.as_deref().unwrap_or("blocked");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tollgate_core::verdict::Fault;
+use tollgate_core::decision::Fault;
 
 /// An agent writes at once. Somebody who runs the hook by hand at a terminal, or an agent that
 /// hangs in the middle of an event, is not waited for longer than this.

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, EventKind, Wire};
 use tollgate_core::record::Record;
-use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use crate::gate::Status;
 use crate::gate::stop::{self, Answer, Deadline};
@@ -43,7 +43,7 @@ pub(crate) fn decide(
     env: &Env,
     now: Timestamp,
     whole: Option<Registration>,
-    outcome: &mut Outcome,
+    outcome: &mut Decision,
 ) -> Option<protocol::Answer> {
     let owed = outcome.block.take_if(|_| event.kind == EventKind::Stop);
     let answer =
@@ -58,7 +58,7 @@ pub(crate) fn decide(
     }
     // The text of the gates begins with it already.
     if let Some(block) = outcome.block.as_mut().filter(|block| block.guard != GATES) {
-        block.finding.text = for_a_question(event, std::mem::take(&mut block.finding.text));
+        block.text = for_a_question(event, std::mem::take(&mut block.text));
     }
     // Gates that hold do not speak for the delegation gate.
     own_words.filter(|_| !is_free || outcome.block.is_none())
@@ -70,7 +70,7 @@ fn journey(
     layout: &Layout,
     env: &Env,
     now: Timestamp,
-    outcome: &mut Outcome,
+    outcome: &mut Decision,
     registration: Registration,
 ) -> Option<Answer> {
     match event.kind {
@@ -169,9 +169,9 @@ pub(crate) fn gates_alone(
             Err(untrusted) => untrusted.answer(),
         }
     };
-    let mut outcome = Outcome {
+    let mut outcome = Decision {
         faults,
-        ..Outcome::default()
+        ..Decision::default()
     };
     add(answer.clone(), &mut outcome);
     if !outcome.is_silent() {
@@ -192,7 +192,7 @@ pub(crate) fn gates_alone(
 
 /// The delegation gate blocks if nobody else did, and as often as the ledger lets it. It has no
 /// look at the work: what it wants is done or not.
-fn delegate(event: &Event<'_>, layout: &Layout, owed: Report, outcome: &mut Outcome) {
+fn delegate(event: &Event<'_>, layout: &Layout, owed: Finding, outcome: &mut Decision) {
     if outcome.block.is_some() {
         return outcome.warnings.push(owed);
     }
@@ -200,7 +200,7 @@ fn delegate(event: &Event<'_>, layout: &Layout, owed: Report, outcome: &mut Outc
         outcome.block = Some(owed);
         return;
     };
-    let fault = format!("{}: {}", owed.finding.code, owed.finding.reason);
+    let fault = format!("{}: {}", owed.code, owed.reason);
     if !ledger.block(DELEGATION, Some(&fault), &fault) {
         return outcome.warnings.push(owed);
     }
@@ -234,7 +234,7 @@ fn for_a_question(event: &Event<'_>, text: String) -> String {
 }
 
 /// Adds an answer to what else was decided.
-fn add(answer: Answer, outcome: &mut Outcome) {
+fn add(answer: Answer, outcome: &mut Decision) {
     let Answer {
         status,
         message,
@@ -244,27 +244,18 @@ fn add(answer: Answer, outcome: &mut Outcome) {
         is_untrusted,
     } = answer;
     if let Some(reason) = reason {
-        outcome.block = Some(Report {
-            guard: GATES,
-            finding: Finding::new(FAILED, reason, message),
-        });
+        outcome.block = Some(Finding::new(FAILED, reason, message).by(GATES));
     } else if is_untrusted {
-        let finding = Finding::new(trust::CODE, message.clone(), message);
-        let report = Report {
-            guard: trust::NAME,
-            finding,
-        };
+        let finding = Finding::new(trust::CODE, message.clone(), message).by(trust::NAME);
         // The plan's reviewer may have said it before.
-        if !outcome.warnings.contains(&report) {
-            outcome.warnings.push(report);
+        if !outcome.warnings.contains(&finding) {
+            outcome.warnings.push(finding);
         }
     } else if status == Status::Error {
         outcome.faults.push(Fault::new("gates-not-run", message));
     } else if is_news {
-        outcome.warnings.push(Report {
-            guard: GATES,
-            finding: Finding::new("GATE-NOTICE", message.clone(), message),
-        });
+        let finding = Finding::new("GATE-NOTICE", message.clone(), message);
+        outcome.warnings.push(finding.by(GATES));
     }
     let notes = notes
         .into_iter()
@@ -274,8 +265,8 @@ fn add(answer: Answer, outcome: &mut Outcome) {
 
 /// What is said about a stop outside of any project. Specification 002 wants to hear of a
 /// directory that does not exist.
-pub(crate) fn nowhere(event: &Event<'_>) -> Outcome {
-    let mut outcome = Outcome::default();
+pub(crate) fn nowhere(event: &Event<'_>) -> Decision {
+    let mut outcome = Decision::default();
     if let (Wire::Taskie, Some(cwd)) = (event.wire, &event.cwd)
         && !Path::new(cwd.as_ref()).is_dir()
     {

@@ -6,9 +6,9 @@
 use super::sample::STATE;
 use super::test_watcher::test_run;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -31,7 +31,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"npm test"},"tool_result":"not ok 1 - P0 login\nok 2 - P1 logout\n"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// What became of a test.
@@ -62,12 +62,12 @@ pub(super) fn is_atdd(scene: &Scene<'_>) -> bool {
         .any(Node::truthy)
 }
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     if !is_atdd(scene) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let Some(run) = test_run(scene) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let [p0, p1, p2, _] = counts(&run.text);
     let runs = |count: Count| count.passed + count.failed > 0;
@@ -82,7 +82,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         violations.push(format!("P2 tests run while {} P1 tests fail", p1.failed));
     }
     if violations.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let lines: Vec<_> = violations
         .iter()
@@ -94,7 +94,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         lines.concat()
     );
     let finding = Finding::new("ACV-001", text, violations.join("; "));
-    Verdict::Warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match scene.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use super::advance;
 use super::sample::{ADVANCE, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::project::stays_inside;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
@@ -48,7 +48,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: ADVANCE,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// What the analysis says happens to a file.
@@ -61,41 +61,41 @@ struct Affected {
     deed: &'static str,
 }
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let (Some(workflow), Some(phase)) = (scene.workflow(), scene.current_phase()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let is_ours = workflow.str("type").as_deref() == Some("feature")
         && phases::same(&phase, "06-implementation");
     if !is_ours || !advance::is_attempt(scene) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let Some(folder) = workflow
         .str("artifact_folder")
         .filter(|folder| stays_inside(folder))
     else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let home = scene.docs().join("requirements").join(folder.as_ref());
     let Some(analysis) = scene.file_text(&home.join("impact-analysis.md")) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let listed = affected(&analysis);
     if listed.is_empty() {
-        return Verdict::Warn(vec![unreadable(&home).phase(&phase)]);
+        return Decision::warn(vec![unreadable(&home).phase(&phase)]);
     }
     let expected: Vec<&Affected> = listed
         .iter()
         .filter(|row| row.deed != "NO CHANGE")
         .collect();
     if expected.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let base = workflow
         .get("git_branch")
         .and_then(|branch| branch.get("created_from")?.str());
     let Some(changed) = scene.changed_files(base.as_deref()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let coverage = scene
         .file_text(&home.join("blast-radius-coverage.md"))
@@ -106,7 +106,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         .filter(|row| !covers(&changed, &row.path) && !deferred.contains(&row.path))
         .collect();
     if open.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let (count, total) = (open.len(), expected.len());
     let files: Vec<String> = open
@@ -124,7 +124,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
          Then advance again."
     );
     let reason = format!("{count} of {total} affected files are unaddressed");
-    Verdict::Block(Finding::new("BRV-001", text, reason).phase(&phase))
+    Decision::block(Finding::new("BRV-001", text, reason).phase(&phase))
 }
 
 fn unreadable(home: &std::path::Path) -> Finding {

@@ -9,12 +9,12 @@ use std::borrow::Cow;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::git::{Head, Repository};
 use crate::project::ConfigFile;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
 
@@ -45,7 +45,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"env git -C . commit -m x"}}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 const PROTECTED: &[&str] = &["main", "master"];
@@ -91,28 +91,28 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
     PROTECTED.contains(&name) || from.as_deref() == Some(name)
 }
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let Some(survey) = scene.survey() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let commits = shell::commits(survey, &scene.world());
     if commits.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let Some(workflow) = scene.workflow() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let Some(ours) = Repository::discover(scene.layout().root()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
@@ -124,16 +124,16 @@ fn check(scene: &Scene<'_>) -> Verdict {
         for name in branches(scene, commit, &repository) {
             if PROTECTED.contains(&name.as_ref()) {
                 if let Some(closed) = closed(workflow, &repository) {
-                    return Verdict::Block(to_main(&name, closed));
+                    return Decision::block(to_main(&name, closed));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())
                 && let Some(finding) = too_early(scene, workflow, &name)
             {
-                return Verdict::Block(finding);
+                return Decision::block(finding);
             }
         }
     }
-    Verdict::Allow
+    Decision::allow()
 }
 
 /// The branch, if its status calls for guarding, and why in doubt. A branch that nobody gave a

@@ -7,11 +7,11 @@ use super::advance;
 use super::sample::{REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence;
 use crate::workflow::requirements::Requirements;
 use tollgate_store::edit::Edit;
@@ -80,27 +80,27 @@ const COMPLETION: &[&str] = &[
     "requirements are complete",
 ];
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let completes = || advance::request(scene).is_some_and(|text| text::says(&text, COMPLETION));
     if !state.enforces_iterations() || !completes() {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(requirements) = scene.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing completion.");
         return self_heal::no_requirements(scene, NAME, "CV-100", &phase, &what);
     };
     let Some(required) = requirements.enabled("constitutional_validation") else {
-        return Opinion::allow();
+        return Decision::allow();
     };
-    let opinion = self_heal::renamed(NAME, "CV-100", &phase);
+    let decision = self_heal::renamed(NAME, "CV-100", &phase);
     let checked = state
         .phase(&phase)
         .and_then(|phase| phase.object("constitutional_validation"));
     let Some(status) = open_status(checked.as_ref()) else {
-        return opinion;
+        return decision;
     };
     let text = message(&phase, status, &required, checked.as_ref());
     let escalation = Escalation {
@@ -120,10 +120,10 @@ fn check(scene: &Scene<'_>) -> Opinion {
         edits.push(Edit::set(&path, begun(scene, &required)));
     }
     let reason = format!("Constitutional validation is {status}");
-    Opinion {
-        edits,
-        verdict: Verdict::Block(Finding::new("CV-001", text, reason).phase(&phase)),
-        ..opinion
+    let finding = Finding::new("CV-001", text, reason).phase(&phase);
+    Decision {
+        block: Some(finding),
+        ..decision.editing(edits)
     }
 }
 

@@ -3,9 +3,9 @@
 use super::advance;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -26,15 +26,15 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"gate-check"}}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if !state.enforces_iterations() || !advance::is_attempt(scene) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let checked = state
         .phase(&phase)
@@ -42,7 +42,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     // A validation that was never begun is the gate's concern, which knows whether it must be.
     let issues = checked.map(|checked| issues(&checked)).unwrap_or_default();
     if issues.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let listed = issues.join("\n- ");
     let text = format!(
@@ -52,7 +52,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
          phases['{phase}'].constitutional_validation, then advance again."
     );
     let reason = issues.join("; ");
-    Verdict::Block(Finding::new("CIV-001", text, reason).phase(&phase))
+    Decision::block(Finding::new("CIV-001", text, reason).phase(&phase))
 }
 
 fn issues(checked: &Object<'_>) -> Vec<String> {

@@ -9,9 +9,9 @@ use super::advance;
 use super::sample::STATE;
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::agents;
 use crate::workflow::state::State;
 use tollgate_store::edit::Edit;
@@ -54,17 +54,17 @@ const FRESH: SignedDuration = SignedDuration::from_mins(30);
 /// Verbs that the agent does itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let event = scene.event;
     let is_plan = event.permission_mode.as_deref() == Some("plan");
     if event.stop_hook_active || event.working_subagents > 0 || is_plan {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(state) = scene.state() else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let Some(marker) = state.get("pending_delegation").and_then(Node::object) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let invoked = marker
         .str("invoked_at")
@@ -86,7 +86,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
     }
     // One marker serves a whole project: beside a running workflow it may be another session's.
     if workflow.is_some() || agent.is_empty() {
-        return Opinion::allow();
+        return Decision::allow();
     }
     if let Some(phase) = state.current_phase()
         && state.phase_status(&phase).as_deref() == Some("in_progress")
@@ -102,7 +102,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
          the command needs no orchestrator, tell the person why and stop again."
     );
     let reason = format!("/{skill} was not delegated to '{agent}'");
-    Verdict::Block(Finding::new("DG-001", text, reason).agent(&agent)).into()
+    Decision::block(Finding::new("DG-001", text, reason).agent(&agent))
 }
 
 /// Whether the log has the agent since the command was loaded.
@@ -121,7 +121,7 @@ fn was_asked(state: &State<'_>, agent: &str, since: Timestamp) -> bool {
 }
 
 /// Takes this marker away, and no newer one.
-fn clear(state: &State<'_>, marker: &Object<'_>) -> Opinion {
+fn clear(state: &State<'_>, marker: &Object<'_>) -> Decision {
     let mut edits = Vec::new();
     if let Some(at) = marker.str("invoked_at") {
         edits.push(Edit::require(
@@ -133,5 +133,5 @@ fn clear(state: &State<'_>, marker: &Object<'_>) -> Opinion {
     if state.get("_delegation_gate_error_count").is_some() {
         edits.push(Edit::remove(&["_delegation_gate_error_count"]));
     }
-    Opinion::allow().editing(edits)
+    Decision::allow().editing(edits)
 }

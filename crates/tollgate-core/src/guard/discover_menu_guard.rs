@@ -5,9 +5,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -31,7 +31,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// A pattern of the specification and how it is matched, on text in lower case.
@@ -65,9 +65,9 @@ const EXPECTED: &str =
     "  Expected 3 options: [1] New Project, [2] Existing Project, [3] Chat/Explore\n";
 const TITLE: &str = "[discover-menu-guard] WARNING: Incorrect discover menu detected.\n";
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let ToolCall::Delegate {
         agent,
@@ -75,22 +75,22 @@ fn check(scene: &Scene<'_>) -> Verdict {
         description,
     } = &tool.call
     else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let mentions = |text: &str| text.to_lowercase().contains("discover");
     let about_discovery = agents::normalize(agent) == "discover-orchestrator"
         || mentions(prompt)
         || mentions(description);
     if !about_discovery {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = tool.result_text();
     if text.encode_utf16().count() < MIN_MENU_LENGTH {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = text.to_lowercase();
     if !is_menu(&text) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let listed = |patterns: &[Pattern], present: bool| {
         let found = patterns
@@ -125,9 +125,9 @@ fn check(scene: &Scene<'_>) -> Verdict {
         findings.push(Finding::new("DMG-002", text, reason));
     }
     if findings.is_empty() {
-        Verdict::Allow
+        Decision::allow()
     } else {
-        Verdict::Warn(findings)
+        Decision::warn(findings)
     }
 }
 

@@ -5,10 +5,10 @@ use std::path::{Component, Path};
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::project::real;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -25,27 +25,27 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"chat_explore_active":true}"#)],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let exploring = scene
         .state()
         .and_then(|state| state.get("chat_explore_active"))
         .is_some_and(Node::truthy);
     if !exploring {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let files = scene.event.files();
     let Some(path) = files.iter().find(|path| !is_free(scene, path)) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let text = format!(
         "CHAT/EXPLORE READ-ONLY: File writes are not permitted during Chat/Explore mode. Leave \
          Chat/Explore mode first, or put notes into a temporary directory.\n\n\
          Blocked file: {path}"
     );
-    Verdict::Block(Finding::new(
+    Decision::block(Finding::new(
         "ERE-001",
         text,
         format!("Write to '{path}' in Chat/Explore mode"),

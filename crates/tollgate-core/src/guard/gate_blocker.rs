@@ -9,11 +9,11 @@ use super::advance;
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::project::ConfigFile;
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
@@ -72,31 +72,31 @@ pub(super) const GUARD: Guard = Guard {
 
 const NAME: &str = "gate-blocker";
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let (Some(state), Some(workflow)) = (scene.state(), scene.workflow()) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     if !state.enforces_iterations() || !advance::is_attempt(scene) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(phase) = scene.current_phase() else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     if scene.config(ConfigFile::Requirements).is_none() {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let early = out_of_step(scene, workflow, &phase)
         .or_else(|| under_review(workflow, &phase))
         .or_else(|| over(workflow, &phase));
     if let Some(finding) = early {
-        return Verdict::Block(finding.phase(&phase)).into();
+        return Decision::block(finding.phase(&phase));
     }
     let Some(requirements) = scene.requirements() else {
         let what =
             format!("No requirements defined for phase '{phase}'. Allowing gate advancement.");
         return self_heal::no_requirements(scene, NAME, "GB-100", &phase, &what);
     };
-    let opinion = self_heal::renamed(NAME, "GB-100", &phase);
+    let decision = self_heal::renamed(NAME, "GB-100", &phase);
     // The list of artifacts is read only where it matters.
     let paths = requirements
         .enabled("artifact_validation")
@@ -110,7 +110,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
     let unmet =
         PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
     if unmet.is_empty() {
-        return opinion.editing(trigger(scene, state, requirements, &phase));
+        return decision.editing(trigger(scene, state, requirements, &phase));
     }
     let text = evidence::closed(&phase, &unmet);
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
@@ -140,10 +140,11 @@ fn check(scene: &Scene<'_>) -> Opinion {
         "Iteration requirements not satisfied: {}",
         evidence::names(&unmet)
     );
-    Opinion {
-        edits: edits.into_iter().chain(escalation.raise(scene)).collect(),
-        verdict: Verdict::Block(Finding::new("GB-001", text, reason).phase(&phase)),
-        ..opinion
+    let decision = decision.editing(edits.into_iter().chain(escalation.raise(scene)));
+    let finding = Finding::new("GB-001", text, reason).phase(&phase);
+    Decision {
+        block: Some(finding),
+        ..decision
     }
 }
 

@@ -7,11 +7,11 @@ use super::advance;
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::{Node, Object};
@@ -66,21 +66,21 @@ const LEAVE: &[&str] = &[
     "declare complete",
 ];
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     if !state.enforces_iterations() || !leaves(scene) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(requirements) = scene.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing action.");
         return self_heal::no_requirements(scene, NAME, "IC-100", &phase, &what);
     };
     let data = state.phase(&phase).unwrap_or_default();
-    let opinion = self_heal::renamed(NAME, "IC-100", &phase);
+    let decision = self_heal::renamed(NAME, "IC-100", &phase);
     let (code, mut text, reason) = match evidence::corridor(requirements, &data) {
-        None => return opinion,
+        None => return decision,
         Some(Corridor::Tests) => (
             "IC-001",
             failing_tests(requirements, &data),
@@ -100,10 +100,11 @@ fn check(scene: &Scene<'_>) -> Opinion {
         phase: &phase,
         detail: &text,
     };
-    Opinion {
-        edits: escalation.raise(scene).into_iter().collect(),
-        verdict: Verdict::Block(Finding::new(code, text, reason).phase(&phase)),
-        ..opinion
+    let decision = decision.editing(escalation.raise(scene));
+    let finding = Finding::new(code, text, reason).phase(&phase);
+    Decision {
+        block: Some(finding),
+        ..decision
     }
 }
 

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::sample::{MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Opinion};
 use crate::workflow::{agents, phases};
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
@@ -39,21 +39,21 @@ const LOG: &str = "skill_usage_log";
 /// agent, and no workflow seen hands out work this often.
 const KEPT: usize = 500;
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(ToolCall::Delegate {
         agent, description, ..
     }) = scene.tool().map(|tool| &tool.call)
     else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let agent = agents::normalize(agent);
     let Some(state) = scene.state().filter(|_| !agent.is_empty()) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let enforcement = state.get("skill_enforcement").and_then(Node::object);
     let setting = |key: &str| enforcement.as_ref().and_then(|fields| fields.get(key));
     if setting("enabled").and_then(Node::bool) == Some(false) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let mode = setting("mode").and_then(Node::str);
     let mode = mode.filter(|mode| !mode.is_empty());
@@ -89,13 +89,13 @@ fn check(scene: &Scene<'_>) -> Opinion {
     });
     match state.get(LOG).map(Node::kind) {
         None | Some(Kind::Null | Kind::Array) => {
-            Opinion::allow().editing([Edit::push_capped(&[LOG], entry, KEPT)])
+            Decision::allow().editing([Edit::push_capped(&[LOG], entry, KEPT)])
         }
         // An entry that finds no list to join must not take the event's other changes down.
         Some(kind) => {
             let text = format!("[SELF-HEAL] log-skill-usage: {LOG} was {kind}; began a new list");
             let note = Finding::new("LSU-001", text, format!("{LOG} was {kind}")).agent(&agent);
-            Opinion::allow()
+            Decision::allow()
                 .editing([Edit::set(&[LOG], json!([entry]))])
                 .noting(note)
         }

@@ -2,10 +2,10 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "menu-halt-enforcer",
@@ -24,7 +24,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue\nNobody chose anything, and yet here is what comes next: the requirements are taken for granted, the architecture is drawn, the design follows from it, and the implementation begins without anybody having been asked."}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// How much may follow a menu, as JavaScript counts.
@@ -64,20 +64,20 @@ const MENUS: &[Menu] = &[
     }),
 ];
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let said = tool.result_text();
     let Some((kind, after)) = MENUS
         .iter()
         .find_map(|(kind, after)| Some((kind, after(&said)?)))
     else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let length = after.trim().encode_utf16().count();
     if length <= MAX_AFTER || scene.workflow().is_none() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = format!(
         "MENU HALT VIOLATION: Agent continued generating {length} characters of output after \
@@ -86,7 +86,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     );
     let reason = format!("{length} characters after an interactive menu ({kind})");
     let finding = Finding::new("MHE-001", text, reason);
-    Verdict::Warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match scene.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

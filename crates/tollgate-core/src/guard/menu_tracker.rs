@@ -9,10 +9,10 @@ use serde_json::json;
 use super::record::Record;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Opinion};
 use crate::workflow::phases;
 use crate::workflow::state::State;
 use tollgate_store::json::Node;
@@ -66,18 +66,18 @@ const STEPS: &[(&str, &str)] = &[
     ("step 7", "finalization"),
 ];
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let ToolCall::Delegate { prompt, .. } = &tool.call else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let is_here = scene
         .current_phase()
         .is_some_and(|phase| phases::canonical(&phase) == PHASE);
     if !is_here || !scene.state().is_some_and(State::enforces_iterations) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let result = tool.result_text();
     let both = format!("{result}\n{prompt}");
@@ -86,7 +86,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
     let choice = selection(&result).or_else(|| selection(prompt));
     let step = finished_step(&both);
     if !menu && choice.is_none() && step.is_none() {
-        return Opinion::allow();
+        return Decision::allow();
     }
 
     let now = Record::moment(scene);
@@ -140,13 +140,13 @@ fn check(scene: &Scene<'_>) -> Opinion {
         }
     }
     let (edits, note) = record.close(GUARD.name, "MT-001");
-    let mut opinion = Opinion::allow().editing(edits);
+    let mut decision = Decision::allow().editing(edits);
     if let Some(note) = note {
-        opinion = opinion.noting(note.phase(PHASE));
+        decision = decision.noting(note.phase(PHASE));
     }
     match told {
-        Some(told) => opinion.telling(told),
-        None => opinion,
+        Some(told) => decision.telling(told),
+        None => decision,
     }
 }
 

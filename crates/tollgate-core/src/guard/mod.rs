@@ -1,6 +1,6 @@
 //! The guards: one row each in a table, one file each beside this one.
 //!
-//! A guard is a pure function from a [`Scene`] to an opinion. Its row says when it runs, what it can
+//! A guard is a pure function from a [`Scene`] to an decision. Its row says when it runs, what it can
 //! say and what helps then, who may lift it, and an event that it must react to; `--guard`, `explain`,
 //! `allow`, the self-test, the documentation and the tests are made from the same rows. To add a
 //! guard, add a file and its row.
@@ -44,9 +44,9 @@ pub use branch_guard::{Closed, closed, closes};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
+use crate::decision::{Code, Decision, Finding};
 use crate::integrity;
 use crate::scene::Scene;
-use crate::verdict::{Code, Outcome, Report};
 
 /// Every guard, in the order in which an event meets them.
 ///
@@ -84,7 +84,7 @@ pub static GUARDS: &[Guard] = &[
 ];
 
 /// Asks the guards in their order; the first block ends it, warnings add up.
-pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Outcome {
+pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Decision {
     judge_lifting(scene, guards, |_| None)
 }
 
@@ -93,19 +93,20 @@ pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>)
 pub fn judge_lifting<'g>(
     scene: &Scene<'_>,
     guards: impl IntoIterator<Item = &'g Guard>,
-    mut lift: impl FnMut(&Report) -> Option<Report>,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+    mut lift: impl FnMut(&Finding) -> Option<Finding>,
+) -> Decision {
+    let mut decision = Decision::allow();
     for guard in guards {
-        if outcome.add(guard.name, guard.check(scene)) {
-            let Some(warning) = outcome.block.as_ref().and_then(&mut lift) else {
+        decision.add(guard.check(scene));
+        if let Some(block) = &decision.block {
+            let Some(warning) = lift(block) else {
                 break;
             };
-            outcome.block = None;
-            outcome.warnings.push(warning);
+            decision.block = None;
+            decision.warnings.push(warning);
         }
     }
-    outcome
+    decision
 }
 
 /// Everything that guards, and the watch over the state, can say.

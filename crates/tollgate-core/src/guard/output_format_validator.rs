@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -26,7 +26,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// A kind of artifact: whether a file name means it, and what its text lacks.
@@ -78,9 +78,9 @@ const FORMATS: &[Format] = &[
     }),
 ];
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let content = match &tool.call {
         ToolCall::Write { content, .. } => *content,
@@ -92,7 +92,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
         | ToolCall::Shell { .. }
         | ToolCall::Delegate { .. }
         | ToolCall::Skill { .. }
-        | ToolCall::Other => return Verdict::Allow,
+        | ToolCall::Other => return Decision::allow(),
     };
     let mut findings = Vec::new();
     for path in tool.files() {
@@ -102,7 +102,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
             continue;
         };
         if scene.workflow().is_none() {
-            return Verdict::Allow;
+            return Decision::allow();
         }
         // What is on disk now counts; a hook may have formatted it.
         let disk = scene.file_text(&scene.absolute(&path)).map(Cow::Owned);
@@ -115,9 +115,9 @@ fn check(scene: &Scene<'_>) -> Verdict {
         }
     }
     if findings.is_empty() {
-        Verdict::Allow
+        Decision::allow()
     } else {
-        Verdict::Warn(findings)
+        Decision::warn(findings)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::definitions::is_key;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -42,12 +42,12 @@ pub(super) const GUARD: Guard = Guard {
 /// What the specification writes into its log about it.
 const SAME_PHASE: &str = "targetPhase matches currentPhase — intra-phase sub-agent call";
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Delegation::Phase(target) = scene.delegation() else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let (Some(state), Some(current)) = (scene.state(), scene.current_phase()) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let within = phases::same(&target.phase, &current);
     // Across phases both must be under way; phase-sequence-guard speaks first there.
@@ -63,7 +63,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
         .map(|phase| state.phase_status(phase))
         .find(|status| !matches!(status.as_deref(), Some("in_progress" | "completed")));
     let Some(status) = open else {
-        return Opinion::allow();
+        return Decision::allow();
     };
 
     let phase = &target.phase;
@@ -71,7 +71,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
     // whatever the state file says. From the top level the status must have been written.
     if within && scene.event.agent_id.is_some() {
         let agent = target.agent.as_deref().unwrap_or("unknown");
-        return Opinion::allow().noting(
+        return Decision::allow().noting(
             Finding::new("PLC-100", "", SAME_PHASE)
                 .phase(&current)
                 .agent(agent),
@@ -93,7 +93,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
     let reason = format!("Phase status is '{status}', expected 'in_progress'");
     // The key may come from the project's files, and the agent may run this.
     let begun = if is_key(phase) { phase } else { "" };
-    Verdict::Block(
+    Decision::block(
         Finding::new("PLC-001", text, reason)
             .next(format!(
                 "run `{}`, which sets the status, then delegate again.",

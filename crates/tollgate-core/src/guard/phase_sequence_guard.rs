@@ -2,9 +2,9 @@
 
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -35,18 +35,18 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: DELEGATION,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     if *scene.delegation() == Delegation::None {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let Some(current) = scene.current_phase() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let target = match scene.delegation() {
-        Delegation::None => return Verdict::Allow,
+        Delegation::None => return Decision::allow(),
         Delegation::Phase(target) => target,
         Delegation::UnknownPhase(key) => {
             let text = format!(
@@ -55,11 +55,11 @@ fn check(scene: &Scene<'_>) -> Verdict {
                  No workflow knows this phase, so the delegation was not checked."
             );
             let reason = format!("Unknown phase key '{key}'");
-            return Verdict::Warn(vec![Finding::new("PSG-002", text, reason).phase(&current)]);
+            return Decision::warn(vec![Finding::new("PSG-002", text, reason).phase(&current)]);
         }
     };
     if phases::same(&target.phase, &current) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let agent = target.agent.as_deref().unwrap_or("unknown");
     let phase = &target.phase;
@@ -75,7 +75,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
          Current phase: {current}\nTarget phase:  {phase}"
     );
     let reason = format!("Target phase '{phase}' does not match current '{current}'");
-    Verdict::Block(
+    Decision::block(
         Finding::new("PSG-001", text, reason)
             .phase(&current)
             .agent(agent),

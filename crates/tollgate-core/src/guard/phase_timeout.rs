@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::sample::{DELEGATION, REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
@@ -34,7 +34,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: DELEGATION,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// Where the beginning of a phase may stand, best first. The first is what the original looked
@@ -51,19 +51,19 @@ const BEGINNINGS: &[&[&str]] = &[
     ],
 ];
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some((phase, begun)) = scene.current_phase().and_then(|phase| {
         let begun = beginning(&scene.state()?.phase(&phase)?)?;
         Some((phase, begun))
     }) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let Some(limit) = scene.requirements().and_then(Requirements::timeout_minutes) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let elapsed = minutes(scene.now().duration_since(begun));
     if i128::from(elapsed) <= i128::from(limit) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let hint = serde_json::json!({
         "type": "timeout_degradation",
@@ -77,7 +77,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
          {limit}). Consider escalating to human review.\nDEGRADATION_HINT: {hint}"
     );
     let reason = format!("Phase active for {elapsed} minutes, limit {limit}");
-    Verdict::Warn(vec![Finding::new("PT-001", text, reason).phase(&phase)])
+    Decision::warn(vec![Finding::new("PT-001", text, reason).phase(&phase)])
 }
 
 fn beginning(phase: &Object<'_>) -> Option<Timestamp> {

@@ -2,10 +2,10 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "phase-transition-enforcer",
@@ -24,7 +24,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"Would you like to proceed?"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 const QUESTIONS: &[&str] = &[
@@ -36,19 +36,19 @@ const QUESTIONS: &[&str] = &[
     "want me to go ahead",
 ];
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let said = tool.result_text();
     let Some(asked) = QUESTIONS
         .iter()
         .find_map(|words| text::phrase(&said, words))
     else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if scene.workflow().is_none() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = format!(
         "TRANSITION WARNING: Agent asked for permission to proceed. While a workflow runs, a \
@@ -57,7 +57,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
     );
     let reason = format!("Agent asked for permission to proceed: '{asked}'");
     let finding = Finding::new("PTE-001", text, reason);
-    Verdict::Warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match scene.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

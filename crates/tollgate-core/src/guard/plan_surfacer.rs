@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::sample::{DELEGATION, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
@@ -33,15 +33,15 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: DELEGATION,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(current) = scene.current_phase() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if phases::EARLY.contains(&phases::canonical(&current)) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let plan = scene.document("tasks.md");
     if plan.exists() {
@@ -69,25 +69,25 @@ fn check(scene: &Scene<'_>) -> Verdict {
          Expected path: {path}"
     );
     let reason = format!("No tasks.md found at {path}");
-    Verdict::Block(Finding::new("PS-001", text, reason).phase(&current))
+    Decision::block(Finding::new("PS-001", text, reason).phase(&current))
 }
 
 /// The implementation works by the plan; what is wrong with its form is told, and no more.
-fn form(scene: &Scene<'_>, plan: &Path, phase: &str) -> Verdict {
+fn form(scene: &Scene<'_>, plan: &Path, phase: &str) -> Decision {
     if !phases::same(phase, "06-implementation") {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = scene.file_text(plan).unwrap_or_default();
     let flaws = plan_format::flaws(&text);
     if flaws.is_empty() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let text = format!(
         "[plan-surfacer] Format warnings:\n- {}\n  Path: {}",
         flaws.join("\n- "),
         plan.display()
     );
-    Verdict::Warn(vec![
+    Decision::warn(vec![
         Finding::new("PS-002", text, flaws.join("; ")).phase(phase),
     ])
 }

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::decision::Finding;
 use crate::scene::Scene;
-use crate::verdict::Finding;
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
 use tollgate_store::timestamp;

@@ -2,10 +2,10 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::shell;
-use crate::verdict::{Code, Finding, Verdict};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -31,35 +31,35 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 const TEXT: &str = "Manual code review is currently bypassed. The team has more than one member, \
                     so consider code_review.enabled: true in the project's state, or ask a \
                     colleague to read this commit.";
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if !shell::may_mention(command, "git") || scene.workflow().is_none() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let review = scene.state().and_then(|state| state.get("code_review"));
     let review = review.and_then(Node::object).unwrap_or_default();
     let is_on = review.get("enabled").is_some_and(Node::is_true);
     let team = review.get("team_size").and_then(Node::f64).unwrap_or(1.0);
     if is_on || team <= 1.0 {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let Some(survey) = scene.survey() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let commits = shell::commits(survey, &scene.world());
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
     if !commits.iter().any(ours) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let reason = "Commit while manual code review is bypassed";
-    Verdict::Warn(vec![Finding::new("RR-001", TEXT, reason)])
+    Decision::warn(vec![Finding::new("RR-001", TEXT, reason)])
 }

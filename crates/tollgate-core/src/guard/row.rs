@@ -4,9 +4,9 @@
 use std::fmt;
 
 use super::{GUARDS, sample::Sample};
+use crate::decision::{Code, Decision};
 use crate::protocol::{Event, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Opinion};
 
 /// One guard.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Guard {
     pub codes: &'static [Code],
     /// An event that it must react to; none if it never says anything.
     pub sample: Option<Sample>,
-    pub(super) check: fn(&Scene<'_>) -> Opinion,
+    pub(super) check: fn(&Scene<'_>) -> Decision,
 }
 
 /// What a tool call is, as far as the table of guards cares.
@@ -67,12 +67,12 @@ impl Guard {
             .any(|(kind, tool)| *kind == event.kind && *tool == class)
     }
 
-    /// The guard's opinion; an event it does not watch is allowed.
-    pub fn check(&self, scene: &Scene<'_>) -> Opinion {
+    /// The guard's decision; an event it does not watch is allowed.
+    pub fn check(&self, scene: &Scene<'_>) -> Decision {
         if self.watches(scene.event) {
-            (self.check)(scene)
+            (self.check)(scene).by(self.name)
         } else {
-            Opinion::allow()
+            Decision::allow()
         }
     }
 }

@@ -1,18 +1,18 @@
 //! What guards note when they help themselves over something in the state or configuration.
 
+use crate::decision::{Decision, Finding};
 use crate::project::ConfigFile;
 use crate::scene::Scene;
-use crate::verdict::{Finding, Opinion};
 use crate::workflow::phases;
 
 /// Nothing to object to; a phase under an old name is noted.
-pub(super) fn renamed(guard: &str, code: &'static str, phase: &str) -> Opinion {
+pub(super) fn renamed(guard: &str, code: &'static str, phase: &str) -> Decision {
     let now = phases::canonical(phase);
     if now == phase {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let what = format!("Phase key '{phase}' normalized to '{now}'.");
-    Opinion::allow().noting(note(guard, code, phase, &what))
+    Decision::allow().noting(note(guard, code, phase, &what))
 }
 
 /// Nobody asked anything of the phase. That is worth a note if others have requirements.
@@ -22,10 +22,10 @@ pub(super) fn no_requirements(
     code: &'static str,
     phase: &str,
     what: &str,
-) -> Opinion {
+) -> Decision {
     let config = scene.config(ConfigFile::Requirements);
     if config.is_none_or(|config| !config.has("phase_requirements")) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     renamed(guard, code, phase).noting(note(guard, code, phase, what))
 }

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Opinion};
 use tollgate_store::edit::Edit;
 use tollgate_store::timestamp;
 
@@ -39,19 +39,19 @@ const OWED: &[(&str, &str)] = &[
 /// Verbs that the agent carries out itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(ToolCall::Skill { name, args, .. }) = scene.tool().map(|tool| &tool.call) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let skill = name.trim().to_lowercase();
     let skill = skill.trim_start_matches('/');
     // A plugin's commands carry its name in front: `isdlc:discover`.
     let skill = skill.rsplit(':').next().unwrap_or(skill);
     let Some((skill, agent)) = OWED.iter().find(|(known, _)| *known == skill) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     if verb(args).is_some_and(|verb| INLINE.contains(&verb.as_str())) || scene.state().is_none() {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let owed = json!({
         "skill": skill,
@@ -59,7 +59,7 @@ fn check(scene: &Scene<'_>) -> Opinion {
         "invoked_at": timestamp::iso(scene.now()),
         "args": args,
     });
-    Opinion::allow()
+    Decision::allow()
         .editing([Edit::set(&["pending_delegation"], owed)])
         .telling(format!(
             "MANDATORY: You have loaded the /{skill} command. You MUST hand it to the \"{agent}\" \

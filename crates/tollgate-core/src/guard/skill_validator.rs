@@ -5,8 +5,8 @@
 //! which register it by name keep working.
 
 use super::{Class, Guard};
+use crate::decision::Decision;
 use crate::protocol::EventKind;
-use crate::verdict::Opinion;
 
 pub(super) const GUARD: Guard = Guard {
     name: "skill-validator",
@@ -14,5 +14,5 @@ pub(super) const GUARD: Guard = Guard {
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[],
     sample: None,
-    check: |_| Opinion::allow(),
+    check: |_| Decision::allow(),
 };

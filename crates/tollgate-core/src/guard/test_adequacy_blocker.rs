@@ -3,10 +3,10 @@
 use super::advance;
 use super::sample::{MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 use tollgate_store::json::Node;
@@ -32,7 +32,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"upgrade-engineer","prompt":"x"}}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 /// The phases it watches. The quality loop has the number that they once had.
@@ -41,19 +41,19 @@ const FAMILY: &str = "15-upgrade";
 /// How much of the tests must be unit tests, in percent.
 const LEAST_UNIT_TESTS: f64 = 50.0;
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(scene) {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let summary = state
         .get("discovery_context")
         .and_then(|context| context.get("coverage_summary"))
         .filter(|summary| summary.truthy());
     let Some(summary) = summary else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let number = |key: &str| summary.get(key).and_then(Node::f64);
     let total = number("total_tests").unwrap_or(0.0);
@@ -65,7 +65,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
             "Only {unit}% of the project's tests are unit tests, {LEAST_UNIT_TESTS}% are required."
         )
     } else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let text = format!(
         "TEST ADEQUACY REQUIRED: An upgrade needs tests that would notice a break. {why}\n\n\
@@ -75,7 +75,7 @@ fn check(scene: &Scene<'_>) -> Verdict {
          3. Then go on with the upgrade\n\n\
          Current phase: {phase}"
     );
-    Verdict::Block(Finding::new("TAB-001", text, why).phase(&phase))
+    Decision::block(Finding::new("TAB-001", text, why).phase(&phase))
 }
 
 /// Whether the call hands upgrade work to somebody.

@@ -2,9 +2,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -21,7 +21,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"done"}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
 const TEXT: &str = "\
@@ -31,30 +31,30 @@ const TEXT: &str = "\
   The walkthrough ensures the user reviews and approves the project constitution
   before starting SDLC work. Consider running the walkthrough manually.";
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let ToolCall::Delegate { agent, .. } = &tool.call else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if agents::normalize(agent) != "discover-orchestrator" || !tool.has_finished() {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let context = scene
         .state()
         .and_then(|state| state.get("discovery_context"));
     let Some(context) = context.filter(|context| context.truthy()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     if context
         .get("walkthrough_completed")
         .is_some_and(super::super::json::Node::is_true)
     {
-        return Verdict::Allow;
+        return Decision::allow();
     }
     let reason = "Discovery completed without constitution walkthrough";
-    Verdict::Warn(vec![
+    Decision::warn(vec![
         Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator"),
     ])
 }

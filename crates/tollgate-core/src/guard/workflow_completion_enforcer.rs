@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
@@ -41,7 +41,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
     }),
-    check: |scene| check(scene).unwrap_or_else(Opinion::allow),
+    check: |scene| check(scene).unwrap_or_default(),
 };
 
 /// Later than this the phases may belong to something else.
@@ -49,7 +49,7 @@ const WINDOW_SECONDS: i64 = 120;
 
 const HISTORY: &str = "workflow_history";
 
-fn check(scene: &Scene<'_>) -> Option<Opinion> {
+fn check(scene: &Scene<'_>) -> Option<Decision> {
     let file = scene.state_file();
     let files = scene.tool()?.files();
     let is_state = |path: &str| {
@@ -109,19 +109,19 @@ fn check(scene: &Scene<'_>) -> Option<Opinion> {
         .get("sizing")
         .and_then(|sizing| sizing.get("effective_intensity")?.as_str());
     let slower = minutes.and_then(|minutes| pace::check(minutes, size, before));
-    let verdict = match slower {
-        None => Verdict::Allow,
+    let decision = match slower {
+        None => Decision::allow(),
         Some(slower) => {
             put("regression_check", slower.record);
             let text = format!("PERFORMANCE_REGRESSION: {}", slower.told);
-            Verdict::Warn(vec![Finding::new("WCE-002", text, slower.told)])
+            Decision::warn(vec![Finding::new("WCE-002", text, slower.told)])
         }
     };
     edits.extend(prune::edits(&document));
     let what = format!("Added {count} phase snapshots and metrics to workflow_history entry");
     let text = format!("[SELF-HEAL] workflow-completion-enforcer: {what}");
     Some(
-        Opinion::from(verdict)
+        decision
             .editing(edits)
             .noting(Finding::new("WCE-001", text, what))
             .remembering(whole_entry),

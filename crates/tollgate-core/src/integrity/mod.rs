@@ -12,10 +12,10 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::decision::{Code, Fault, Finding, StateChange};
 use crate::project::Layout;
 use crate::protocol::EventKind;
 use crate::scene::Sources;
-use crate::verdict::{Code, Fault, Finding, Report, StateChange};
 use crate::workflow::state::State;
 use crate::workflow::{claims, course, regression};
 use tollgate_store::document::Document;
@@ -63,7 +63,7 @@ pub const CODES: &[Code] = &[
 #[derive(Debug, Default)]
 pub struct Reconciled {
     /// What the agent and the person are told.
-    pub told: Option<Report>,
+    pub told: Option<Finding>,
     /// A step of the agent's that was adopted, for the journal.
     pub adopted: Option<Finding>,
     /// What could not be done.
@@ -236,10 +236,7 @@ impl Case<'_> {
             let reason = "State changed between sessions, adopted";
             let finding = Finding::new("SW-003", text, reason).with_state(state);
             return Reconciled {
-                told: Some(Report {
-                    guard: NAME,
-                    finding,
-                }),
+                told: Some(finding.by(NAME)),
                 ..Reconciled::default()
             };
         }
@@ -298,10 +295,7 @@ impl Case<'_> {
 
     fn undone(finding: Finding) -> Reconciled {
         Reconciled {
-            told: Some(Report {
-                guard: NAME,
-                finding,
-            }),
+            told: Some(finding.by(NAME)),
             restored: true,
             ..Reconciled::default()
         }

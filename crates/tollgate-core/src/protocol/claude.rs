@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, say};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "claude",
@@ -55,9 +55,9 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     SIGNS.iter().any(|key| asker.has(key))
 }
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     // By far the commonest; a map wants a seed from the system, which is a call for nothing.
-    if outcome.is_silent() && outcome.guidance.is_empty() {
+    if decision.is_silent() && decision.guidance.is_empty() {
         return Answer::default();
     }
     let mut object = Map::new();
@@ -69,34 +69,34 @@ fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     };
     match event.kind {
         EventKind::PreTool => {
-            if let Some(report) = &outcome.block {
+            if let Some(finding) = &decision.block {
                 say::put(&mut specific, "permissionDecision", Some("deny"));
-                let reason = say::reason(report);
+                let reason = say::reason(finding);
                 say::put(&mut specific, "permissionDecisionReason", Some(reason));
             }
-            say::put(&mut specific, "additionalContext", say::context(outcome));
+            say::put(&mut specific, "additionalContext", say::context(decision));
         }
         EventKind::PostTool | EventKind::Prompt => {
-            if let Some(report) = &outcome.block {
-                say::block(&mut object, "block", say::reason(report));
+            if let Some(finding) = &decision.block {
+                say::block(&mut object, "block", say::reason(finding));
             }
-            say::put(&mut specific, "additionalContext", say::context(outcome));
+            say::put(&mut specific, "additionalContext", say::context(decision));
         }
         // Here `additionalContext` would keep the turn going, which a warning must not.
         EventKind::Stop | EventKind::SubagentStop => {
-            if let Some(report) = &outcome.block {
-                say::block(&mut object, "block", say::reason(report));
+            if let Some(finding) = &decision.block {
+                say::block(&mut object, "block", say::reason(finding));
             }
         }
         EventKind::PostToolFailure | EventKind::SessionStart => {
-            say::put(&mut specific, "additionalContext", say::context(outcome));
+            say::put(&mut specific, "additionalContext", say::context(decision));
         }
         EventKind::Other if TAKE_CONTEXT.contains(&name) => {
-            say::put(&mut specific, "additionalContext", say::context(outcome));
+            say::put(&mut specific, "additionalContext", say::context(decision));
         }
         EventKind::SessionEnd | EventKind::Other => {}
     }
-    say::put(&mut object, "systemMessage", say::notices(outcome));
+    say::put(&mut object, "systemMessage", say::notices(decision));
     if !specific.is_empty() {
         let mut named = Map::new();
         say::put(&mut named, "hookEventName", Some(name));

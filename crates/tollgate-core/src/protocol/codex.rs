@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, say};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 use tollgate_store::json::Node;
 
 pub(super) const ROW: Row = Row {
@@ -47,24 +47,24 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     is_rollout || ((asker.has("turn_id") || is_start) && asker.has("model"))
 }
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
-    if let Some(report) = &outcome.block {
+    if let Some(finding) = &decision.block {
         if event.kind == EventKind::PreTool {
             let mut deny = Map::new();
             say::put(&mut deny, "hookEventName", Some(event.kind.as_str()));
             say::put(&mut deny, "permissionDecision", Some("deny"));
-            let reason = say::reason(report);
+            let reason = say::reason(finding);
             say::put(&mut deny, "permissionDecisionReason", Some(reason));
             object.insert("hookSpecificOutput".to_owned(), Value::Object(deny));
         } else {
-            say::block(&mut object, "block", say::reason(report));
+            say::block(&mut object, "block", say::reason(finding));
         }
     }
-    if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
-        say::tell(&mut object, event.kind.as_str(), outcome);
+    if decision.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
+        say::tell(&mut object, event.kind.as_str(), decision);
     } else {
-        say::put(&mut object, "systemMessage", say::only_channel(outcome));
+        say::put(&mut object, "systemMessage", say::only_channel(decision));
     }
     say::print(&object)
 }

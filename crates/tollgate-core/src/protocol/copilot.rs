@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, say};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "copilot",
@@ -37,23 +37,23 @@ fn asks(asker: &Asker<'_, '_>) -> bool {
     is_camel || (asker.has("timestamp") && !is_claude)
 }
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
-    if let Some(report) = &outcome.block {
+    if let Some(finding) = &decision.block {
         if event.kind == EventKind::PreTool {
             say::put(&mut object, "permissionDecision", Some("deny"));
-            let reason = say::reason(report);
+            let reason = say::reason(finding);
             say::put(&mut object, "permissionDecisionReason", Some(reason));
         } else {
-            say::block(&mut object, "block", say::reason(report));
+            say::block(&mut object, "block", say::reason(finding));
         }
     }
     match event.kind {
-        EventKind::PreTool if outcome.block.is_none() => {
-            say::nest(&mut object, event.kind.as_str(), outcome);
+        EventKind::PreTool if decision.block.is_none() => {
+            say::nest(&mut object, event.kind.as_str(), decision);
         }
         EventKind::PostTool | EventKind::Prompt | EventKind::SessionStart => {
-            say::put(&mut object, "additionalContext", say::context(outcome));
+            say::put(&mut object, "additionalContext", say::context(decision));
         }
         EventKind::PreTool
         | EventKind::PostToolFailure
@@ -63,6 +63,6 @@ fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
         | EventKind::Other => {}
     }
     let mut answer = say::print(&object);
-    answer.stderr = say::log(outcome);
+    answer.stderr = say::log(decision);
     answer
 }

@@ -10,7 +10,7 @@ use serde_json::Map;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, Tool, say, tool};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 use tollgate_store::json::{Node, Object};
 
 pub(super) const ROW: Row = Row {
@@ -87,11 +87,11 @@ fn finish<'a>(event: &mut Event<'a>, object: &Object<'a>) {
     }
 }
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
-    let mut stderr = say::log(outcome);
-    if let Some(report) = &outcome.block {
-        let reason = say::reason(report);
+    let mut stderr = say::log(decision);
+    if let Some(finding) = &decision.block {
+        let reason = say::reason(finding);
         match event.kind {
             EventKind::PreTool => {
                 say::put(&mut object, "permission", Some("deny"));
@@ -119,8 +119,8 @@ fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             | EventKind::SessionStart
     );
     if takes_context {
-        say::put(&mut object, "additional_context", say::context(outcome));
-        stderr = say::fault_lines(&outcome.faults);
+        say::put(&mut object, "additional_context", say::context(decision));
+        stderr = say::fault_lines(&decision.faults);
     }
     let mut answer = say::print(&object);
     answer.stderr = stderr;

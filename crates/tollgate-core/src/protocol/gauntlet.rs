@@ -1,23 +1,23 @@
 //! The shape of specification 003, "Structured JSON Response for All Outcomes".
 //!
-//! Its answer carries the gates' status and message, which an [`Outcome`] does not know. Whoever
-//! ran the gates says them with [`decision`]; [`answer`](super::answer) is for everything else.
+//! Its answer carries the gates' status and message, which an [`Decision`] does not know. Whoever
+//! ran the gates says them with [`stop_answer`]; [`answer`](super::answer) is for everything else.
 
 use serde_json::Map;
 
 use super::{Answer, Row, say};
-use crate::verdict::{Fault, Outcome, Report};
+use crate::decision::{Decision, Fault};
 
 pub(super) const ROW: Row = Row {
     name: "gauntlet",
-    answer: |_, outcome| answer(outcome),
+    answer: |_, decision| answer(decision),
     unread,
     ..Row::PLAIN
 };
 
 /// One answer of the stop hook.
 #[derive(Clone, Copy, Debug)]
-pub struct Decision<'a> {
+pub struct StopAnswer<'a> {
     /// The unified status, for example `no_applicable_gates`.
     pub status: &'a str,
     /// What happened, for a person.
@@ -29,12 +29,12 @@ pub struct Decision<'a> {
 /// The bytes of a decision:
 /// `{"decision": "block", "status": "failed", "message": "…", "reason": "…", …}`, and the same
 /// said once more as `stopReason` and `systemMessage`, where agents look for it.
-pub fn decision(decision: &Decision<'_>) -> Answer {
-    let Decision {
+pub fn stop_answer(answer: &StopAnswer<'_>) -> Answer {
+    let StopAnswer {
         status,
         message,
         reason,
-    } = *decision;
+    } = *answer;
     let word = if reason.is_some() { "block" } else { "approve" };
     let mut object = Map::new();
     say::put(&mut object, "decision", Some(word));
@@ -48,32 +48,31 @@ pub fn decision(decision: &Decision<'_>) -> Answer {
 }
 
 /// A block is `failed`, a fault `error`; where neither is, nothing is known and nothing said.
-fn answer(outcome: &Outcome) -> Answer {
-    if let Some(report) = &outcome.block {
-        let Report { guard, finding } = report;
+fn answer(decision: &Decision) -> Answer {
+    if let Some(finding) = &decision.block {
         let message = [&finding.reason, &finding.text]
             .into_iter()
             .find_map(|text| text.lines().find(|line| !line.trim().is_empty()));
-        let block = decision(&Decision {
+        let block = stop_answer(&StopAnswer {
             status: "failed",
-            message: message.unwrap_or(guard),
-            reason: Some(&say::verbatim(report)),
+            message: message.unwrap_or(finding.guard),
+            reason: Some(&say::verbatim(finding)),
         });
         return Answer {
-            stderr: say::log(outcome),
+            stderr: say::log(decision),
             ..block
         };
     }
-    let Some(message) = say::notices(outcome) else {
+    let Some(message) = say::notices(decision) else {
         return Answer::default();
     };
-    if outcome.faults.is_empty() {
+    if decision.faults.is_empty() {
         Answer {
-            stderr: say::log(outcome),
+            stderr: say::log(decision),
             ..Answer::default()
         }
     } else {
-        decision(&Decision {
+        stop_answer(&StopAnswer {
             status: "error",
             message: &message,
             reason: None,
@@ -82,7 +81,7 @@ fn answer(outcome: &Outcome) -> Answer {
 }
 
 fn unread(faults: &[Fault]) -> Answer {
-    let answer = decision(&Decision {
+    let answer = stop_answer(&StopAnswer {
         status: "invalid_input",
         message: "Invalid hook input: it could not be read, so the stop is allowed.",
         reason: None,

@@ -13,7 +13,7 @@ use serde_json::Map;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Row, say};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "gemini",
@@ -63,20 +63,20 @@ fn finish(event: &mut Event<'_>) {
     }
 }
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
-    if let Some(report) = &outcome.block {
+    if let Some(finding) = &decision.block {
         let is_stop = matches!(event.kind, EventKind::Stop | EventKind::SubagentStop);
         say::block(
             &mut object,
             if is_stop { "block" } else { "deny" },
-            say::reason(report),
+            say::reason(finding),
         );
     }
-    if outcome.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
-        say::tell(&mut object, &event.name, outcome);
+    if decision.block.is_none() && TAKE_CONTEXT.contains(&event.kind) {
+        say::tell(&mut object, &event.name, decision);
     } else {
-        say::put(&mut object, "systemMessage", say::only_channel(outcome));
+        say::put(&mut object, "systemMessage", say::only_channel(decision));
     }
     say::print(&object)
 }

@@ -4,7 +4,7 @@
 use serde_json::Map;
 
 use super::{Answer, Event, EventKind, Row, say};
-use crate::verdict::Outcome;
+use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "isdlc",
@@ -12,12 +12,12 @@ pub(super) const ROW: Row = Row {
     ..Row::PLAIN
 };
 
-fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
+fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
     let mut object = Map::new();
-    if let Some(report) = &outcome.block {
+    if let Some(finding) = &decision.block {
         match event.kind {
             EventKind::Stop | EventKind::SubagentStop => {
-                say::block(&mut object, "block", say::verbatim(report));
+                say::block(&mut object, "block", say::verbatim(finding));
             }
             EventKind::PreTool
             | EventKind::PostTool
@@ -27,24 +27,24 @@ fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
             | EventKind::SessionEnd
             | EventKind::Other => {
                 say::put(&mut object, "continue", Some(false));
-                say::put(&mut object, "stopReason", Some(say::verbatim(report)));
+                say::put(&mut object, "stopReason", Some(say::verbatim(finding)));
             }
         }
     }
     // The one warning of the originals that goes to stdout.
-    let reminder = outcome.warnings.iter().find(|r| r.finding.code == "RR-001");
-    if let Some(report) = reminder.filter(|_| object.is_empty() && outcome.guidance.is_empty()) {
-        say::put(&mut object, "warning", Some(report.finding.text.as_str()));
+    let reminder = decision.warnings.iter().find(|finding| finding.code == "RR-001");
+    if let Some(finding) = reminder.filter(|_| object.is_empty() && decision.guidance.is_empty()) {
+        say::put(&mut object, "warning", Some(finding.text.as_str()));
     }
     let mut answer = say::print(&object);
     // What the originals tell the agent is plain text on stdout; a block stands there alone.
-    if object.is_empty() && !outcome.guidance.is_empty() {
-        answer.stdout = outcome.guidance.join("\n") + "\n";
+    if object.is_empty() && !decision.guidance.is_empty() {
+        answer.stdout = decision.guidance.join("\n") + "\n";
     }
-    answer.stderr = say::log(outcome);
+    answer.stderr = say::log(decision);
     // The one block of the originals that stands on stderr as well.
-    if let Some(report) = &outcome.block
-        && let Some(rule) = match report.finding.code {
+    if let Some(finding) = &decision.block
+        && let Some(rule) = match finding.code {
             "SWV-007" => Some("V7"),
             "SWV-008" => Some("V8"),
             _ => None,
@@ -52,8 +52,8 @@ fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
     {
         let line = format!(
             "[{}] {rule} BLOCK: {}\n",
-            report.guard,
-            say::verbatim(report)
+            finding.guard,
+            say::verbatim(finding)
         );
         answer.stderr.push_str(&line);
     }

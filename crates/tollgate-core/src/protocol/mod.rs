@@ -2,7 +2,7 @@
 //! codes and quirks.
 //!
 //! [`parse()`] turns what an agent sends into one neutral [`Event`], [`answer`] turns an
-//! [`Outcome`] into what that agent understands. One file per agent: how it is recognised, what
+//! [`Decision`] into what that agent understands. One file per agent: how it is recognised, what
 //! is peculiar about its events, and what it must be answered.
 //!
 //! What this deliberately does not do: decide anything. It also never answers "allow" in words:
@@ -19,7 +19,7 @@ mod tool;
 
 use std::borrow::Cow;
 
-use crate::verdict::{Fault, Outcome};
+use crate::decision::{Decision, Fault};
 use tollgate_store::json::Node;
 
 pub use after::After;
@@ -77,22 +77,22 @@ dialects! {
 
 /// What goes back to the agent about an event.
 ///
-/// Stdout is empty or exactly one JSON object and a newline, whatever the outcome.
-pub fn answer(event: &Event<'_>, outcome: &Outcome) -> Answer {
-    (event.wire.row().answer)(event, &sayable(event, outcome))
+/// Stdout is empty or exactly one JSON object and a newline, whatever the decision.
+pub fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
+    (event.wire.row().answer)(event, &sayable(event, decision))
 }
 
 /// A block that the agent does not take at this event becomes its first warning, so that what it
 /// says is not lost.
-fn sayable<'o>(event: &Event<'_>, outcome: &'o Outcome) -> Cow<'o, Outcome> {
+fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
     let heard = event.wire.row().hears_blocks;
-    if outcome.block.is_none() || heard.is_none_or(|events| events.contains(&event.kind)) {
-        return Cow::Borrowed(outcome);
+    if decision.block.is_none() || heard.is_none_or(|events| events.contains(&event.kind)) {
+        return Cow::Borrowed(decision);
     }
-    let mut outcome = outcome.clone();
-    let block = outcome.block.take();
-    outcome.warnings.splice(0..0, block);
-    Cow::Owned(outcome)
+    let mut decision = decision.clone();
+    let block = decision.block.take();
+    decision.warnings.splice(0..0, block);
+    Cow::Owned(decision)
 }
 
 /// What goes back when the event could not be read: the agent goes on, the person is told.

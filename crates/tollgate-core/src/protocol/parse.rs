@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use super::{Event, EventKind, Hints, Wire, tool};
-use crate::verdict::Fault;
+use crate::decision::Fault;
 use tollgate_store::json::{Kind, Malformed, Node, Object};
 
 /// The bytes are no event at all.

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use super::parse::Asker;
 use super::{Answer, Event, EventKind, Tool, Wire, say};
+use crate::decision::{Decision, Fault};
 use crate::env::DEPTH;
-use crate::verdict::{Fault, Outcome};
 use tollgate_store::json::Object;
 
 /// How an asker is answered whose event could not be read.
@@ -34,7 +34,7 @@ pub struct Row {
     /// The events at which a block is heard; all if there is no list.
     pub(super) hears_blocks: Option<&'static [EventKind]>,
     /// What goes back about an event.
-    pub(super) answer: fn(&Event<'_>, &Outcome) -> Answer,
+    pub(super) answer: fn(&Event<'_>, &Decision) -> Answer,
     /// What goes back if the event could not be read.
     pub(super) unread: Unread,
 }

@@ -7,7 +7,7 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use super::Answer;
-use crate::verdict::{Fault, Outcome, Report};
+use crate::decision::{Decision, Fault, Finding};
 
 /// How long a reason may be, in the units that JavaScript counts (UTF-16). Claude Code and Codex
 /// put what is longer into a file and show the model a preview.
@@ -38,9 +38,9 @@ pub(super) fn cap(text: &str) -> Cow<'_, str> {
 }
 
 /// Why something is blocked, and what helps, for a real agent.
-pub(super) fn reason(report: &Report) -> Cow<'_, str> {
-    let why = verbatim(report);
-    match &report.finding.next {
+pub(super) fn reason(finding: &Finding) -> Cow<'_, str> {
+    let why = verbatim(finding);
+    match &finding.next {
         Some(next) => Cow::Owned(cap(&format!("{why}\n\nNext: {next}")).into_owned()),
         None => why,
     }
@@ -48,32 +48,31 @@ pub(super) fn reason(report: &Report) -> Cow<'_, str> {
 
 /// Why something is blocked, in the specifications' own words. Never empty: Codex lets a tool run
 /// that is denied without a reason.
-pub(super) fn verbatim(report: &Report) -> Cow<'_, str> {
-    let Report { guard, finding } = report;
+pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
     [&finding.text, &finding.reason]
         .into_iter()
         .find(|text| !text.trim().is_empty())
         .map_or_else(
-            || Cow::Owned(format!("Blocked by {guard} ({}).", finding.code)),
+            || Cow::Owned(format!("Blocked by {} ({}).", finding.guard, finding.code)),
             |text| cap(text),
         )
 }
 
 /// What the person reads where the agent has no ear of its own: notices, and the first line of
 /// what the guards tell.
-pub(super) fn only_channel(outcome: &Outcome) -> Option<String> {
-    let told = outcome
+pub(super) fn only_channel(decision: &Decision) -> Option<String> {
+    let told = decision
         .guidance
         .iter()
         .filter_map(|text| first_line(text))
         .map(str::to_owned);
-    lines(notices(outcome).into_iter().chain(told))
+    lines(notices(decision).into_iter().chain(told))
 }
 
 /// One line per warning and fault, for the person; with the specifications' warnings, which say
 /// in their first line that something is wrong and below it what, all of them.
-pub(super) fn notices(outcome: &Outcome) -> Option<String> {
-    let warnings = outcome.warnings.iter().map(|Report { guard, finding }| {
+pub(super) fn notices(decision: &Decision) -> Option<String> {
+    let warnings = decision.warnings.iter().map(|finding| {
         let whole = finding.text.trim();
         let mut below = whole.lines().skip(1).peekable();
         let has_details = below.peek().is_some() && below.all(|line| line.starts_with("  "));
@@ -85,27 +84,27 @@ pub(super) fn notices(outcome: &Outcome) -> Option<String> {
         // The specifications' warnings begin with the guard's name already.
         let first = first
             .strip_prefix('[')
-            .and_then(|rest| rest.strip_prefix(guard)?.strip_prefix(']'))
+            .and_then(|rest| rest.strip_prefix(finding.guard)?.strip_prefix(']'))
             .map_or(first, str::trim_start);
-        format!("Tollgate: {guard}: {first}")
+        format!("Tollgate: {}: {first}", finding.guard)
     });
-    lines(warnings.chain(outcome.faults.iter().map(fault_line)))
+    lines(warnings.chain(decision.faults.iter().map(fault_line)))
 }
 
 /// The whole text of every warning and of all guidance, for the agent.
-pub(super) fn context(outcome: &Outcome) -> Option<String> {
+pub(super) fn context(decision: &Decision) -> Option<String> {
     lines(
-        warnings(outcome)
+        warnings(decision)
             .into_iter()
-            .chain(outcome.guidance.iter().cloned()),
+            .chain(decision.guidance.iter().cloned()),
     )
 }
 
 /// The whole text of every warning.
-pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
-    lines(outcome.warnings.iter().map(|Report { guard, finding }| {
+pub(super) fn warnings(decision: &Decision) -> Option<String> {
+    lines(decision.warnings.iter().map(|finding| {
         if finding.text.trim().is_empty() {
-            format!("{guard}: {}", finding.reason)
+            format!("{}: {}", finding.guard, finding.reason)
         } else {
             finding.text.trim_end().to_owned()
         }
@@ -113,13 +112,13 @@ pub(super) fn warnings(outcome: &Outcome) -> Option<String> {
 }
 
 /// Warnings in full, notes and faults, for stderr.
-pub(super) fn log(outcome: &Outcome) -> String {
-    let notes = outcome.notes.iter().map(|note| note.finding.text.clone());
+pub(super) fn log(decision: &Decision) -> String {
+    let notes = decision.notes.iter().map(|note| note.text.clone());
     // A note without a text is for the log alone.
     let notes = notes.filter(|text| !text.is_empty());
-    let said = lines(notes.chain(warnings(outcome)));
+    let said = lines(notes.chain(warnings(decision)));
     let mut text = said.map(|text| text + "\n").unwrap_or_default();
-    text.push_str(&fault_lines(&outcome.faults));
+    text.push_str(&fault_lines(&decision.faults));
     text
 }
 
@@ -177,14 +176,14 @@ pub(super) fn block(object: &mut Map<String, Value>, word: &str, reason: Cow<'_,
 }
 
 /// Tells the person the notices, and the model all that the guards say.
-pub(super) fn tell(object: &mut Map<String, Value>, event: &str, outcome: &Outcome) {
-    put(object, "systemMessage", notices(outcome));
-    nest(object, event, outcome);
+pub(super) fn tell(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
+    put(object, "systemMessage", notices(decision));
+    nest(object, event, decision);
 }
 
 /// What the model reads, in the shape that names the event.
-pub(super) fn nest(object: &mut Map<String, Value>, event: &str, outcome: &Outcome) {
-    if let Some(context) = context(outcome) {
+pub(super) fn nest(object: &mut Map<String, Value>, event: &str, decision: &Decision) {
+    if let Some(context) = context(decision) {
         let mut nested = Map::new();
         put(&mut nested, "hookEventName", Some(event));
         put(&mut nested, "additionalContext", Some(context));

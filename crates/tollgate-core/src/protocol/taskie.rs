@@ -9,35 +9,35 @@
 use serde_json::Map;
 
 use super::{Answer, Row, say};
-use crate::verdict::{Fault, Outcome};
+use crate::decision::{Fault, Decision};
 
 pub(super) const ROW: Row = Row {
     name: "taskie",
-    answer: |_, outcome| answer(outcome),
+    answer: |_, decision| answer(decision),
     unread,
     ..Row::PLAIN
 };
 
-fn answer(outcome: &Outcome) -> Answer {
+fn answer(decision: &Decision) -> Answer {
     let mut object = Map::new();
-    if let Some(report) = &outcome.block {
-        say::block(&mut object, "block", say::verbatim(report));
-        say::put(&mut object, "systemMessage", say::notices(outcome));
+    if let Some(finding) = &decision.block {
+        say::block(&mut object, "block", say::verbatim(finding));
+        say::put(&mut object, "systemMessage", say::notices(decision));
     } else {
         // What the agent is told elsewhere ("structure validated") goes to the person here.
-        say::put(&mut object, "systemMessage", say::only_channel(outcome));
+        say::put(&mut object, "systemMessage", say::only_channel(decision));
         say::put(&mut object, "suppressOutput", Some(true));
     }
     Answer {
-        stderr: say::log(outcome),
+        stderr: say::log(decision),
         ..say::print_spaced(&object)
     }
 }
 
 fn unread(faults: &[Fault]) -> Answer {
-    let outcome = Outcome {
+    let decision = Decision {
         faults: faults.to_vec(),
-        ..Outcome::default()
+        ..Decision::default()
     };
-    answer(&outcome)
+    answer(&decision)
 }

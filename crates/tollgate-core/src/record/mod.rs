@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::decision::{Decision, Fault, Finding};
 use crate::project::Layout;
 use crate::protocol::{Event, Wire};
-use crate::verdict::{Fault, Finding, Outcome, Report};
 use activity::{Activity, ActivityLog};
-use tollgate_store::journal::{Decision, Draft, Entry, Journal};
+use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
 use tollgate_store::kept::Kept;
 
 /// The event that a record is about.
@@ -105,7 +105,7 @@ impl<'a> Record<'a> {
     /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
     /// that this session was told about before are taken out of it, so that a broken file is
     /// one message and not one per event.
-    pub fn write(self, layout: &Layout, outcome: &mut Outcome, now: Timestamp) {
+    pub fn write(self, layout: &Layout, outcome: &mut Decision, now: Timestamp) {
         let journal = Journal::new(layout.local());
         let log = layout.activity_log().map(ActivityLog::new);
         let mut failed = None;
@@ -118,8 +118,8 @@ impl<'a> Record<'a> {
         let reports = outcome
             .warnings
             .iter()
-            .map(|report| (Decision::Warn, report));
-        let block = outcome.block.iter().map(|report| (Decision::Block, report));
+            .map(|report| (Verdict::Warn, report));
+        let block = outcome.block.iter().map(|report| (Verdict::Block, report));
         for report in &outcome.notes {
             if let Some(log) = &log {
                 keep(log.append(now, &activity(noted(report), report)));
@@ -141,12 +141,12 @@ impl<'a> Record<'a> {
             lines.push(line.draft());
             if let Some(log) = &log {
                 let event = match decision {
-                    Decision::Block => "block",
-                    Decision::Warn => "warn",
-                    Decision::Fault => "error",
-                    Decision::Change | Decision::Record => "change",
-                    Decision::Gate => "gate",
-                    Decision::Review => "review",
+                    Verdict::Block => "block",
+                    Verdict::Warn => "warn",
+                    Verdict::Fault => "error",
+                    Verdict::Change | Verdict::Record => "change",
+                    Verdict::Gate => "gate",
+                    Verdict::Review => "review",
                 };
                 keep(log.append(now, &activity(event, report)));
             }
@@ -155,7 +155,7 @@ impl<'a> Record<'a> {
             let line = Entry {
                 code: Some(change.code),
                 reason: Some(&change.text),
-                ..self.history(change, &self.blank(now, Decision::Change))
+                ..self.history(change, &self.blank(now, Verdict::Change))
             };
             lines.push(line.draft());
         }
@@ -172,7 +172,7 @@ impl<'a> Record<'a> {
             let line = Entry {
                 code: Some(fault.kind),
                 reason: Some(&fault.text),
-                ..self.blank(now, Decision::Fault)
+                ..self.blank(now, Verdict::Fault)
             };
             lines.push(line.draft());
         }
@@ -190,15 +190,15 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn entry<'e>(&'e self, now: Timestamp, decision: Decision, report: &'e Report) -> Entry<'e> {
-        let finding = &report.finding;
+    fn entry<'e>(&'e self, now: Timestamp, verdict: Verdict, finding: &'e Finding) -> Entry<'e> {
+        let finding = finding;
         Entry {
-            guard: Some(report.guard),
+            guard: Some(finding.guard),
             code: Some(finding.code),
             phase: finding.phase.as_deref(),
             agent: finding.agent.as_deref(),
             reason: Some(&finding.reason),
-            ..self.history(finding, &self.blank(now, decision))
+            ..self.history(finding, &self.blank(now, verdict))
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn blank(&self, now: Timestamp, decision: Decision) -> Entry<'_> {
+    fn blank(&self, now: Timestamp, verdict: Verdict) -> Entry<'_> {
         Entry {
             session: self.session,
             prompt: self.prompt,
@@ -226,25 +226,25 @@ impl<'a> Record<'a> {
             event: self.event,
             tool: self.tool,
             wire: self.wire.map(Wire::as_str),
-            ..Entry::new(now, decision)
+            ..Entry::new(now, verdict)
         }
     }
 }
 
 /// What the specification's log calls a note.
-fn noted(report: &Report) -> &'static str {
-    match report.finding.code {
+fn noted(finding: &Finding) -> &'static str {
+    match finding.code {
         "PLC-100" => "same-phase-bypass",
         _ => "self-heal",
     }
 }
 
-fn activity<'a>(event: &'a str, report: &'a Report) -> Activity<'a> {
+fn activity<'a>(event: &'a str, finding: &'a Finding) -> Activity<'a> {
     Activity {
-        hook: Some(report.guard),
+        hook: Some(finding.guard),
         event: Some(event),
-        phase: report.finding.phase.as_deref(),
-        agent: report.finding.agent.as_deref(),
-        reason: Some(&report.finding.reason),
+        phase: finding.phase.as_deref(),
+        agent: finding.agent.as_deref(),
+        reason: Some(&finding.reason),
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::verdict::Finding;
+use crate::decision::Finding;
 use tollgate_store::json::{Kind, Node, Object};
 
 /// How far along a status is; others are not compared.

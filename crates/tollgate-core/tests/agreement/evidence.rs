@@ -28,7 +28,7 @@ fn p8_the_phase_at_the_top_changes_no_verdict_of_a_workflow() {
             let outcome = ground.decide(&event, GUARDS);
             let mut warnings = outcome.warnings;
             // That the two fields contradict each other is told, of course.
-            warnings.retain(|report| report.finding.code != "SWV-009");
+            warnings.retain(|report| report.code != "SWV-009");
             (outcome.block, warnings)
         };
         let before = verdict();

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::decision::Decision;
 use tollgate_core::env::Env;
 use tollgate_core::fs::{Durability, replace};
 use tollgate_core::guard::{Guard, judge};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints};
 use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::verdict::Outcome;
 
 use super::generated::FILES;
 
@@ -49,7 +49,7 @@ impl Ground {
         &self,
         event: &str,
         guards: impl IntoIterator<Item = &'g Guard>,
-    ) -> Outcome {
+    ) -> Decision {
         let event = protocol::parse(event, &Hints::default()).unwrap();
         let sources = Sources::new(
             Layout::at(self.root()).unwrap(),

@@ -6,15 +6,15 @@ use std::io::Write as _;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use tollgate_core::decision::Decision;
 use tollgate_core::guard::GUARDS;
-use tollgate_core::verdict::Outcome;
 
 use super::generated::{events, states};
 use super::ground::Ground;
 
 /// What the guards say one after the other, each having seen nothing of the others.
-fn one_by_one(ground: &Ground, event: &str) -> Outcome {
-    let mut whole = Outcome::default();
+fn one_by_one(ground: &Ground, event: &str) -> Decision {
+    let mut whole = Decision::default();
     for guard in GUARDS {
         let alone = ground.decide(event, [guard]);
         whole.warnings.extend(alone.warnings);

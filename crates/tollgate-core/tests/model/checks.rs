@@ -105,9 +105,7 @@ impl Model {
             let event = protocol::parse(&event_text, &hints).unwrap();
             let sources = Sources::new(layout.clone(), Env::default(), None, now());
             let scene = Scene::new(&event, &sources);
-            guard::judge(&scene, GUARDS)
-                .block
-                .map(|report| report.finding.code)
+            guard::judge(&scene, GUARDS).block.map(|report| report.code)
         };
         let delegate = |key: &str| {
             judge(

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tollgate_core::protocol::gauntlet::{Decision, decision};
+use tollgate_core::decision::{Decision, Fault, Finding};
+use tollgate_core::protocol::gauntlet::{StopAnswer, stop_answer};
 use tollgate_core::protocol::{
     Answer, Event, EventKind, Hints, REASON_LIMIT, Wire, answer, answer_unparsed, parse,
 };
-use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use super::fixtures::payloads;
 use super::host::{AGENTS, Effect, Heard, Moment, host_effect};
@@ -15,22 +15,17 @@ use super::host::{AGENTS, Effect, Heard, Moment, host_effect};
 const WHY: &str =
     "COMMIT TO MAIN BLOCKED: you are on `main`.\nSwitch with: git checkout feature/cart";
 
-fn report(text: &str) -> Report {
-    Report {
-        guard: "branch-guard",
-        finding: Finding::new("BG-001", text, "commit on main"),
-    }
+fn report(text: &str) -> Finding {
+    Finding::new("BG-001", text, "commit on main").by("branch-guard")
 }
 
-fn warning() -> Report {
-    Report {
-        guard: "state-write-validator",
-        finding: Finding::new(
-            "SWV-001",
-            "[state-write-validator] WARNING: Suspicious write\n  Phase: 06",
-            "suspicious",
-        ),
-    }
+fn warning() -> Finding {
+    Finding::new(
+        "SWV-001",
+        "[state-write-validator] WARNING: Suspicious write\n  Phase: 06",
+        "suspicious",
+    )
+    .by("state-write-validator")
 }
 
 fn fault() -> Fault {
@@ -40,23 +35,23 @@ fn fault() -> Fault {
     )
 }
 
-fn blocked() -> Outcome {
-    Outcome {
+fn blocked() -> Decision {
+    Decision {
         block: Some(report(WHY)),
-        ..Outcome::default()
+        ..Decision::default()
     }
 }
 
-fn warned() -> Outcome {
-    Outcome {
+fn warned() -> Decision {
+    Decision {
         warnings: vec![warning()],
         faults: vec![fault()],
-        ..Outcome::default()
+        ..Decision::default()
     }
 }
 
-fn all_at_once() -> Outcome {
-    Outcome {
+fn all_at_once() -> Decision {
+    Decision {
         block: Some(report(WHY)),
         ..warned()
     }
@@ -118,7 +113,7 @@ fn a_block_blocks_and_its_reason_reaches_the_model() {
 #[test]
 fn an_allow_is_silence() {
     decisions(|event, moment| {
-        let answer = answer(event, &Outcome::default());
+        let answer = answer(event, &Decision::default());
         assert_eq!(answer, Answer::default());
         assert_eq!(
             host_effect(event.wire, moment, heard(&answer)),
@@ -154,7 +149,7 @@ fn a_warning_reaches_the_model_where_the_agent_has_a_way() {
             let said: Value = serde_json::from_str(&answer.stdout).unwrap();
             let told = said.pointer(pointer).and_then(Value::as_str);
             let told = told.unwrap_or_else(|| panic!("{wire} {kind:?}: {said}"));
-            assert_eq!(told, warning().finding.text, "{wire} {kind:?}");
+            assert_eq!(told, warning().text, "{wire} {kind:?}");
         }
     }
 }
@@ -186,10 +181,10 @@ fn passes(moment: Moment) -> Effect {
 #[test]
 fn a_block_without_words_still_has_a_reason() {
     let mut silent = report(" \n");
-    silent.finding.reason.clear();
-    let outcome = Outcome {
+    silent.reason.clear();
+    let outcome = Decision {
         block: Some(silent),
-        ..Outcome::default()
+        ..Decision::default()
     };
     decisions(|event, moment| {
         let effect = host_effect(event.wire, moment, heard(&answer(event, &outcome)));
@@ -203,9 +198,9 @@ fn a_block_without_words_still_has_a_reason() {
 
 #[test]
 fn a_long_reason_keeps_its_beginning() {
-    let outcome = Outcome {
+    let outcome = Decision {
         block: Some(report(&format!("Do this first. {}", "ä".repeat(20_000)))),
-        ..Outcome::default()
+        ..Decision::default()
     };
     decisions(|event, moment| {
         match host_effect(event.wire, moment, heard(&answer(event, &outcome))) {
@@ -225,7 +220,7 @@ fn a_long_reason_keeps_its_beginning() {
 }
 
 /// What each wire is told, byte by byte.
-fn bytes(wire: Wire, kind: EventKind, outcome: &Outcome) -> String {
+fn bytes(wire: Wire, kind: EventKind, outcome: &Decision) -> String {
     let Answer {
         stdout,
         stderr,
@@ -242,7 +237,7 @@ fn bytes(wire: Wire, kind: EventKind, outcome: &Outcome) -> String {
     text
 }
 
-fn every_wire(kind: EventKind, outcome: &Outcome) -> String {
+fn every_wire(kind: EventKind, outcome: &Decision) -> String {
     Wire::ALL
         .iter()
         .copied()
@@ -277,9 +272,9 @@ fn the_bytes_of_every_answer() {
 
 #[test]
 fn the_specifications_shapes_to_the_byte() {
-    let short = Outcome {
+    let short = Decision {
         block: Some(report("no \"way\"")),
-        ..Outcome::default()
+        ..Decision::default()
     };
     assert_eq!(
         bytes(Wire::Isdlc, EventKind::PreTool, &short),
@@ -294,7 +289,7 @@ fn the_specifications_shapes_to_the_byte() {
         "{\"decision\": \"block\", \"reason\": \"no \\\"way\\\"\"}\n"
     );
     assert_eq!(
-        bytes(Wire::Taskie, EventKind::Stop, &Outcome::default()),
+        bytes(Wire::Taskie, EventKind::Stop, &Decision::default()),
         "{\"suppressOutput\": true}\n"
     );
     assert_eq!(
@@ -303,7 +298,7 @@ fn the_specifications_shapes_to_the_byte() {
          \"reason\": \"no \\\"way\\\"\", \"stopReason\": \"no \\\"way\\\"\", \
          \"systemMessage\": \"commit on main\"}\n"
     );
-    let approve = decision(&Decision {
+    let approve = stop_answer(&StopAnswer {
         status: "no_changes",
         message: "nothing changed",
         reason: None,

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::protocol::{
     Event, EventKind, Hints, REASON_LIMIT, Wire, answer, answer_unparsed, parse,
 };
-use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 const KEYS: &[&str] = &[
     "hook_event_name",
@@ -140,28 +140,26 @@ fn words() -> impl Strategy<Value = String> {
     ]
 }
 
-fn report() -> impl Strategy<Value = Report> {
-    (words(), words()).prop_map(|(text, reason)| Report {
-        guard: "branch-guard",
-        finding: Finding::new("BG-001", text, reason),
-    })
+fn report() -> impl Strategy<Value = Finding> {
+    (words(), words())
+        .prop_map(|(text, reason)| Finding::new("BG-001", text, reason).by("branch-guard"))
 }
 
 fn faults() -> impl Strategy<Value = Vec<Fault>> {
     prop::collection::vec(words().prop_map(|text| Fault::new("kind", text)), 0..3)
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = Decision> {
     (
         prop::option::of(report()),
         prop::collection::vec(report(), 0..3),
         faults(),
     )
-        .prop_map(|(block, warnings, faults)| Outcome {
+        .prop_map(|(block, warnings, faults)| Decision {
             block,
             warnings,
             faults,
-            ..Outcome::default()
+            ..Decision::default()
         })
 }
 
@@ -198,7 +196,7 @@ proptest! {
             drop(tool.files());
             drop(tool.result_text());
         }
-        check_stdout(&answer(&event, &Outcome::default()).stdout);
+        check_stdout(&answer(&event, &Decision::default()).stdout);
     }
 
     #[test]

@@ -6,22 +6,22 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::guard::{Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Wire;
 use tollgate_core::scene::Sources;
 use tollgate_core::state::excerpt;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use tollgate_core::state::kept::Kept;
 use tollgate_core::state::patch;
 use tollgate_core::state::timestamp::iso;
-use tollgate_core::verdict::{Finding, Verdict};
 
 use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
 use crate::explain::{
-    Case, Change, Goal, Judged, UNASKED, Unasked, Way, findings, guard_inputs, obstacle, way_out,
+    Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
 };
 use crate::journal::{self, Entry};
 
@@ -79,7 +79,7 @@ fn find(layout: &Layout, id: Option<&str>) -> Result<Entry, Trouble> {
                 .hint("`tollgate log` shows the numbers; an event's file is given with --file")
         })?),
     };
-    let is_finding = |entry: &Entry| matches!(entry.verdict, Decision::Block | Decision::Warn);
+    let is_finding = |entry: &Entry| matches!(entry.verdict, Verdict::Block | Verdict::Warn);
     let found = journal::entries(&layout.local()).filter(|entry| match wanted {
         Some(wanted) => entry.id == Some(wanted),
         None => is_finding(entry),
@@ -222,7 +222,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
                 .to_owned(),
         );
     }
-    let goal = if entry.verdict == Decision::Warn {
+    let goal = if entry.verdict == Verdict::Warn {
         Goal::Without(guard)
     } else {
         Goal::Unblocked
@@ -249,7 +249,7 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     let case = Case::new(layout, env, event, state.as_deref(), now);
     let judged = case.judge().map_err(unasked)?;
     let mut answers = judged.answers.iter();
-    let warned = answers.find(|(_, verdict)| matches!(verdict, Verdict::Warn(_)));
+    let warned = answers.find(|(_, said)| said.word() == "warn");
     let goal = match (obstacle(&judged, Goal::Unblocked), warned) {
         (None, Some((guard, _))) => Goal::Without(guard),
         _ => Goal::Unblocked,
@@ -322,9 +322,9 @@ fn print(explained: &Explained) {
         anstream::println!("{WARN}note{WARN:#}: {doubt}");
     }
     anstream::println!();
-    for (guard, verdict) in &judged.answers {
-        say(guard, verdict);
-        let state = case.state().filter(|_| *verdict != Verdict::Allow);
+    for (guard, said) in &judged.answers {
+        say(guard, said);
+        let state = case.state().filter(|_| said.findings().next().is_some());
         for (path, value) in state
             .into_iter()
             .flat_map(|state| guard_inputs(guard, state))
@@ -364,13 +364,14 @@ fn print(explained: &Explained) {
 }
 
 /// One line per finding of a guard.
-pub(super) fn say(guard: &str, verdict: &Verdict) {
-    let (style, word) = match verdict {
-        Verdict::Allow => return anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
-        Verdict::Warn(_) => (WARN, "warn"),
-        Verdict::Block(_) => (ERROR, "block"),
+pub(super) fn say(guard: &str, said: &Decision) {
+    let word = said.word();
+    let style = match word {
+        "block" => ERROR,
+        "warn" => WARN,
+        _ => return anstream::println!("  {GOOD}allow{GOOD:#}  {guard}"),
     };
-    for Finding { code, reason, .. } in findings(verdict) {
+    for Finding { code, reason, .. } in said.findings() {
         let reason = Plain(reason);
         anstream::println!("  {style}{word:<5}{style:#}  {guard}  {code}: {reason}");
     }
@@ -384,27 +385,22 @@ fn short(value: &Value) -> String {
 }
 
 /// A guard's answer for programs.
-pub(super) fn answer_json(guard: &str, verdict: &Verdict) -> Value {
-    let word = match verdict {
-        Verdict::Allow => "allow",
-        Verdict::Warn(_) => "warn",
-        Verdict::Block(_) => "block",
-    };
-    let findings: Vec<Value> = findings(verdict)
-        .iter()
+pub(super) fn answer_json(guard: &str, said: &Decision) -> Value {
+    let findings: Vec<Value> = said
+        .findings()
         .map(|found| {
             json!({ "code": found.code, "reason": found.reason, "text": found.text, "remedy": remedy(found.code) })
         })
         .collect();
-    json!({ "guard": guard, "verdict": word, "findings": findings })
+    json!({ "guard": guard, "verdict": said.word(), "findings": findings })
 }
 
 fn as_json(explained: &Explained) -> Value {
     let Explained {
         case, judged, way, ..
     } = explained;
-    let guard = |(guard, verdict): &(&str, Verdict)| {
-        let mut answer = answer_json(guard, verdict);
+    let guard = |(guard, said): &(&str, Decision)| {
+        let mut answer = answer_json(guard, said);
         let inputs = case.state().map(|state| guard_inputs(guard, state));
         let inputs = inputs.into_iter().flatten();
         let inputs = inputs.map(|(path, value)| (path, value.unwrap_or_default()));

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
+use tollgate_core::decision::Override;
 use tollgate_core::guard::{GUARDS, Guard};
 use tollgate_core::integrity;
-use tollgate_core::verdict::Override;
 
 use super::{BOLD, DIM};
 

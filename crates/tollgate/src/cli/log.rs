@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::state::chain::Hash;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use tollgate_core::state::timestamp;
 
 use super::plain::{Plain, cut};
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     session: Option<String>,
     /// Only these kinds: block, warn, fault, change, gate, review, record
     #[arg(long, value_parser = verdict, value_delimiter = ',')]
-    verdict: Vec<Decision>,
+    verdict: Vec<Verdict>,
     /// Only what happened since then: 90s, 30m, 2h, 3d, 1w, a date, or a moment
     #[arg(long, value_parser = since)]
     since: Option<Timestamp>,
@@ -56,9 +56,9 @@ pub(super) struct Arguments {
     head: Option<Hash>,
 }
 
-fn verdict(name: &str) -> Result<Decision, String> {
-    Decision::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Decision::ALL.iter().map(|known| known.as_str()).collect();
+fn verdict(name: &str) -> Result<Verdict, String> {
+    Verdict::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Verdict::ALL.iter().map(|known| known.as_str()).collect();
         format!("one of {}", names.join(", "))
     })
 }
@@ -170,14 +170,14 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     let ts = entry.ts.map(timestamp::iso).unwrap_or_default();
     let ts = ts.get(..19).unwrap_or_default().replace('T', " ");
     let style = match entry.verdict {
-        Decision::Block => ERROR,
-        Decision::Warn | Decision::Fault => WARN,
-        Decision::Gate | Decision::Review => match entry.code.as_deref() {
+        Verdict::Block => ERROR,
+        Verdict::Warn | Verdict::Fault => WARN,
+        Verdict::Gate | Verdict::Review => match entry.code.as_deref() {
             Some("pass") | None => GOOD,
             Some("fail" | "error") => ERROR,
             Some(_) => WARN,
         },
-        Decision::Change | Decision::Record => GOOD,
+        Verdict::Change | Verdict::Record => GOOD,
     };
     let word = entry.verdict.as_str();
     write!(

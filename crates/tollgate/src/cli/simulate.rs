@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::json;
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Wire};
 use tollgate_core::scene::Sources;
-use tollgate_core::verdict::{Fault, Verdict};
 
 use super::explain::{answer_json, say};
 use super::made::Made;
@@ -86,9 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let Judged {
         answers, faults, ..
     } = &judged;
-    let blocked = answers
-        .iter()
-        .any(|(_, verdict)| matches!(verdict, Verdict::Block(_)));
+    let blocked = answers.iter().any(|(_, said)| said.block.is_some());
     if arguments.json {
         print_json(&event, answers, faults, blocked);
     } else {
@@ -106,7 +104,7 @@ fn no_project(place: &Path) -> Trouble {
     )
 }
 
-fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults: &[Fault]) {
+fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Decision)], faults: &[Fault]) {
     let tool = event
         .tool
         .as_ref()
@@ -121,16 +119,13 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Verdict)], faults
     for fault in faults {
         anstream::println!("  {WARN}could not tell{WARN:#}  {}", Plain(&fault.text));
     }
-    for (guard, verdict) in answers {
-        say(guard, verdict);
+    for (guard, said) in answers {
+        say(guard, said);
     }
     if answers.is_empty() {
         anstream::println!("  {GOOD}allow{GOOD:#}  no guard watches this event");
     }
-    let first = answers.iter().find_map(|(_, verdict)| match verdict {
-        Verdict::Block(finding) => Some(finding),
-        Verdict::Allow | Verdict::Warn(_) => None,
-    });
+    let first = answers.iter().find_map(|(_, said)| said.block.as_ref());
     if let Some(finding) = first {
         anstream::println!("\nThe agent is stopped and reads:\n");
         for line in finding.text.lines() {
@@ -152,10 +147,8 @@ fn near(path: &Path) -> &Path {
     }
 }
 
-fn print_json(event: &Event<'_>, answers: &[(&str, Verdict)], faults: &[Fault], blocked: bool) {
-    let guards = answers
-        .iter()
-        .map(|(guard, verdict)| answer_json(guard, verdict));
+fn print_json(event: &Event<'_>, answers: &[(&str, Decision)], faults: &[Fault], blocked: bool) {
+    let guards = answers.iter().map(|(guard, said)| answer_json(guard, said));
     let faults = faults
         .iter()
         .map(|fault| json!({ "kind": fault.kind, "text": fault.text }));

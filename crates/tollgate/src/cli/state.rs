@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tollgate_core::fs::Durability;
 use tollgate_core::state::document::Document;
-use tollgate_core::state::journal::{Decision, Entry as Line};
+use tollgate_core::state::journal::{Entry as Line, Verdict};
 use tollgate_core::state::kept::Kept;
 use tollgate_core::state::patch;
 use tollgate_core::state::store::{UpdateError, Written};
@@ -322,7 +322,7 @@ fn undo(context: &WorkflowContext, force: bool) -> Answer {
     let line = Line {
         event: Some(audit::UNDONE),
         reason: Some(&reason),
-        ..Line::new(context.now, Decision::Record)
+        ..Line::new(context.now, Verdict::Record)
     };
     context.write_history(&updated, &line);
     anstream::println!(

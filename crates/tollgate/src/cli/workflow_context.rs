@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::gate::evidence::Verification;
+use tollgate_core::decision::Decision;
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
@@ -18,9 +19,8 @@ use tollgate_core::scene::{MAX_FILE, Sources};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, EditFault};
 use tollgate_core::state::history::{History, Own};
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::{Entry, Journal, Verdict};
 use tollgate_core::state::store::{Store, StoreError, UpdateError, Updated};
-use tollgate_core::verdict::Outcome;
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
@@ -195,22 +195,22 @@ impl WorkflowContext {
         let env = crate::hook::environment();
         let sources = Sources::new(self.layout.clone(), env, None, self.now);
         let found = integrity::reconcile(&sources, EventKind::PreTool);
-        self.tell(Outcome {
+        self.tell(Decision {
             warnings: found.told.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
             faults: found.fault.into_iter().collect(),
-            ..Outcome::default()
+            ..Decision::default()
         });
     }
 
     /// Writes down what was found beside the step, and says it.
-    fn tell(&self, mut outcome: Outcome) {
+    fn tell(&self, mut outcome: Decision) {
         if !outcome.is_silent() {
             let record = Record::unread(None).in_project(self.project_id());
             record.write(&self.layout, &mut outcome, self.now);
         }
         for report in &outcome.warnings {
-            warn(&report.finding.text);
+            warn(&report.text);
         }
         for fault in &outcome.faults {
             warn(&fault.text);
@@ -226,7 +226,7 @@ impl WorkflowContext {
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),
-            ..Entry::new(self.now, Decision::Change)
+            ..Entry::new(self.now, Verdict::Change)
         };
         self.write_history(&made.updated, &entry);
     }
@@ -238,18 +238,18 @@ impl WorkflowContext {
 
     /// Writes down the changes of others that waited until this update.
     pub(super) fn write_late(&self, updated: &Updated) {
-        let entry = Entry::new(self.now, Decision::Record);
+        let entry = Entry::new(self.now, Verdict::Record);
         self.write_changes(updated, Own::Nothing, &entry);
     }
 
     fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
-        self.tell(Outcome {
+        self.tell(Decision {
             faults: self
                 .store()
                 .refusals(updated)
                 .map(crate::hook::refused)
                 .collect(),
-            ..Outcome::default()
+            ..Decision::default()
         });
         let history = History::new(self.layout.local(), self.project_id(), self.now);
         if let Err(error) = history.write(updated, own, entry) {

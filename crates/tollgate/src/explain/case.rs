@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, EventKind, Hints, Wire};
 use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::state::document::Document;
-use tollgate_core::verdict::{Fault, Finding, Verdict};
 
 use super::Change;
 use super::sandbox::{self, Sandbox};
@@ -39,7 +39,7 @@ pub(crate) struct Case {
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     /// Each guard that looks at such an event, in their order.
-    pub(crate) answers: Vec<(&'static str, Verdict)>,
+    pub(crate) answers: Vec<(&'static str, Decision)>,
     /// What could not be read.
     pub(crate) faults: Vec<Fault>,
     /// The event's name as it was understood.
@@ -62,27 +62,16 @@ pub(crate) enum Unasked {
     NoCopy(String),
 }
 
-/// What a guard's answer rests on.
-pub(crate) fn findings(verdict: &Verdict) -> &[Finding] {
-    match verdict {
-        Verdict::Allow => &[],
-        Verdict::Warn(findings) => findings,
-        Verdict::Block(finding) => std::slice::from_ref(finding),
-    }
-}
-
 impl Judged {
     /// What this guard found.
     pub(crate) fn findings(&self, guard: &str) -> impl Iterator<Item = &Finding> {
         let said = self.answers.iter().filter(move |(name, _)| *name == guard);
-        said.flat_map(|(_, verdict)| findings(verdict))
+        said.flat_map(|(_, said)| said.findings())
     }
 
     /// What all of them found.
     pub(crate) fn all_findings(&self) -> impl Iterator<Item = &Finding> {
-        self.answers
-            .iter()
-            .flat_map(|(_, verdict)| findings(verdict))
+        self.answers.iter().flat_map(|(_, said)| said.findings())
     }
 
     /// Asks every guard, in the order of their table, whatever another one says.
@@ -90,7 +79,7 @@ impl Judged {
         let scene = Scene::new(event, sources);
         let watching = GUARDS.iter().filter(|guard| guard.watches(event));
         let answers = watching
-            .map(|guard| (guard.name, guard.check(&scene).verdict))
+            .map(|guard| (guard.name, guard.check(&scene)))
             .collect();
         let mut faults = scene.into_faults();
         faults.extend(event.faults());
@@ -226,7 +215,7 @@ impl Case {
             answers: judged
                 .answers
                 .into_iter()
-                .map(|(guard, verdict)| (guard, sandbox.outside(verdict, &self.root)))
+                .map(|(guard, said)| (guard, sandbox.outside(said, &self.root)))
                 .collect(),
             ..judged
         })

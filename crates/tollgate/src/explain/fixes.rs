@@ -2,10 +2,10 @@
 //! the caller, and what is not needed of it is left out there.
 
 use serde_json::{Value, json};
+use tollgate_core::decision::Finding;
 use tollgate_core::project::{ConfigFile, Layout};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::timestamp::iso;
-use tollgate_core::verdict::Finding;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
 

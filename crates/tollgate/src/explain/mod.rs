@@ -10,12 +10,12 @@ mod fixes;
 mod guard_inputs;
 mod sandbox;
 
-pub(crate) use case::{Case, Judged, UNASKED, Unasked, findings};
+pub(crate) use case::{Case, Judged, UNASKED, Unasked};
 pub(crate) use change::Change;
 pub(crate) use guard_inputs::guard_inputs;
 
+use tollgate_core::decision::Finding;
 use tollgate_core::guard::remedy;
-use tollgate_core::verdict::{Finding, Verdict};
 
 /// How often one fix may uncover the next obstacle.
 const ROUNDS: usize = 12;
@@ -77,16 +77,14 @@ pub(crate) fn obstacle<'j>(
     judged: &'j Judged,
     goal: Goal<'_>,
 ) -> Option<(&'static str, &'j Finding)> {
-    judged
-        .answers
-        .iter()
-        .find_map(|(guard, verdict)| match verdict {
-            Verdict::Block(finding) => Some((*guard, finding)),
-            Verdict::Warn(findings) if goal == Goal::Without(guard) => {
-                Some((*guard, findings.first()?))
-            }
-            Verdict::Warn(_) | Verdict::Allow => None,
-        })
+    judged.answers.iter().find_map(|(guard, said)| {
+        let warns = || {
+            said.warnings
+                .first()
+                .filter(|_| goal == Goal::Without(guard))
+        };
+        Some((*guard, said.block.as_ref().or_else(warns)?))
+    })
 }
 
 /// The first fix with which this guard does not say this any more.

@@ -7,11 +7,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
+use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 use tollgate_core::project::lexical;
 use tollgate_core::scene::AskWork;
-use tollgate_core::verdict::{Finding, Verdict};
 
 use super::Case;
 
@@ -55,8 +55,8 @@ impl Sandbox {
         text.replace(&*root.to_string_lossy(), &self.root.to_string_lossy())
     }
 
-    /// A verdict with the paths as they are outside.
-    pub(super) fn outside(&self, verdict: Verdict, root: &Path) -> Verdict {
+    /// A decision with the paths as they are outside.
+    pub(super) fn outside(&self, said: Decision, root: &Path) -> Decision {
         let back =
             |text: &str| text.replace(&*self.root.to_string_lossy(), &root.to_string_lossy());
         let finding = |finding: Finding| Finding {
@@ -64,10 +64,10 @@ impl Sandbox {
             reason: back(&finding.reason),
             ..finding
         };
-        match verdict {
-            Verdict::Allow => Verdict::Allow,
-            Verdict::Warn(findings) => Verdict::Warn(findings.into_iter().map(finding).collect()),
-            Verdict::Block(found) => Verdict::Block(finding(found)),
+        Decision {
+            block: said.block.map(finding),
+            warnings: said.warnings.into_iter().map(finding).collect(),
+            ..said
         }
     }
 

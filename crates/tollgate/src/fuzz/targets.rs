@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::git::{Disk, Repository};
 use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::json::{Kind, Node};
@@ -14,7 +15,6 @@ use tollgate_core::shell::{World, commits, may_mention, survey, touches};
 use tollgate_core::state::document::Document;
 use tollgate_core::state::edit::{self, Edit};
 use tollgate_core::state::view::State;
-use tollgate_core::verdict::{Fault, Outcome};
 use tollgate_core::workflow::tasks as workflow_tasks;
 
 use super::project::{Ground, ground};
@@ -54,13 +54,13 @@ fn check(answer: &Answer) {
     }
 }
 
-fn judge(event: &Event<'_>, ground: &Ground) -> Outcome {
+fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
     let now = Timestamp::from_second(1_770_000_000).expect("a moment");
     let cwd = Some(ground.root().to_owned());
     let sources = Sources::new(ground.layout(), ground.env(), cwd, now);
     let scene = Scene::new(event, &sources);
     let outcome = guard::judge(&scene, GUARDS);
-    Outcome {
+    Decision {
         faults: scene.into_faults(),
         ..outcome
     }

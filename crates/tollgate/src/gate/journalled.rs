@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Decision, Draft, Entry, Journal};
+use tollgate_core::state::journal::{Cost, Draft, Entry, Journal, Verdict};
 
 use super::Event;
 use super::request::Asker;
@@ -56,7 +56,7 @@ impl<'r> Journalled<'r> {
         };
         if result.slots.is_empty() {
             self.append(&entry(
-                Decision::Gate,
+                Verdict::Gate,
                 result.outcome,
                 &result.message,
                 result.took,
@@ -66,7 +66,7 @@ impl<'r> Journalled<'r> {
             self.append(&Entry {
                 agent: Some(&slot.label),
                 cost: cost(slot.usage),
-                ..entry(Decision::Review, slot.outcome, &slot.message, slot.took)
+                ..entry(Verdict::Review, slot.outcome, &slot.message, slot.took)
             });
         }
     }

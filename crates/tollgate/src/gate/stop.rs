@@ -95,7 +95,7 @@ impl Answer {
 
     /// The answer in the shape of specification 003.
     pub(crate) fn in_its_own_words(&self) -> protocol::Answer {
-        let mut answer = protocol::gauntlet::decision(&protocol::gauntlet::Decision {
+        let mut answer = protocol::gauntlet::stop_answer(&protocol::gauntlet::StopAnswer {
             status: self.status.as_str(),
             message: &self.message,
             reason: self.reason.as_deref(),

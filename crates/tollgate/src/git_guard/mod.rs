@@ -16,15 +16,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
+use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
 use tollgate_core::fs;
 use tollgate_core::git::{Repository, Stands};
 use tollgate_core::guard::{self, Closed};
 use tollgate_core::project::Layout;
 use tollgate_core::scene::{MAX_FILE, Sources};
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::{Entry, Journal, Verdict};
 use tollgate_core::state::view::State;
-use tollgate_core::verdict::Fault;
 
 use crate::overrides::{Allowed, Overrides};
 pub(crate) use merge::holding_open;
@@ -84,11 +84,11 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
                 };
                 if let Some(allowed) = lifted(&closing, overrides) {
                     let reason = format!("{reason}; but {}", allowed.words());
-                    write_down(&layout, Decision::Warn, CODE, &reason, now);
+                    write_down(&layout, Verdict::Warn, CODE, &reason, now);
                     print_error(&format!("tollgate: {reason}\n"));
                     continue;
                 }
-                write_down(&layout, Decision::Block, CODE, &reason, now);
+                write_down(&layout, Verdict::Block, CODE, &reason, now);
                 print_error(&refusal(&closing));
                 return ExitCode::FAILURE;
             }
@@ -121,7 +121,7 @@ fn lifted(closing: &Closing, overrides: Overrides<'_>) -> Option<Allowed> {
 }
 
 fn not_decided(layout: &Layout, fault: &Fault, now: Timestamp) {
-    write_down(layout, Decision::Fault, fault.kind, &fault.text, now);
+    write_down(layout, Verdict::Fault, fault.kind, &fault.text, now);
     print_error(&format!(
         "tollgate: the git guard could not decide: {}\n",
         fault.text
@@ -284,7 +284,7 @@ fn refusal(closing: &Closing) -> String {
     text
 }
 
-fn write_down(layout: &Layout, verdict: Decision, code: &str, reason: &str, now: Timestamp) {
+fn write_down(layout: &Layout, verdict: Verdict, code: &str, reason: &str, now: Timestamp) {
     let entry = Entry {
         event: Some(EVENT),
         tool: Some("git"),

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::fs::{self, Durability};
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Tool, ToolCall};
 use tollgate_core::scene::MAX_FILE;
 use tollgate_core::state::view::State;
-use tollgate_core::verdict::{Fault, Outcome};
 
 use super::hooks::Hooks;
 
@@ -33,7 +33,7 @@ const ENDED_AFTER: Duration = Duration::from_mins(30);
 const RENEWED_AFTER: Duration = Duration::from_mins(1);
 
 /// Puts the hook in place before an agent's command, and aside when no agent is at work any more.
-pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome: &mut Outcome) {
+pub(crate) fn follow(event: &Event<'_>, layout: &Layout, now: Timestamp, outcome: &mut Decision) {
     let step = match event.kind {
         EventKind::PreTool if event.tool.as_ref().is_some_and(may_run_git) => Turns::begin,
         // The turn goes on.

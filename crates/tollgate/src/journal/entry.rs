@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tollgate_core::state::chain::Link;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use tollgate_core::state::timestamp;
 
 use super::{Line, LinePlace};
-use crate::plan::reviewer::Verdict;
+use crate::plan::reviewer::ReviewVerdict;
 
 /// What was decided, and about what.
 #[derive(Clone, Debug, Serialize)]
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     #[serde(rename = "at", serialize_with = "moment")]
     pub(crate) ts: Option<Timestamp>,
     #[serde(serialize_with = "word")]
-    pub(crate) verdict: Decision,
+    pub(crate) verdict: Verdict,
     pub(crate) session: Option<String>,
     /// The id of the tool call.
     pub(crate) call: Option<String>,
@@ -57,7 +57,7 @@ impl Entry {
             id: Link::of(&line.text).map(|link| link.tail.n),
             place: line.place,
             ts: text("ts").as_deref().and_then(timestamp::parse),
-            verdict: Decision::from_name(value.get("verdict")?.as_str()?)?,
+            verdict: Verdict::from_name(value.get("verdict")?.as_str()?)?,
             session: text("session"),
             call: text("call"),
             event: text("event"),
@@ -90,7 +90,7 @@ impl Entry {
 /// Whether a gate or a review that came to this did not hold.
 pub(crate) fn is_failure(result: &str) -> bool {
     let words = ["fail", "error"];
-    Verdict::is_fail(result) || words.iter().any(|word| result.eq_ignore_ascii_case(word))
+    ReviewVerdict::is_fail(result) || words.iter().any(|word| result.eq_ignore_ascii_case(word))
 }
 
 #[expect(clippy::ref_option, reason = "as serde calls it")]
@@ -99,6 +99,6 @@ fn moment<S: Serializer>(ts: &Option<Timestamp>, serializer: S) -> Result<S::Ok,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn word<S: Serializer>(verdict: &Decision, serializer: S) -> Result<S::Ok, S::Error> {
+fn word<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(verdict.as_str())
 }

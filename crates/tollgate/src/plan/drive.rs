@@ -4,10 +4,10 @@
 //! no review: nothing is counted and the plan does not advance.
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
-use tollgate_core::verdict::{Fault, Finding, Outcome, Report};
 
 use super::choice;
 use super::config::Config;
@@ -44,7 +44,7 @@ pub(crate) fn stop(
     env: &Env,
     now: Timestamp,
     asked: Asked<'_>,
-    outcome: &mut Outcome,
+    outcome: &mut Decision,
 ) {
     let chosen = choice::choose(layout);
     let Some(plan) = &chosen.plan else {
@@ -74,7 +74,7 @@ pub(crate) fn stop(
     }
 }
 
-fn tell_notes(notes: Vec<String>, outcome: &mut Outcome) {
+fn tell_notes(notes: Vec<String>, outcome: &mut Decision) {
     let notes = notes.into_iter();
     outcome
         .faults
@@ -88,7 +88,7 @@ fn judge(
     env: &Env,
     now: Timestamp,
     (plan, consent): (&Plan, Result<&Consent, &Untrusted>),
-    outcome: &mut Outcome,
+    outcome: &mut Decision,
 ) -> Option<String> {
     let config = Config::load(layout);
     let problems = config.problems.iter().cloned();
@@ -125,7 +125,7 @@ pub(super) struct PlanStop<'a> {
     seen: Option<String>,
     /// Whether reviewers may run.
     pub(super) consent: Result<&'a Consent, &'a Untrusted>,
-    pub(super) outcome: &'a mut Outcome,
+    pub(super) outcome: &'a mut Decision,
 }
 
 impl PlanStop<'_> {
@@ -349,20 +349,13 @@ impl PlanStop<'_> {
     }
 
     pub(super) fn block(&mut self, code: &'static str, text: String, reason: String) {
-        let finding = Finding::new(code, text, reason);
-        self.outcome.block = Some(Report {
-            guard: PLAN,
-            finding,
-        });
+        self.outcome.block = Some(Finding::new(code, text, reason).by(PLAN));
     }
 
     /// Something that the person should see.
     pub(super) fn tell(&mut self, code: &'static str, text: String) {
-        let finding = Finding::new(code, text.clone(), text);
-        self.outcome.warnings.push(Report {
-            guard: PLAN,
-            finding,
-        });
+        let finding = Finding::new(code, text.clone(), text).by(PLAN);
+        self.outcome.warnings.push(finding);
     }
 
     /// A step of the plan, for the journal.

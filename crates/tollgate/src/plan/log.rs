@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tollgate_core::decision::Decision;
 use tollgate_core::fs;
 use tollgate_core::json::Object;
 use tollgate_core::protocol::Event;
 use tollgate_core::state::document::Document;
 use tollgate_core::state::timestamp::iso;
-use tollgate_core::verdict::Outcome;
 
 use super::home::Plan;
 
@@ -48,13 +48,13 @@ impl<'a> Stop<'a> {
     }
 
     /// Takes over what `guard` had to say.
-    pub(crate) fn take_codes(&mut self, outcome: &Outcome, guard: &str) {
+    pub(crate) fn take_codes(&mut self, outcome: &Decision, guard: &str) {
         if outcome.block.is_some() {
             self.answer = "blocked";
         }
         let reports = outcome.block.iter().chain(&outcome.warnings);
         let own = reports.filter(|report| report.guard == guard);
-        self.codes.extend(own.map(|report| report.finding.code));
+        self.codes.extend(own.map(|report| report.code));
     }
 
     /// Writes the stop down.

@@ -56,7 +56,7 @@ pub(crate) struct Job {
 
 /// What a review came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum ReviewVerdict {
     Pass,
     Fail,
     /// It gave none, which counts as a fail.
@@ -66,11 +66,11 @@ pub(crate) enum Verdict {
 /// The answer of a reviewer that ended well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ReviewAnswer {
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: ReviewVerdict,
     pub(crate) cost_usd: Option<f64>,
 }
 
-impl Verdict {
+impl ReviewVerdict {
     fn of(word: &str) -> Self {
         match word {
             "PASS" => Self::Pass,
@@ -237,7 +237,7 @@ pub(crate) fn judge(ended: &Ended, stdout: &str) -> Result<ReviewAnswer, String>
 /// What was printed by a reviewer that returned 0.
 pub(crate) fn answer(stdout: &str) -> Result<ReviewAnswer, String> {
     let none = ReviewAnswer {
-        verdict: Verdict::Missing,
+        verdict: ReviewVerdict::Missing,
         cost_usd: None,
     };
     let Some(value) = claude::envelope(stdout) else {
@@ -259,22 +259,25 @@ pub(crate) fn answer(stdout: &str) -> Result<ReviewAnswer, String> {
 
 /// Where versions of the program put the verdict, best first. The first place that has one
 /// decides, whatever it says.
-fn verdict(value: &Value) -> Verdict {
+fn verdict(value: &Value) -> ReviewVerdict {
     let word = |value: &Value| {
         let word = value.get("verdict").filter(|word| !word.is_null())?;
-        Some(word.as_str().map_or(Verdict::Missing, Verdict::of))
+        Some(
+            word.as_str()
+                .map_or(ReviewVerdict::Missing, ReviewVerdict::of),
+        )
     };
     let structured = value.get("structured_output").and_then(word);
     let result = value.get("result");
     structured
         .or_else(|| result.and_then(word))
         .or_else(|| result.and_then(Value::as_str).and_then(spoken))
-        .unwrap_or(Verdict::Missing)
+        .unwrap_or(ReviewVerdict::Missing)
 }
 
 /// The verdict of a model that was not held to the schema: its text is the object and nothing
 /// else, or has it in a fence and no other one.
-fn spoken(text: &str) -> Option<Verdict> {
+fn spoken(text: &str) -> Option<ReviewVerdict> {
     let sole = objects::only(text, DECIDING).ok()?;
     let body = text
         .split_once("```json")
@@ -282,7 +285,7 @@ fn spoken(text: &str) -> Option<Verdict> {
         .map_or(text, |(fenced, _)| fenced);
     let is_all = serde_json::from_str::<Value>(body.trim()).is_ok();
     let word = sole.get("verdict").and_then(Value::as_str);
-    word.filter(|_| is_all).map(Verdict::of)
+    word.filter(|_| is_all).map(ReviewVerdict::of)
 }
 
 /// The program on `PATH`.
@@ -314,13 +317,13 @@ pub(crate) fn prompts(layout: &Layout, env: &Env) -> std::io::Result<PathBuf> {
 mod tests {
     use super::*;
 
-    fn word(stdout: &str) -> Verdict {
+    fn word(stdout: &str) -> ReviewVerdict {
         answer(stdout).unwrap().verdict
     }
 
     #[test]
     fn decision_20_the_verdict_is_where_versions_put_it() {
-        use Verdict::{Fail, Missing, Pass};
+        use ReviewVerdict::{Fail, Missing, Pass};
         for (stdout, expected) in [
             (
                 r#"{"structured_output":{"verdict":"PASS"},"result":"{\"verdict\":\"FAIL\"}"}"#,

@@ -4,13 +4,13 @@
 //! the stop is allowed, whatever else there is to say about the plan.
 
 use tollgate_core::fs;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::{Entry, Journal, Verdict};
 
 use super::drive::{PlanStop, errors, marks};
 use super::findings;
 use super::other;
 use super::phase::Review;
-use super::reviewer::{self, Job, ReviewAnswer, Surroundings, Verdict};
+use super::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
 use super::rounds::Round;
 use super::run::Run;
 use super::step::{self, BY, Step};
@@ -171,7 +171,7 @@ impl PlanStop<'_> {
         let Some(state) = view.state() else {
             return;
         };
-        let is_clean = answer.verdict == Verdict::Pass;
+        let is_clean = answer.verdict == ReviewVerdict::Pass;
         let remaining = view.tasks().remaining(state.current_task.as_ref());
         let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
         let model = match &self.config.reviewer {
@@ -193,7 +193,7 @@ impl PlanStop<'_> {
             session: self.event.session.as_deref(),
             prompt: self.event.prompt_id.as_deref(),
             trace: self.env.trace.as_deref(),
-            ..Entry::new(self.now, Decision::Review)
+            ..Entry::new(self.now, Verdict::Review)
         };
         if let Err(error) = round.append_once(self.plan, &journal, &about) {
             self.fault(

@@ -10,7 +10,7 @@ use tollgate_core::state::timestamp::iso;
 
 use super::home::Plan;
 use super::phase::{Review, TaskId};
-use super::reviewer::Verdict;
+use super::reviewer::ReviewVerdict;
 
 /// One review that was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Round {
         }
     }
 
-    pub(crate) fn ended(mut self, verdict: Verdict, cost_usd: Option<f64>, ms: u64) -> Self {
+    pub(crate) fn ended(mut self, verdict: ReviewVerdict, cost_usd: Option<f64>, ms: u64) -> Self {
         verdict.as_str().clone_into(&mut self.verdict);
         self.cost_usd = cost_usd;
         self.ms = ms;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use tollgate_core::state::timestamp::iso;
 
 use crate::journal::Entry;
@@ -48,14 +48,14 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn add(&mut self, verdict: Decision) {
+    pub(crate) fn add(&mut self, verdict: Verdict) {
         let count = match verdict {
-            Decision::Block => &mut self.block,
-            Decision::Warn => &mut self.warn,
-            Decision::Fault => &mut self.fault,
-            Decision::Change | Decision::Record => &mut self.change,
-            Decision::Gate => &mut self.gate,
-            Decision::Review => &mut self.review,
+            Verdict::Block => &mut self.block,
+            Verdict::Warn => &mut self.warn,
+            Verdict::Fault => &mut self.fault,
+            Verdict::Change | Verdict::Record => &mut self.change,
+            Verdict::Gate => &mut self.gate,
+            Verdict::Review => &mut self.review,
         };
         *count += 1;
     }
@@ -110,7 +110,7 @@ pub(super) struct Gatherer {
     counts: Counts,
     recent: VecDeque<Entry>,
     /// Seconds since 1970 and the kind, for the columns.
-    moments: Vec<(i64, Decision)>,
+    moments: Vec<(i64, Verdict)>,
     cost: Spent,
     times: VecDeque<Point>,
     latency: VecDeque<Point>,
@@ -132,7 +132,7 @@ impl Gatherer {
         self.total += 1;
         self.counts.add(entry.verdict);
         match entry.verdict {
-            Decision::Block | Decision::Warn | Decision::Fault => {
+            Verdict::Block | Verdict::Warn | Verdict::Fault => {
                 if let Some(ts) = entry.ts {
                     self.moments.push((ts.as_second(), entry.verdict));
                 }
@@ -142,19 +142,19 @@ impl Gatherer {
                     push(&mut self.latency, point, POINTS);
                 }
             }
-            Decision::Gate | Decision::Review => {
+            Verdict::Gate | Verdict::Review => {
                 if let Some(mut point) = point(entry) {
                     point.value /= 1000.0;
                     push(&mut self.times, point, POINTS);
                 }
-                if entry.verdict == Decision::Review {
+                if entry.verdict == Verdict::Review {
                     self.spend(entry);
                 }
                 if let Some(id) = &entry.guard {
                     self.gates.insert(id.clone(), entry.clone());
                 }
             }
-            Decision::Change | Decision::Record => {}
+            Verdict::Change | Verdict::Record => {}
         }
         push(&mut self.recent, entry.clone(), KEPT);
     }
@@ -238,7 +238,7 @@ fn thin(points: &mut Vec<Point>) {
 }
 
 /// The moments in equal stretches of time from the first to the last.
-fn columns(moments: &[(i64, Decision)]) -> Vec<Column> {
+fn columns(moments: &[(i64, Verdict)]) -> Vec<Column> {
     let first = moments.iter().map(|(at, _)| *at).min();
     let last = moments.iter().map(|(at, _)| *at).max();
     let (Some(first), Some(last)) = (first, last) else {
@@ -260,10 +260,10 @@ fn columns(moments: &[(i64, Decision)]) -> Vec<Column> {
             continue;
         };
         match decision {
-            Decision::Block => column.block += 1,
-            Decision::Warn => column.warn += 1,
-            Decision::Fault => column.fault += 1,
-            Decision::Change | Decision::Record | Decision::Gate | Decision::Review => {}
+            Verdict::Block => column.block += 1,
+            Verdict::Warn => column.warn += 1,
+            Verdict::Fault => column.fault += 1,
+            Verdict::Change | Verdict::Record | Verdict::Gate | Verdict::Review => {}
         }
     }
     columns

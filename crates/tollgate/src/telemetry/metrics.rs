@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 
 use super::value::{Attributes, nanos, resource, scope};
 use crate::journal::Entry;
@@ -66,7 +66,7 @@ impl Gathered {
         *self.decisions.entry(labels).or_default() += 1;
         let number = |key: &str| entry.value.get(key).and_then(Value::as_u64);
         match entry.verdict {
-            Decision::Gate | Decision::Review => {
+            Verdict::Gate | Verdict::Review => {
                 let labels = vec![
                     ("tollgate.gate", word(&entry.guard)),
                     ("tollgate.result", word(&entry.code)),
@@ -88,11 +88,11 @@ impl Gathered {
                     }
                 }
             }
-            Decision::Block | Decision::Warn | Decision::Fault => {
+            Verdict::Block | Verdict::Warn | Verdict::Fault => {
                 let labels = vec![("tollgate.event", word(&entry.event))];
                 self.hook.entry(labels).or_default().extend(entry.ms);
             }
-            Decision::Change | Decision::Record => {}
+            Verdict::Change | Verdict::Record => {}
         }
     }
 

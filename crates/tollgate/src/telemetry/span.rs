@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 
 use super::value::{Attributes, nanos, resource, scope};
 use crate::journal::Entry;
@@ -84,9 +84,9 @@ fn name(entry: &Entry) -> String {
 /// A block is a decision that was made, not an error of whoever made it.
 fn status(entry: &Entry) -> Value {
     let failed = match entry.verdict {
-        Decision::Fault => true,
-        Decision::Gate | Decision::Review => entry.is_failure(),
-        Decision::Block | Decision::Warn | Decision::Change | Decision::Record => false,
+        Verdict::Fault => true,
+        Verdict::Gate | Verdict::Review => entry.is_failure(),
+        Verdict::Block | Verdict::Warn | Verdict::Change | Verdict::Record => false,
     };
     if failed {
         json!({ "code": 2, "message": entry.reason })

@@ -15,9 +15,9 @@ mod store;
 
 use std::path::Path;
 
+use tollgate_core::decision::Finding;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::verdict::{Finding, Report};
 
 pub(crate) use commands::Commands;
 pub(crate) use repository::Repository;
@@ -71,11 +71,8 @@ impl Untrusted {
     }
 
     /// As a finding.
-    pub(crate) fn report(&self) -> Report {
-        Report {
-            guard: NAME,
-            finding: Finding::new(CODE, self.line.clone(), self.line.clone()),
-        }
+    pub(crate) fn report(&self) -> Finding {
+        Finding::new(CODE, self.line.clone(), self.line.clone()).by(NAME)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
 
 use anstyle::Style;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::journal::Entry;
@@ -216,9 +216,9 @@ fn figures(view: &ProjectView, lines: &mut Vec<Line>) {
 
 fn decision(decided: &Entry) -> Line {
     let tone = match decided.verdict {
-        Decision::Block => ERROR,
-        Decision::Warn | Decision::Fault => WARN,
-        Decision::Change | Decision::Gate | Decision::Review | Decision::Record => DIM,
+        Verdict::Block => ERROR,
+        Verdict::Warn | Verdict::Fault => WARN,
+        Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => DIM,
     };
     let at = decided.at();
     let time = at.get(11..19).unwrap_or_default();

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
 use crate::scene::Scene;
 use crate::shell::{Survey, Touch, changes_files, removed_around, touches};
-use crate::verdict::{Code, Finding, Verdict};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
@@ -53,7 +53,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cd .isdlc && rm state.json"}}"#,
     }),
-    check: |scene| check(scene).map_or(Verdict::Allow, Verdict::Block).into(),
+    check: |scene| check(scene).map_or_else(Decision::allow, Decision::block),
 };
 
 /// Names without which a doubtful command is none of ours: `git reset --hard` may change

@@ -8,11 +8,11 @@
 use std::path::{Path, PathBuf};
 
 use super::head;
+use crate::decision::Finding;
 use crate::project::real;
 use crate::protocol::{After, Tool};
 use crate::scene::{Scene, SettingsChange};
 use crate::shell::{Survey, Touch, rewrites, runs_script};
-use crate::verdict::Finding;
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
 const NAMES: &[&str] = &[

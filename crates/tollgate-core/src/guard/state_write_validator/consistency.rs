@@ -1,7 +1,7 @@
 //! V9: the same fact stands in several fields of a state file; they should agree.
 
 use super::warning;
-use crate::verdict::Finding;
+use crate::decision::Finding;
 use tollgate_store::json::{Node, Object};
 
 /// The contradictions in a state.

@@ -1,7 +1,7 @@
 //! V1–V3: a phase that says "completed" about something that was never begun.
 
 use super::warning;
-use crate::verdict::Finding;
+use crate::decision::Finding;
 use tollgate_store::json::{Node, Object};
 
 /// Where the claim is, what must be counted for it, and how the specification words it.

@@ -11,9 +11,9 @@ mod fabrication;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{After, EventKind, ToolCall};
 use crate::scene::Scene;
-use crate::verdict::{Code, Finding, Verdict};
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -61,19 +61,19 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"state_version":2}"#)],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{\"state_version\":1}"}}"#,
     }),
-    check: |scene| check(scene).into(),
+    check,
 };
 
-fn check(scene: &Scene<'_>) -> Verdict {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(tool) = scene.tool() else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let Some(path) = tool
         .files()
         .into_iter()
         .find(|path| scene.layout().is_state_file(&scene.absolute(path)))
     else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let absolute = scene.absolute(&path);
     let disk = scene.file_text(&absolute);
@@ -96,10 +96,10 @@ fn check(scene: &Scene<'_>) -> Verdict {
             && let Some(finding) =
                 regression::find(&disk, &incoming, scene.layout().shown(&absolute))
         {
-            return Verdict::Block(finding);
+            return Decision::block(finding);
         }
         if scene.event.is_named {
-            return Verdict::Allow;
+            return Decision::allow();
         }
     }
     // After the write the file is the truth, except that a bare Write is judged by what it
@@ -108,14 +108,14 @@ fn check(scene: &Scene<'_>) -> Verdict {
     let carried = incoming.filter(|text| is_write && !text.is_empty());
     let left = carried.or(disk);
     let Some(state) = parse(left.as_ref()) else {
-        return Verdict::Allow;
+        return Decision::allow();
     };
     let mut findings = consistency::find(&state);
     findings.extend(fabrication::find(&state, &path));
     if findings.is_empty() {
-        Verdict::Allow
+        Decision::allow()
     } else {
-        Verdict::Warn(findings)
+        Decision::warn(findings)
     }
 }
 

@@ -21,10 +21,10 @@ pub(super) use judge::{TestRun, test_run};
 use super::record::Record;
 use super::sample::{REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
 use crate::scene::Scene;
 use crate::text;
-use crate::verdict::{Code, Finding, Opinion, Verdict};
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::State;
@@ -94,31 +94,31 @@ struct Limits {
     coverage: Option<f64>,
 }
 
-fn check(scene: &Scene<'_>) -> Opinion {
+fn check(scene: &Scene<'_>) -> Decision {
     let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     if !runners::may_test(command) || !scene.state().is_some_and(State::enforces_iterations) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(phase) = scene.current_phase() else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     let Some(wanted) = scene
         .requirements()
         .and_then(|all| all.enabled(REQUIREMENT))
     else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     // A phase that is completed has passed its gate; what is run before the next one begins
     // belongs to neither.
     let state = scene.state();
     let entry = state.and_then(|state| state.phase(&phase));
     if entry.is_some_and(|entry| entry.is("status", "completed")) {
-        return Opinion::allow();
+        return Decision::allow();
     }
     let Some(run) = test_run(scene) else {
-        return Opinion::allow();
+        return Decision::allow();
     };
     Watch::new(scene, &phase, command, &wanted).follow(&run)
 }
@@ -153,7 +153,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         }
     }
 
-    fn follow(mut self, run: &TestRun) -> Opinion {
+    fn follow(mut self, run: &TestRun) -> Decision {
         let now = Record::moment(self.scene);
         let (result, error) = match run.outcome {
             Outcome::Passed => ("passed", None),
@@ -370,23 +370,18 @@ impl<'s, 'a> Watch<'s, 'a> {
             .push(Finding::new(code, text, what).phase(self.phase));
     }
 
-    fn close(self) -> Opinion {
+    fn close(self) -> Decision {
         let (edits, note) = self.record.close(GUARD.name, "TW-005");
-        let verdict = if self.findings.is_empty() {
-            Verdict::Allow
-        } else {
-            Verdict::Warn(self.findings)
-        };
-        let mut opinion = Opinion::from(verdict)
+        let mut decision = Decision::warn(self.findings)
             .editing(still_here(self.scene))
             .editing(edits)
             .editing(self.also);
         for told in self.told {
-            opinion = opinion.telling(told);
+            decision = decision.telling(told);
         }
         match note {
-            Some(note) => opinion.noting(note.phase(self.phase)),
-            None => opinion,
+            Some(note) => decision.noting(note.phase(self.phase)),
+            None => decision,
         }
     }
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Wire};
 use tollgate_core::record::Record;
-use tollgate_core::verdict::{Fault, Outcome};
 
 use crate::gate::Status;
 use crate::gate::stop::{Answer, Deadline};
@@ -39,9 +39,9 @@ fn answer() -> Answer {
     let invalid = |fault: Fault| {
         let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
         if let Some(layout) = Layout::find(&env, None) {
-            let mut outcome = Outcome {
+            let mut outcome = Decision {
                 faults: vec![fault],
-                ..Outcome::default()
+                ..Decision::default()
             };
             Record::unread(Some(Wire::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
         }

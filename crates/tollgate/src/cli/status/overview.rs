@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 use tollgate_core::state::timestamp::iso;
 
 use crate::agent::read::{self, Kind};
@@ -70,7 +70,7 @@ impl Overview {
             .entries
             .iter()
             .rev()
-            .find(|entry| entry.verdict == Decision::Fault && is_lately(entry, now));
+            .find(|entry| entry.verdict == Verdict::Fault && is_lately(entry, now));
         if let Some(fault) = last_fault {
             wrong.push(format!(
                 "{} fault(s) in the last 24 hours; the last: {}",
@@ -95,7 +95,7 @@ impl Overview {
         let told = |entry: &&Entry| {
             matches!(
                 entry.verdict,
-                Decision::Block | Decision::Warn | Decision::Fault
+                Verdict::Block | Verdict::Warn | Verdict::Fault
             )
         };
         let mut decisions: Vec<Entry> = tail.entries.iter().filter(told).cloned().collect();

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use jiff::Timestamp;
 
-use tollgate_core::state::journal::Decision;
+use tollgate_core::state::journal::Verdict;
 
 use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};
@@ -209,9 +209,9 @@ fn print_decisions(overview: &Overview) {
     }
     for (index, entry) in overview.decisions.iter().enumerate() {
         let (sign, style) = match entry.verdict {
-            Decision::Block => ("✖", ERROR),
-            Decision::Warn | Decision::Fault => ("!", WARN),
-            Decision::Change | Decision::Gate | Decision::Review | Decision::Record => ("·", DIM),
+            Verdict::Block => ("✖", ERROR),
+            Verdict::Warn | Verdict::Fault => ("!", WARN),
+            Verdict::Change | Verdict::Gate | Verdict::Review | Verdict::Record => ("·", DIM),
         };
         let when = entry
             .ts

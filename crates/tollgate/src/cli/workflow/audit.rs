@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::fs::Durability;
-use tollgate_core::state::journal::{Decision, Entry};
+use tollgate_core::state::journal::{Entry, Verdict};
 use tollgate_core::state::store::Written;
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
 
@@ -126,7 +126,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Troubl
             event: Some("workflow audit --repair"),
             reason: Some(&format!("repaired {}", ids.join(", "))),
             index,
-            ..Entry::new(context.now, Decision::Change)
+            ..Entry::new(context.now, Verdict::Change)
         };
         context.write_history(&updated, &entry);
     }

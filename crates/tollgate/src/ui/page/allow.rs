@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use tollgate_core::state::journal::Decision;
-use tollgate_core::verdict::Override;
+use tollgate_core::decision::Override;
+use tollgate_core::state::journal::Verdict;
 
 use super::nothing;
 use crate::overrides::{meaning, override_of};
@@ -13,7 +13,7 @@ use crate::project_view::ProjectView;
 pub(super) fn form(view: &ProjectView) -> Markup {
     let blocks = view.journal.recent.iter();
     let codes: BTreeSet<&str> = blocks
-        .filter(|decided| decided.verdict == Decision::Block)
+        .filter(|decided| decided.verdict == Verdict::Block)
         .filter_map(|decided| decided.code.as_deref())
         .filter(|code| override_of(code) == Some(Override::Person))
         .collect();

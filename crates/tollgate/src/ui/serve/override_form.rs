@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use tollgate_core::decision::Override;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::verdict::Override;
 
 use super::token::same;
 use crate::overrides::{Extent, ONCE_WITHIN, Overrides, meaning, override_of};

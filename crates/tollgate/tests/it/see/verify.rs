@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tollgate_core::state::journal::{Decision, Entry, Journal};
+use tollgate_core::state::journal::{Entry, Journal, Verdict};
 use tollgate_core::state::lock::{self, Acquired};
 
 use crate::context::{Project, Run, bash, with_branch};
@@ -22,7 +22,7 @@ fn append(journal: &Journal, n: u64) {
         code: Some("BG-001"),
         reason: Some(&reason),
         index: Some(n),
-        ..Entry::new("2026-02-08T20:00:00Z".parse().unwrap(), Decision::Block)
+        ..Entry::new("2026-02-08T20:00:00Z".parse().unwrap(), Verdict::Block)
     };
     journal.append(&entry).unwrap();
 }

@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -76,18 +76,18 @@ impl Collector {
                 }
                 let fine = "200 OK\r\nContent-Length: 2\r\n\r\n{}".to_owned();
                 let answer = || answers.next().unwrap_or(fine);
-                let request = match &tls {
-                    None => serve(stream, &answer()),
+                let is_wanted = match &tls {
+                    None => serve(stream, &answer(), &sender),
                     Some(config) => {
                         let mut tls = ServerConnection::new(Arc::clone(config)).unwrap();
                         // Whoever does not trust it hangs up.
                         if tls.complete_io(&mut stream).is_err() {
                             continue;
                         }
-                        serve(StreamOwned::new(tls, stream), &answer())
+                        serve(StreamOwned::new(tls, stream), &answer(), &sender)
                     }
                 };
-                if sender.send(request).is_err() {
+                if !is_wanted {
                     break;
                 }
             }
@@ -101,11 +101,13 @@ impl Collector {
     }
 }
 
-fn serve(mut stream: impl Read + Write, answer: &str) -> Received {
-    let request = read(&mut stream);
+/// Notes a request before it answers it: whoever has the answer finds it noted. Says whether anybody
+/// still wants to know.
+fn serve(mut stream: impl Read + Write, answer: &str, received: &Sender<Received>) -> bool {
+    let is_wanted = received.send(read(&mut stream)).is_ok();
     write!(stream, "HTTP/1.1 {answer}").unwrap();
     stream.flush().unwrap();
-    request
+    is_wanted
 }
 
 fn read(stream: impl Read) -> Received {

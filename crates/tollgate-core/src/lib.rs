@@ -7,20 +7,16 @@
 #![forbid(unsafe_code)]
 
 mod configs;
+pub mod context;
+pub mod decision;
 pub mod env;
-pub use tollgate_store::fs;
 pub mod git;
 pub mod guard;
 pub mod integrity;
-pub use tollgate_store::json;
-pub mod decision;
 pub mod project;
 pub mod protocol;
 pub mod record;
-pub mod scene;
 pub mod selftest;
-pub use tollgate_shell as shell;
-pub mod state;
 pub mod text;
 mod text_file;
 pub mod workflow;

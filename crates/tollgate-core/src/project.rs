@@ -111,7 +111,7 @@ impl Layout {
         }
     }
 
-    /// Where the store keeps the lock and the spool of a state file.
+    /// Where the store keeps the lock and the pending changes of a state file.
     pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
         match project {
             Some(ProjectId(id)) => self.local().join("projects").join(id).join("state"),
@@ -400,7 +400,7 @@ impl ProjectId {
         let projects = config.object("projects").unwrap_or_default();
         let mut best: Option<(usize, String)> = None;
         for (id, entry) in projects.iter() {
-            let Some(path) = entry.get("path").and_then(super::json::Node::str) else {
+            let Some(path) = entry.get("path").and_then(tollgate_store::json::Node::str) else {
                 continue;
             };
             let path = lexical(Path::new(path.trim_end_matches('/')));

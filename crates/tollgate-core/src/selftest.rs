@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::context::{EventContext, Inputs};
 use crate::decision::{Decision, Fault};
 use crate::env::Env;
 use crate::guard::{GUARDS, Guard, Must, SAMPLE_NOW, Sample};
 use crate::project::Layout;
 use crate::protocol::{self, Hints};
-use crate::scene::{Scene, Sources};
 use tollgate_store::fs::{self, Durability};
 
 /// The guards that have a sample, with it.
@@ -85,11 +85,11 @@ fn reacts(guard: &Guard, sample: &Sample, root: &Path) -> io::Result<bool> {
     let layout = Layout::at(root).ok_or_else(|| io::Error::other("no project was made"))?;
     let event = protocol::parse(sample.event, &Hints::default()).map_err(io::Error::other)?;
     // Nothing was changed in a project that was made just now.
-    let sources =
-        Sources::new(layout, Env::default(), None, now).asking_changes(|_, _| Ok(Vec::new()));
+    let inputs =
+        Inputs::new(layout, Env::default(), None, now).asking_changes(|_, _| Ok(Vec::new()));
     Ok(is_shown_by(
         sample.must,
-        &guard.check(&Scene::new(&event, &sources)),
+        &guard.check(&EventContext::new(&event, &inputs)),
     ))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tollgate_core::git::{Disk, Head, Repository};
-use tollgate_core::shell::{Relation, World, commits, may_mention, survey};
+use tollgate_shell::{Relation, World, commits, may_mention, survey};
 
 /// In the notes of rows that commit and are not seen through: the guard on git's side stops them.
 const UNSEEN: &str = "[unseen]";

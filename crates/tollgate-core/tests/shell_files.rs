@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tollgate_core::git::{Disk, Head};
-use tollgate_core::shell::{Relation, Touch, World, commits, survey, touches};
+use tollgate_shell::{Relation, Touch, World, commits, survey, touches};
 
 const CORPUS: &str = include_str!("corpus/shell-files.jsonl");
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_core::git::Disk;
-use tollgate_core::shell::{MAX_COMMAND, Survey, World, commits, may_mention, survey, touches};
+use tollgate_shell::{MAX_COMMAND, Survey, World, commits, may_mention, survey, touches};
 
 /// A debug build on a loaded machine stays far below this; a quadratic scan does not.
 const BOUND: Duration = Duration::from_secs(6);

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tollgate_core::git::Disk;
-use tollgate_core::shell::{Touch, World, survey, touches};
+use tollgate_shell::{Touch, World, survey, touches};
 
 const CORPUS: &str = include_str!("corpus/state-write.jsonl");
 

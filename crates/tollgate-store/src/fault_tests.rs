@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::edit::{Edit, EditFault};
-use super::spool::Spool;
+use super::pending::Pending;
 use super::store::{Store, StoreError, Submitted, UpdateError};
 use crate::fs::{Durability, Plan, Strike, TEMPORARY, inject};
 
@@ -47,7 +47,7 @@ impl Scene {
         std::fs::write(root.join(".isdlc/state.json"), OLD).unwrap();
         for second in 0..late {
             let now = Timestamp::from_second(i64::try_from(second).unwrap()).unwrap();
-            Spool::new(&root.join("home"))
+            Pending::new(&root.join("home"))
                 .add(
                     now,
                     &[Edit::add(&["late"], 1)],

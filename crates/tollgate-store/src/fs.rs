@@ -25,4 +25,4 @@ pub use read::{
     Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
 };
 pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
-pub(crate) use replace::{Mould, Staged, move_aside};
+pub(crate) use replace::{FileAttributes, Staged, move_aside};

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::blobs::Blobs;
 use super::document::Document;
 use super::edit::Edit;
 use super::journal::{Entry, Journal, Verdict};
-use super::kept::Kept;
 use super::patch;
 use super::store::{Late, Updated, Written};
 use super::timestamp::iso;
@@ -55,7 +55,7 @@ impl<'a> History<'a> {
             return Ok(());
         }
         let journal = Journal::new(self.local.clone());
-        let values = Kept::values(&self.local);
+        let values = Blobs::values(&self.local);
         let afters = updated
             .late
             .iter()
@@ -109,7 +109,7 @@ impl<'a> History<'a> {
 }
 
 /// What turned one text into another; one that is no document counts as an empty one.
-pub fn compared(before: &[u8], after: &[u8], values: &Kept) -> Value {
+pub fn compared(before: &[u8], after: &[u8], values: &Blobs) -> Value {
     if before == after {
         return Value::Array(Vec::new());
     }

@@ -14,8 +14,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::chain::{self, Tail};
-use super::inbox::Inbox;
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use super::pending_files::PendingFiles;
 use super::redact::redact;
 use super::timestamp::iso;
 use crate::fs::{self, Appender, Durability};
@@ -330,16 +330,16 @@ impl Journal {
 
     /// The lines that wait to be chained, oldest first.
     pub fn waiting(&self) -> Vec<String> {
-        let inbox = self.inbox();
-        let names = inbox.names().unwrap_or_default().into_iter();
-        let texts = names.filter_map(|name| inbox.read(&name).ok());
+        let pending_files = self.pending_files();
+        let names = pending_files.names().unwrap_or_default().into_iter();
+        let texts = names.filter_map(|name| pending_files.read(&name).ok());
         texts
             .filter_map(|bytes| String::from_utf8(bytes).ok())
             .collect()
     }
 
-    fn inbox(&self) -> Inbox {
-        Inbox::new(self.directory.join(WAITING))
+    fn pending_files(&self) -> PendingFiles {
+        PendingFiles::new(self.directory.join(WAITING))
     }
 
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
@@ -406,9 +406,9 @@ impl Journal {
                 self.append_lines(&guard, &lines, None)
             }
             Acquired::Busy => {
-                let inbox = self.inbox();
+                let pending_files = self.pending_files();
                 for Draft { ts, text } in drafts {
-                    inbox
+                    pending_files
                         .leave(*ts, text.as_bytes(), Durability::Lazy)
                         .map_err(io::Error::other)?;
                 }
@@ -419,15 +419,20 @@ impl Journal {
 
     /// Appends the lines that wait.
     fn take_in(&self, held: &Guard) -> io::Result<()> {
-        let inbox = self.inbox();
-        for name in inbox.names().unwrap_or_default().into_iter().take(AT_ONCE) {
-            let text = inbox
+        let pending_files = self.pending_files();
+        for name in pending_files
+            .names()
+            .unwrap_or_default()
+            .into_iter()
+            .take(AT_ONCE)
+        {
+            let text = pending_files
                 .read(&name)
                 .ok()
                 .and_then(|bytes| String::from_utf8(bytes).ok());
             let Some(object) = text.as_deref().filter(|text| is_line(text)) else {
                 // Nothing that we left there; it must not be in the way again.
-                inbox.refuse(&name)?;
+                pending_files.refuse(&name)?;
                 continue;
             };
             let marked = format!(
@@ -435,7 +440,7 @@ impl Journal {
                 object.strip_suffix('}').unwrap_or(object)
             );
             self.append_lines(held, &[&marked], Some(&name))?;
-            inbox.remove(&name)?;
+            pending_files.remove(&name)?;
         }
         Ok(())
     }

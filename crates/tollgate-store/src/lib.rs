@@ -5,7 +5,7 @@
 //! * [`json`]: a lazy view of a JSON text, for reading.
 //! * [`document`]: the order- and unknown-key-preserving JSON document, for writing.
 //! * [`edit`]: a change of it as data, so that it can wait in a file.
-//! * [`store`]: read, apply, replace, under a [`lock`]; late changes wait in a [`spool`].
+//! * [`store`]: read, apply, replace, under a [`lock`]; late changes wait in a [`pending`].
 //! * [`journal`]: what happened, one JSON line each, without secrets ([`redact`]); its lines are a
 //!   [`chain`]. [`history`] and [`patch`]: who changed which field of a document.
 //!
@@ -14,22 +14,22 @@
 
 #![forbid(unsafe_code)]
 
+pub mod blobs;
 pub mod chain;
+pub mod dedup;
 pub mod document;
 pub mod edit;
 pub mod fs;
 pub mod history;
-mod inbox;
 pub mod journal;
 pub mod json;
-pub mod kept;
+mod last_written;
 pub mod lock;
-pub mod once;
 mod outcome;
 pub mod patch;
-mod record;
+pub mod pending;
+mod pending_files;
 pub mod redact;
-pub mod spool;
 pub mod store;
 pub mod timestamp;
 pub mod version;

@@ -23,7 +23,7 @@ pub struct Updated {
     pub after: String,
     /// The waiting changes of others that were made with it, before the own one.
     pub late: Vec<Late>,
-    /// The waiting changes that could not be made, and why. They lie in the spool as `.refused`.
+    /// The waiting changes that could not be made, and why. They lie in the pending as `.refused`.
     pub refused: Vec<Refused>,
     /// Set if the file found was not the one the store last wrote.
     pub foreign: Option<Foreign>,
@@ -32,7 +32,7 @@ pub struct Updated {
 /// A change that waited for the lock and was made with somebody else's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Late {
-    /// Its name in the spool, which begins with the moment it came.
+    /// Its name in the pending, which begins with the moment it came.
     pub name: String,
     /// What it came of.
     pub cause: Cause,
@@ -66,7 +66,7 @@ pub enum Written {
 /// A waiting change that could not be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its name in the spool.
+    /// Its name in the pending.
     pub name: String,
     /// What was in the way.
     pub reason: String,
@@ -86,7 +86,7 @@ pub struct Foreign {
 pub enum Submitted {
     /// They are in the state.
     Applied(Updated),
-    /// They wait in the spool under this name; the next update makes them.
+    /// They wait in the pending under this name; the next update makes them.
     Spooled(String),
 }
 

@@ -3,14 +3,14 @@
 //! A patch is JSON, because it lives in a line of the journal: per field its path, what was there
 //! and what is there now; of a list that grew, what was added and what fell off its front. A value
 //! that is too long for a line, or that must not stand in a log, is kept as a file of its own
-//! ([`Kept::values`]) and named in the line. Where even that fails it is marked as cut: it is known
+//! ([`Blobs::values`]) and named in the line. Where even that fails it is marked as cut: it is known
 //! that it changed, and the change cannot be taken back.
 
 use serde_json::{Map, Value, json};
 
+use super::blobs::Blobs;
 use super::document::Document;
 use super::edit::{Edit, Op};
-use super::kept::Kept;
 use super::redact::redact;
 use crate::json::{Node, Object};
 
@@ -19,7 +19,7 @@ const LONGEST: usize = 4 << 10;
 const LONGEST_OF_ALL: usize = 128 << 10;
 
 /// What edits did to a state that had this text.
-pub fn of_edits(edits: &[Edit], state: &[u8], values: &Kept) -> Option<Value> {
+pub fn of_edits(edits: &[Edit], state: &[u8], values: &Blobs) -> Option<Value> {
     let patch = if repeated(edits) {
         let before = Document::parse(state).ok()?;
         let mut after = before.clone();
@@ -49,7 +49,7 @@ fn repeated(edits: &[Edit]) -> bool {
     })
 }
 
-fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
+fn step(edit: &Edit, state: &Object<'_>, values: &Blobs) -> Option<Value> {
     let (first, rest) = edit.path.split_first()?;
     let mut found = state.get(first);
     // How many keys there are up to the first that leads nowhere, or to `null`.
@@ -101,7 +101,7 @@ fn step(edit: &Edit, state: &Object<'_>, values: &Kept) -> Option<Value> {
 }
 
 /// What falls off a list of which `most` are kept when one more is put in.
-fn dropped(list: Node<'_>, most: usize, values: &Kept) -> Vec<Value> {
+fn dropped(list: Node<'_>, most: usize, values: &Blobs) -> Vec<Value> {
     let items = list.array().unwrap_or_default();
     let drop = (items.len() + 1).saturating_sub(most);
     let dropped = items.into_iter().take(drop);
@@ -116,7 +116,7 @@ fn child<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
     }
 }
 
-fn kept(node: Node<'_>, values: &Kept) -> Value {
+fn kept(node: Node<'_>, values: &Blobs) -> Value {
     if node.text().len() > LONGEST {
         return aside(node.text(), values);
     }
@@ -129,7 +129,7 @@ fn cut() -> Value {
 }
 
 /// A value's text as a file of its own.
-fn aside(text: &str, values: &Kept) -> Value {
+fn aside(text: &str, values: &Blobs) -> Value {
     match values.keep(text) {
         Ok(name) => json!({ "$kept": name, "bytes": text.len() }),
         Err(_) => cut(),
@@ -137,7 +137,7 @@ fn aside(text: &str, values: &Kept) -> Value {
 }
 
 /// A value as it may stand in the journal. One that looks like a mark of ours is none.
-fn short(value: Value, values: &Kept) -> Value {
+fn short(value: Value, values: &Blobs) -> Value {
     let text = value.to_string();
     let marked = value.get("$cut").is_some() || value.get("$kept").is_some();
     if marked || text.len() > LONGEST || redact(&text) != text {
@@ -147,7 +147,7 @@ fn short(value: Value, values: &Kept) -> Value {
 }
 
 /// A value of a patch, or a patch, as it was; nothing if it is not kept, or no longer.
-pub fn whole(value: &Value, values: &Kept) -> Option<Value> {
+pub fn whole(value: &Value, values: &Blobs) -> Option<Value> {
     if value.get("$cut").is_some() {
         return None;
     }
@@ -159,7 +159,7 @@ pub fn whole(value: &Value, values: &Kept) -> Option<Value> {
 
 /// What turned one document into another. Of the version, which every write counts up by one,
 /// only another step is told.
-pub fn between(before: &Document, after: &Document, values: &Kept) -> Value {
+pub fn between(before: &Document, after: &Document, values: &Blobs) -> Value {
     let mut steps = Vec::new();
     if let (Some(before), Some(after)) = (before.members(), after.members()) {
         differ(&mut Vec::new(), before, after, values, &mut steps);
@@ -172,7 +172,7 @@ pub fn between(before: &Document, after: &Document, values: &Kept) -> Value {
 }
 
 /// The steps as they may stand in a line. Most have a few.
-fn in_bounds(steps: Vec<Value>, values: &Kept) -> Value {
+fn in_bounds(steps: Vec<Value>, values: &Blobs) -> Value {
     let many = steps.len() > LONGEST_OF_ALL / (4 * LONGEST);
     let patch = Value::Array(steps);
     if many {
@@ -188,7 +188,7 @@ fn differ(
     path: &mut Vec<String>,
     before: &Map<String, Value>,
     after: &Map<String, Value>,
-    values: &Kept,
+    values: &Blobs,
     steps: &mut Vec<Value>,
 ) {
     for (key, old) in before.iter().filter(|(key, _)| !after.contains_key(*key)) {
@@ -222,7 +222,7 @@ fn differ(
 }
 
 /// Takes a patch back. Nothing is changed if something of it is not known.
-pub fn take_back(patch: &Value, document: &mut Document, values: &Kept) -> Result<(), String> {
+pub fn take_back(patch: &Value, document: &mut Document, values: &Blobs) -> Result<(), String> {
     let mut changed = document.clone();
     let patch = whole(patch, values).ok_or("what was changed is not kept")?;
     for step in patch.as_array().into_iter().flatten().rev() {
@@ -276,7 +276,7 @@ mod tests {
     #[track_caller]
     fn comes_back(text: &str, edits: &[Edit]) {
         let dir = tempfile::tempdir().unwrap();
-        let values = Kept::values(dir.path());
+        let values = Blobs::values(dir.path());
         let before = Document::parse(text.as_bytes()).unwrap();
         let mut after = before.clone();
         if edit::apply(edits, &mut after).is_err() {
@@ -336,7 +336,7 @@ mod tests {
         ];
         comes_back(&text, &edits);
         let dir = tempfile::tempdir().unwrap();
-        let values = Kept::values(dir.path());
+        let values = Blobs::values(dir.path());
         let patch = of_edits(&edits, text.as_bytes(), &values).unwrap();
         assert!(!patch.to_string().contains("hunter2") && patch.to_string().len() < 700);
         // Once the file is gone it is not known, and nothing is made up.
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn a_change_of_a_thousand_fields_is_one_line_of_the_journal() {
         let dir = tempfile::tempdir().unwrap();
-        let values = Kept::values(dir.path());
+        let values = Blobs::values(dir.path());
         let state = |text: &str| {
             let text = text.repeat(1000);
             let fields: Map<String, Value> = (0..1000)

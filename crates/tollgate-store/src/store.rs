@@ -1,7 +1,7 @@
 //! One state file that many processes change and none destroys.
 //!
 //! An update takes the lock, settles what a killed predecessor left, makes the changes that wait
-//! in the spool and then its own, and replaces the file with version + 1. Under the lock the
+//! in the pending and then its own, and replaces the file with version + 1. Under the lock the
 //! version cannot be contested by ours; strangers (an agent's editor, the original's hooks)
 //! ignore the lock, so the content is compared once more right before the rename, and everything
 //! is made again on top of theirs if it changed. What the store last wrote is kept in a record
@@ -28,16 +28,16 @@ use jiff::Timestamp;
 
 use super::document::Document;
 use super::edit::{self, Edit, EditFault};
+pub use super::last_written::Seen;
+use super::last_written::{Record, digest, keep_copy};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
-pub use super::record::Seen;
-use super::record::{Record, digest, keep_copy};
-use super::spool::{Spool, Waiting};
+use super::pending::{Pending, Waiting};
 use super::timestamp;
 use super::version::{VERSION, version};
-use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp, WriteFault};
+use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, Stamp, WriteFault};
 
 /// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
 pub const STATE_CAP: u64 = 16 << 20;
@@ -57,7 +57,7 @@ const RENAMED: i64 = 2;
 pub struct Store {
     state: PathBuf,
     home: PathBuf,
-    spool: Spool,
+    pending: Pending,
     patience: Duration,
     version: Version,
     cause: Cause,
@@ -121,13 +121,13 @@ enum Stage {
 }
 
 impl Store {
-    /// A store of the file `state`. `home` is a private directory for this one state (lock, spool,
+    /// A store of the file `state`. `home` is a private directory for this one state (lock, pending,
     /// temporary files); it is made when it is first needed.
     pub fn new(state: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
         let home = home.into();
         Self {
             state: state.into(),
-            spool: Spool::new(&home),
+            pending: Pending::new(&home),
             home,
             patience: HOOK_PATIENCE,
             version: Version::Counted,
@@ -203,7 +203,7 @@ impl Store {
         .into())
     }
 
-    /// Makes edits now, or leaves them in the spool if the lock stays busy or strangers keep
+    /// Makes edits now, or leaves them in the pending if the lock stays busy or strangers keep
     /// interfering: late, but never lost.
     pub fn submit(
         &self,
@@ -232,10 +232,10 @@ impl Store {
             }
             .into()),
             Err(UpdateError::Store(StoreError::Busy { .. } | StoreError::Contended { .. })) => {
-                let added = self.spool.add(now, edits, &self.cause, durability);
+                let added = self.pending.add(now, edits, &self.cause, durability);
                 Ok(Submitted::Spooled(added.map_err(|fault| {
                     StoreError::Unwritten {
-                        path: self.spool.directory().to_owned(),
+                        path: self.pending.directory().to_owned(),
                         fault,
                     }
                 })?))
@@ -255,7 +255,7 @@ impl Store {
 
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
-        self.spool.names().map_or(0, |names| names.len())
+        self.pending.names().map_or(0, |names| names.len())
     }
 
     /// What the store last wrote, to be compared with what is there. Needs no lock.
@@ -297,11 +297,11 @@ impl Store {
     /// Cleans up after killed writers: first the intent, which needs the staged file as
     /// evidence, then the temporary files.
     fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
-        if let Some(intent) = self.spool.intent().map_err(|e| self.at_home(e))? {
+        if let Some(intent) = self.pending.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now, Some(&[VERSION]))?;
             let state = state.map(|found| (found.seen.identity, found.seen.version));
-            self.spool
+            self.pending
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
         }
@@ -315,7 +315,7 @@ impl Store {
         }
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
-        let _swept = fs::sweep(self.spool.directory());
+        let _swept = fs::sweep(self.pending.directory());
         Ok(())
     }
 
@@ -340,7 +340,7 @@ impl Store {
         names: Option<&[&str]>,
         change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Attempt, UpdateError<E>> {
-        let waiting = self.spool.waiting().map_err(|e| self.at_home(e))?;
+        let waiting = self.pending.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
         let names = names.filter(|_| waiting.is_empty());
         let (before, found, mut document) = match self.find(now, names)? {
@@ -415,7 +415,7 @@ impl Store {
         let staged = self.stage(stage, &new).map_err(|e| self.unwritten(e))?;
         let made = new.made;
         if !made.is_empty() {
-            self.spool
+            self.pending
                 .intend(made.to_vec(), &staged, new.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
@@ -441,9 +441,9 @@ impl Store {
     fn stage(&self, stage: Stage, new: &New<'_>) -> Result<Staged, WriteFault> {
         let beside = self.beside();
         fs::create_directories(beside).map_err(WriteFault::at("creating its directory"))?;
-        let mould = match self.version {
-            Version::Absent if self.state.symlink_metadata().is_err() => Mould::shared(),
-            Version::Absent | Version::Counted => Mould::of(&self.state)?,
+        let attributes = match self.version {
+            Version::Absent if self.state.symlink_metadata().is_err() => FileAttributes::shared(),
+            Version::Absent | Version::Counted => FileAttributes::of(&self.state)?,
         };
         // Killed writers leave something there only where it is the stage, or of an archive, which
         // is written with transitions. What cannot be swept now is swept another time.
@@ -454,7 +454,7 @@ impl Store {
             Stage::Home => &self.home,
             Stage::Beside => beside,
         };
-        Staged::write(directory, new.text.as_bytes(), mould, new.durability)
+        Staged::write(directory, new.text.as_bytes(), attributes, new.durability)
     }
 
     /// The last steps: nobody changed it meanwhile; this is what we write; rename.
@@ -469,7 +469,7 @@ impl Store {
         } = new;
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
-            let _settled_by_version = self.spool.withdraw();
+            let _settled_by_version = self.pending.withdraw();
             drop(staged);
         };
         // Before the last look, so that little time is between that and the rename. Should nothing
@@ -502,7 +502,7 @@ impl Store {
         match staged.publish_synced(&self.state, durability) {
             Ok(confirmed) => Ok(Committed::Yes(confirmed)),
             Err(fault) => {
-                let _settled_by_version = self.spool.withdraw();
+                let _settled_by_version = self.pending.withdraw();
                 // Otherwise the old file, which is still there, would be taken for an older one
                 // that somebody has put back, and a change that was said to have failed be made.
                 let _as_before = match last {
@@ -530,7 +530,7 @@ impl Store {
     /// that are long over, so nobody else reports them.
     pub fn refusals(&self, updated: &Updated) -> impl Iterator<Item = String> {
         updated.refused.iter().map(|Refused { name, reason }| {
-            let kept = self.spool.directory().join(format!("{name}.refused"));
+            let kept = self.pending.directory().join(format!("{name}.refused"));
             format!(
                 "{}: a change that had to wait for its lock could not be made any more: {reason}. \
                  It is kept at {}",
@@ -540,16 +540,16 @@ impl Store {
         })
     }
 
-    /// Takes what was made and what was refused out of the spool.
+    /// Takes what was made and what was refused out of the pending.
     fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
         for Refused { name, .. } in refused {
-            self.spool.refuse(name).map_err(|e| self.at_home(e))?;
+            self.pending.refuse(name).map_err(|e| self.at_home(e))?;
         }
         if made.is_empty() {
             return Ok(());
         }
         let names = made.iter().map(String::as_str);
-        self.spool.finish(names).map_err(|e| self.at_home(e))
+        self.pending.finish(names).map_err(|e| self.at_home(e))
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.

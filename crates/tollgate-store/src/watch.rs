@@ -12,11 +12,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::last_written::{Record, Seen, digest, keep_copy};
 use super::lock::Guard;
-use super::record::{Record, Seen, digest, keep_copy};
 use super::store::STATE_CAP;
 use super::version::version_in;
-use crate::fs::{self, Contents, Durability, Identity, Mould, Staged, Stamp};
+use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, Stamp};
 
 /// A watched state file.
 #[derive(Clone, Debug)]
@@ -185,9 +185,9 @@ impl Watch {
         fs::create_directories(directory)?;
         let _swept = fs::sweep(directory);
         // The new one first: on a full disk, what is there must not have gone before it.
-        let mould = Mould::of(path).unwrap_or(Mould::private());
-        let mould = mould.with_mode(changed.mode);
-        let staged = Staged::write(directory, content, mould, Durability::Synced)
+        let attributes = FileAttributes::of(path).unwrap_or(FileAttributes::private());
+        let attributes = attributes.with_mode(changed.mode);
+        let staged = Staged::write(directory, content, attributes, Durability::Synced)
             .map_err(io::Error::other)?;
         let contents = Contents {
             bytes: content.to_vec(),

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use tollgate_core::context::AskWork;
 use tollgate_core::project::Layout;
-use tollgate_core::scene::AskWork;
 
 use crate::gate::git::{Asked, Git, GitError};
 use crate::gate::snapshot::{Snapshot, Taken};

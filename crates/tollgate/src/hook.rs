@@ -11,21 +11,21 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use jiff::Timestamp;
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::env::Env;
-use tollgate_core::fs::Durability;
 use tollgate_core::guard::{self, GUARDS, Guard};
 use tollgate_core::integrity;
 use tollgate_core::project::{Layout, ProjectId};
-use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, ToolCall, Wire};
+use tollgate_core::protocol::{self, Answer, Event, EventKind, Hints, Protocol, ToolCall};
 use tollgate_core::record::Record;
-use tollgate_core::scene::{Scene, Sources};
 use tollgate_core::selftest;
-use tollgate_core::state::edit::Edit;
-use tollgate_core::state::history::{History, Own};
-use tollgate_core::state::journal::{Entry, Verdict};
-use tollgate_core::state::once;
-use tollgate_core::state::store::{Cause, StoreError, Submitted};
+use tollgate_store::dedup;
+use tollgate_store::edit::Edit;
+use tollgate_store::fs::Durability;
+use tollgate_store::history::{History, Own};
+use tollgate_store::journal::{Entry, Verdict};
+use tollgate_store::store::{Cause, StoreError, Submitted};
 
 use crate::gate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
@@ -40,7 +40,7 @@ struct Options {
     /// `--guard`: which guards run.
     guards: Guards,
     /// `--wire`: the asker's dialect.
-    wire: Option<Wire>,
+    wire: Option<Protocol>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
     /// `--require-trust`: the registration meets every project that is opened.
@@ -84,7 +84,9 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let options = Options::parse(args, begun);
-    let known = options.wire.or(env.claude_session.then_some(Wire::Claude));
+    let known = options
+        .wire
+        .or(env.claude_session.then_some(Protocol::Claude));
     allow_on_panic(&env, known, protocol::answer_unparsed);
     let read = crate::stdin::read();
     match &read {
@@ -111,22 +113,22 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     };
     let now = Timestamp::now();
     let sources_of = |layout| {
-        Sources::new(layout, env.clone(), cwd.map(Path::to_owned), now)
+        Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now)
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
             .asking_work(crate::changes::WORK)
             .asking_settings(crate::agent::unregister_check::ASK)
     };
-    let mut sources = sources_of(layout);
-    let reconciled = integrity::reconcile(&sources, event.kind);
+    let mut inputs = sources_of(layout);
+    let reconciled = integrity::reconcile(&inputs, event.kind);
     if reconciled.restored {
         // The workflow's home may have been away until now.
         if let Some(layout) = Layout::find(env, cwd) {
-            sources = sources_of(layout);
+            inputs = sources_of(layout);
         }
     }
-    let late = settle(event, &sources, now);
-    let mut outcome = judge(event, &sources, options.guards, env, now);
+    let late = settle(event, &inputs, now);
+    let mut outcome = judge(event, &inputs, options.guards, env, now);
     outcome.faults.extend(late);
     outcome.faults.splice(0..0, options.faults.iter().cloned());
     outcome.faults.extend(event.faults());
@@ -134,54 +136,54 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     outcome.faults.extend(reconciled.fault);
     outcome.changes.extend(reconciled.adopted);
     if !outcome.edits.is_empty() {
-        apply(event, &sources, &mut outcome, now);
+        apply(event, &inputs, &mut outcome, now);
     }
     if !outcome.remembered.is_empty()
-        && let Err(text) = sources.remember(&outcome.remembered)
+        && let Err(text) = inputs.remember(&outcome.remembered)
     {
         outcome.faults.push(Fault::new("archive-unwritten", text));
     }
     if event.kind == EventKind::SessionStart {
         outcome
             .faults
-            .extend(selftest::run(&sources.layout().local().join("selftest")));
+            .extend(selftest::run(&inputs.layout().local().join("selftest")));
     }
-    if begins_watch(event, &sources) {
-        let remembered = integrity::remember(sources.layout(), &sources.store());
+    if begins_watch(event, &inputs) {
+        let remembered = integrity::remember(inputs.layout(), &inputs.store());
         outcome.faults.extend(remembered);
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
         let whole = matches!(options.guards, Guards::All).then_some(options.registration);
-        own_words = crate::stop::decide(event, sources.layout(), env, now, whole, &mut outcome)
-            .filter(|_| event.wire == Wire::Gauntlet);
+        own_words = crate::stop::decide(event, inputs.layout(), env, now, whole, &mut outcome)
+            .filter(|_| event.wire == Protocol::Gauntlet);
     }
-    turns::follow(event, sources.layout(), now, &mut outcome);
+    turns::follow(event, inputs.layout(), now, &mut outcome);
     if !outcome.is_silent() {
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
-        let state = is_finding.then(|| sources.state_text()).flatten();
+        let state = is_finding.then(|| inputs.state_text()).flatten();
         Record::of(event)
             .within(env.trace.as_deref())
             .after(options.begun.elapsed())
-            .in_project(project_id(&sources))
+            .in_project(project_id(&inputs))
             .about(text, state)
-            .write(sources.layout(), &mut outcome, now);
+            .write(inputs.layout(), &mut outcome, now);
     }
     give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
 /// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
-fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
+fn begins_watch(event: &Event<'_>, inputs: &Inputs) -> bool {
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
         (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
-            let state = sources.state_file();
-            sources.may_touch(command, &[&state])
+            let state = inputs.state_file();
+            inputs.may_touch(command, &[&state])
         }
         // A hand-made event has no session, and no event follows that could find a change.
         (EventKind::PreTool, Some(_)) => {
-            let layout = sources.layout();
+            let layout = inputs.layout();
             let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
             event.session.is_some() && event.files().iter().any(|path| is_state(path))
         }
@@ -191,7 +193,7 @@ fn begins_watch(event: &Event<'_>, sources: &Sources) -> bool {
 
 /// Where the agent rests, makes changes that wait because the lock was busy when they came, so that
 /// none outlasts its turn: of tools that an agent runs at once, the last has nobody after it.
-fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
+fn settle(event: &Event<'_>, inputs: &Inputs, now: Timestamp) -> Vec<Fault> {
     let is_rest = matches!(
         event.kind,
         EventKind::Stop | EventKind::SessionStart | EventKind::SessionEnd | EventKind::Prompt
@@ -199,14 +201,14 @@ fn settle(event: &Event<'_>, sources: &Sources, now: Timestamp) -> Vec<Fault> {
     if !is_rest {
         return Vec::new();
     }
-    let store = sources.store();
+    let store = inputs.store();
     if store.waiting() == 0 {
         return Vec::new();
     }
     match store.settle(now) {
         Ok(updated) => {
             let entry = Entry::new(now, Verdict::Record);
-            let written = history(sources, now).write(&updated, Own::Nothing, &entry);
+            let written = history(inputs, now).write(&updated, Own::Nothing, &entry);
             let mut faults: Vec<Fault> = store.refusals(&updated).map(refused).collect();
             faults.extend(written.err().map(unwritable));
             faults
@@ -227,19 +229,19 @@ fn unwritable(error: std::io::Error) -> Fault {
     Fault::new("journal-unwritable", error.to_string())
 }
 
-fn project_id(sources: &Sources) -> Option<&str> {
-    sources.project().ok().flatten().map(ProjectId::as_str)
+fn project_id(inputs: &Inputs) -> Option<&str> {
+    inputs.project().ok().flatten().map(ProjectId::as_str)
 }
 
 /// The history of the state that an event is about.
-fn history(sources: &Sources, now: Timestamp) -> History<'_> {
-    History::new(sources.layout().local(), project_id(sources), now)
+fn history(inputs: &Inputs, now: Timestamp) -> History<'_> {
+    History::new(inputs.layout().local(), project_id(inputs), now)
 }
 
 /// The verdict of the guards that the registration asks for.
 fn judge(
     event: &Event<'_>,
-    sources: &Sources,
+    inputs: &Inputs,
     guards: Guards,
     env: &Env,
     now: Timestamp,
@@ -249,23 +251,23 @@ fn judge(
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
-    let scene = Scene::new(event, sources);
+    let context = EventContext::new(event, inputs);
     let overrides = Overrides {
-        layout: sources.layout(),
+        layout: inputs.layout(),
         env,
         now,
     };
     let mut faults = Vec::new();
-    let outcome = guard::judge_lifting(&scene, asked, |block| {
+    let outcome = guard::judge_lifting(&context, asked, |block| {
         overrides.lift(event, block, &mut faults)
     });
-    faults.extend(scene.into_faults());
+    faults.extend(context.into_faults());
     Decision { faults, ..outcome }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
-fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Decision, now: Timestamp) {
+fn apply(event: &Event<'_>, inputs: &Inputs, outcome: &mut Decision, now: Timestamp) {
     let wanted = std::mem::take(&mut outcome.edits);
     let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
         Some(id) => {
@@ -274,7 +276,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Decision, now: Time
             let keys: Vec<u64> = wanted.iter().map(|(guard, _)| key(guard)).collect();
             let nonce = hash((std::process::id(), now.as_nanosecond()));
             // Whoever cannot tell acts: an effect twice is better than none.
-            once::are_first(&sources.layout().local(), &keys, nonce).unwrap_or_default()
+            dedup::are_first(&inputs.layout().local(), &keys, nonce).unwrap_or_default()
         }
         None => Vec::new(),
     };
@@ -289,7 +291,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Decision, now: Time
     }
     let call = event.tool.as_ref().and_then(|tool| tool.id.as_deref());
     let tool = event.tool.as_ref().map(|tool| tool.name.as_ref());
-    let store = sources.store().for_cause(Cause {
+    let store = inputs.store().for_cause(Cause {
         session: event.session.as_deref().map(str::to_owned),
         call: call.map(str::to_owned),
         event: Some(event.name.clone().into_owned()),
@@ -305,7 +307,7 @@ fn apply(event: &Event<'_>, sources: &Sources, outcome: &mut Decision, now: Time
                 tool,
                 ..Entry::new(now, Verdict::Record)
             };
-            let written = history(sources, now).write(&updated, Own::Edits(&edits), &entry);
+            let written = history(inputs, now).write(&updated, Own::Edits(&edits), &entry);
             written.err().map(unwritable)
         }
         Ok(Submitted::Spooled(_)) => None,
@@ -321,10 +323,10 @@ pub(crate) fn hash(value: impl Hash) -> u64 {
 }
 
 /// How an asker is told of faults.
-type Words = fn(Option<Wire>, &[Fault]) -> Answer;
+type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
 /// The way of an event that could not be read: the agent goes on, and it is told.
-fn unread(env: &Env, wire: Option<Wire>, fault: Fault, words: Words) -> ExitCode {
+fn unread(env: &Env, wire: Option<Protocol>, fault: Fault, words: Words) -> ExitCode {
     let mut outcome = Decision {
         faults: vec![fault],
         ..Decision::default()
@@ -354,7 +356,7 @@ fn give(answer: &Answer) -> ExitCode {
 }
 
 /// A panic is a fault like any other: journalled, told, and the agent goes on.
-pub(crate) fn allow_on_panic(env: &Env, wire: Option<Wire>, words: Words) {
+pub(crate) fn allow_on_panic(env: &Env, wire: Option<Protocol>, words: Words) {
     let env = env.clone();
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
@@ -408,7 +410,7 @@ impl Options {
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),
-                "--wire" => match Wire::from_name(&value) {
+                "--wire" => match Protocol::from_name(&value) {
                     Some(wire) => options.wire = Some(wire),
                     None => options.complain(&format!("--wire {value}: there is no such wire")),
                 },
@@ -423,10 +425,10 @@ impl Options {
     /// the workflow tells.
     fn in_its_dialect<'a>(&self, mut event: Event<'a>) -> Event<'a> {
         if self.wire.is_none()
-            && event.wire == Wire::Taskie
+            && event.wire == Protocol::Taskie
             && matches!(self.guards, Guards::One(_))
         {
-            event.wire = Wire::Isdlc;
+            event.wire = Protocol::Isdlc;
         }
         event
     }

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{Event, Wire};
+use tollgate_core::protocol::{Event, Protocol};
+use tollgate_store::fs::{self, Durability};
 
 const CAP: u64 = 1 << 20;
 
@@ -154,7 +154,7 @@ impl Turn {
 
 impl Ledger {
     /// The ledger of a session of an agent. A damaged one is as good as none.
-    pub(crate) fn open(layout: &Layout, wire: Wire, session: &str) -> Self {
+    pub(crate) fn open(layout: &Layout, wire: Protocol, session: &str) -> Self {
         let path = file(&layout.local(), session);
         let file = fs::read_own(&path, CAP).ok().flatten();
         let content: Option<Map<String, Value>> = file

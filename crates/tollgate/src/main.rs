@@ -33,13 +33,13 @@ mod project_view;
 mod random;
 mod replay;
 mod review;
-mod shelf;
 mod statusline;
 mod stdin;
 mod stop;
 mod telemetry;
 mod trust;
 mod ui;
+mod user_store;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

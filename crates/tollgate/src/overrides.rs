@@ -14,12 +14,12 @@ use tollgate_core::env::Env;
 use tollgate_core::guard;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
-use tollgate_core::state::journal::{Entry, Journal, Verdict};
-use tollgate_core::state::lock::HOOK_PATIENCE;
+use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::lock::HOOK_PATIENCE;
 
 use crate::person::Person;
-use crate::shelf::{Shelf, user_name};
 use crate::trust::Repository;
+use crate::user_store::{UserStore, user_name};
 
 /// The shelf's name.
 const SHELF: &str = "overrides";
@@ -161,7 +161,7 @@ impl Overrides<'_> {
     /// An override that holds for this use. One that holds once is used up by it.
     fn take(self, code: &str, by: Use<'_>) -> Result<Option<Allowed>, String> {
         let repository = self.repository()?;
-        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        let shelf = UserStore::open(self.env, &repository, SHELF)?;
         let holds = |allowed: &Allowed| {
             allowed.code == code && allowed.until > self.now && allowed.is_free_for(by)
         };
@@ -217,7 +217,7 @@ impl Overrides<'_> {
             used_by_git: false,
         };
         let repository = self.repository()?;
-        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        let shelf = UserStore::open(self.env, &repository, SHELF)?;
         shelf.change(PATIENCE, |list| {
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
             list.push(allowed.to_json());
@@ -228,7 +228,7 @@ impl Overrides<'_> {
     /// What is allowed now.
     pub(crate) fn list(self) -> Result<Vec<Allowed>, String> {
         let repository = self.repository()?;
-        let list = Shelf::open(self.env, &repository, SHELF)?.list()?;
+        let list = UserStore::open(self.env, &repository, SHELF)?.list()?;
         let all = list.iter().filter_map(Allowed::read);
         let holds = |one: &Allowed| one.until > self.now && one.used_by.is_none();
         Ok(all.filter(holds).collect())
@@ -237,7 +237,7 @@ impl Overrides<'_> {
     /// Takes back what is allowed under a code; how many that were.
     pub(crate) fn revoke(self, code: &str) -> Result<usize, String> {
         let repository = self.repository()?;
-        let shelf = Shelf::open(self.env, &repository, SHELF)?;
+        let shelf = UserStore::open(self.env, &repository, SHELF)?;
         let holds = |value: &Value| {
             Allowed::read(value).is_some_and(|one| {
                 let is_used = one.used_by.is_some() && one.used_by_git;

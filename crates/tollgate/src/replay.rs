@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Hints, Wire};
-use tollgate_core::scene::{Scene, Sources};
+use tollgate_core::protocol::{self, Hints, Protocol};
 
 /// One thing that today's rules have to say about a recorded call.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +61,7 @@ pub(crate) struct Replay<'r> {
     now: Timestamp,
     /// Session and call of what is in the journal.
     seen: HashSet<(String, String)>,
-    sources: HashMap<Option<PathBuf>, Sources>,
+    inputs: HashMap<Option<PathBuf>, Inputs>,
     /// Calls whose result has not come yet.
     open: HashMap<String, Call>,
     pub(crate) total: Total,
@@ -85,7 +85,7 @@ impl<'r> Replay<'r> {
             env,
             now,
             seen,
-            sources: HashMap::new(),
+            inputs: HashMap::new(),
             open: HashMap::new(),
             total: Total::default(),
         }
@@ -165,7 +165,7 @@ impl<'r> Replay<'r> {
                 agent,
             };
             let cwd = text("cwd").map(PathBuf::from);
-            self.decide(&sent.to_string(), Some(Wire::Claude), cwd, &about, tell);
+            self.decide(&sent.to_string(), Some(Protocol::Claude), cwd, &about, tell);
         }
     }
 
@@ -239,7 +239,7 @@ impl<'r> Replay<'r> {
             .get("cwd")
             .and_then(|cwd| cwd.as_str())
             .map(PathBuf::from);
-        let wire = entry.wire.as_deref().and_then(Wire::from_name);
+        let wire = entry.wire.as_deref().and_then(Protocol::from_name);
         let about = About {
             line: entry.id.unwrap_or(0),
             session: &session,
@@ -259,7 +259,7 @@ impl<'r> Replay<'r> {
     fn decide(
         &mut self,
         sent: &str,
-        wire: Option<Wire>,
+        wire: Option<Protocol>,
         cwd: Option<PathBuf>,
         about: &About<'_>,
         tell: &mut impl FnMut(ReplayFinding),
@@ -275,14 +275,14 @@ impl<'r> Replay<'r> {
         };
         let mut found = Vec::new();
         {
-            let sources = self.sources.entry(cwd.clone()).or_insert_with(|| {
-                Sources::new(self.layout.clone(), self.env.clone(), cwd, self.now)
+            let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
+                Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
                     .asking_changes(crate::changes::since)
                     .asking_settings(crate::agent::unregister_check::ASK)
             });
-            let scene = Scene::new(&event, sources);
+            let context = EventContext::new(&event, inputs);
             for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {
-                let said = guard.check(&scene);
+                let said = guard.check(&context);
                 let warnings = said.warnings.into_iter();
                 found.extend(warnings.map(|finding| (guard.name, false, finding)));
                 if let Some(finding) = said.block {

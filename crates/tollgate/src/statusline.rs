@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tollgate_core::env::Env;
-use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::Verdict;
+use tollgate_store::journal::Verdict;
+use tollgate_store::json::Object;
 
 use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::Tail;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, EventKind, Wire};
+use tollgate_core::protocol::{self, Event, EventKind, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
@@ -225,7 +225,7 @@ fn ungated(event: &Event<'_>) -> Option<&'static str> {
 /// The text of a block. If the agent's last message is a question, it begins with how to get an
 /// answer.
 fn for_a_question(event: &Event<'_>, text: String) -> String {
-    let last = event.last_message.and_then(tollgate_core::json::Node::str);
+    let last = event.last_message.and_then(tollgate_store::json::Node::str);
     if last.is_some_and(|last| last.trim_end().ends_with('?')) {
         format!("{ASK_AGAIN}\n\n{text}")
     } else {
@@ -267,7 +267,7 @@ fn add(answer: Answer, outcome: &mut Decision) {
 /// directory that does not exist.
 pub(crate) fn nowhere(event: &Event<'_>) -> Decision {
     let mut outcome = Decision::default();
-    if let (Wire::Taskie, Some(cwd)) = (event.wire, &event.cwd)
+    if let (Protocol::Taskie, Some(cwd)) = (event.wire, &event.cwd)
         && !Path::new(cwd.as_ref()).is_dir()
     {
         let text = format!("Cannot change to project directory: {cwd}");

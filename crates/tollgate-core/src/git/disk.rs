@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Repository;
-use crate::shell::{Files, Head, RepositoryPaths};
+use tollgate_shell::{Files, Head, RepositoryPaths};
 use tollgate_store::fs::{canonical, read_regular};
 
 /// The file system.

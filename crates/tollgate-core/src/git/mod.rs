@@ -2,7 +2,7 @@
 //!
 //! Everything is read from files, and only from regular files with a size cap, so that a FIFO or
 //! a huge file in `.git` costs nothing. What only git itself can tell (a reftable repository) is
-//! answered with [`Head::AskGit`]. What a `git` command line means is in [`crate::shell`], which
+//! answered with [`Head::AskGit`]. What a `git` command line means is in [`tollgate_shell`], which
 //! sees these files as [`Disk`].
 
 mod disk;
@@ -10,7 +10,7 @@ mod file;
 pub mod head;
 pub mod reference;
 
-pub use crate::shell::Head;
 pub use disk::Disk;
 pub use head::Repository;
 pub use reference::Stands;
+pub use tollgate_shell::Head;

@@ -5,8 +5,8 @@
 //! in prose, so words count there, unless the call hands a phase to its agent or prepares a
 //! project.
 
+use crate::context::EventContext;
 use crate::protocol::ToolCall;
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::{agents, delegation, delegation::Delegation};
 
@@ -49,11 +49,11 @@ const VERBS: &[&str] = &[
 const READERS: &[&str] = &["explore", "plan"];
 
 /// Whether the event asks to pass the gate.
-pub(super) fn is_attempt(scene: &Scene<'_>) -> bool {
-    match scene.tool().map(|tool| &tool.call) {
+pub(super) fn is_attempt(context: &EventContext<'_>) -> bool {
+    match context.tool().map(|tool| &tool.call) {
         Some(ToolCall::Delegate { agent, .. }) => {
             agents::normalize(agent).contains("orchestrator")
-                && request(scene).is_some_and(|text| text::says(&text, ADVANCE))
+                && request(context).is_some_and(|text| text::says(&text, ADVANCE))
         }
         Some(ToolCall::Skill { name, args, prompt }) => skill_asks(name, args, prompt),
         Some(
@@ -71,17 +71,17 @@ pub(super) fn is_attempt(scene: &Scene<'_>) -> bool {
 
 /// What a sub-agent is asked, in lower case, if that is neither the work of a phase nor the
 /// setup of a project.
-pub(super) fn request(scene: &Scene<'_>) -> Option<String> {
+pub(super) fn request(context: &EventContext<'_>) -> Option<String> {
     let Some(ToolCall::Delegate {
         agent,
         prompt,
         description,
-    }) = scene.tool().map(|tool| &tool.call)
+    }) = context.tool().map(|tool| &tool.call)
     else {
         return None;
     };
     if READERS.contains(&agents::normalize(agent).as_str())
-        || matches!(scene.delegation(), Delegation::Phase(_))
+        || matches!(context.delegation(), Delegation::Phase(_))
     {
         return None;
     }
@@ -120,8 +120,8 @@ pub(super) fn verb(args: &str) -> Option<String> {
 }
 
 /// The call in a few words, for the agent to recognise it.
-pub(super) fn describe(scene: &Scene<'_>) -> String {
-    let text = match scene.tool().map(|tool| &tool.call) {
+pub(super) fn describe(context: &EventContext<'_>) -> String {
+    let text = match context.tool().map(|tool| &tool.call) {
         Some(ToolCall::Delegate {
             agent,
             prompt,

@@ -6,9 +6,9 @@
 use super::sample::STATE;
 use super::test_watcher::test_run;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -51,8 +51,8 @@ struct Count {
 }
 
 /// Whether the running workflow is in ATDD mode.
-pub(super) fn is_atdd(scene: &Scene<'_>) -> bool {
-    let Some(workflow) = scene.workflow() else {
+pub(super) fn is_atdd(context: &EventContext<'_>) -> bool {
+    let Some(workflow) = context.workflow() else {
         return false;
     };
     let option = workflow.get("options").and_then(|o| o.get("atdd_mode"));
@@ -62,11 +62,11 @@ pub(super) fn is_atdd(scene: &Scene<'_>) -> bool {
         .any(Node::truthy)
 }
 
-fn check(scene: &Scene<'_>) -> Decision {
-    if !is_atdd(scene) {
+fn check(context: &EventContext<'_>) -> Decision {
+    if !is_atdd(context) {
         return Decision::allow();
     }
-    let Some(run) = test_run(scene) else {
+    let Some(run) = test_run(context) else {
         return Decision::allow();
     };
     let [p0, p1, p2, _] = counts(&run.text);
@@ -94,7 +94,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         lines.concat()
     );
     let finding = Finding::new("ACV-001", text, violations.join("; "));
-    Decision::warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

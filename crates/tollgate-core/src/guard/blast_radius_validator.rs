@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use super::advance;
 use super::sample::{ADVANCE, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::project::stays_inside;
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
@@ -61,13 +61,13 @@ struct Affected {
     deed: &'static str,
 }
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let (Some(workflow), Some(phase)) = (scene.workflow(), scene.current_phase()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let (Some(workflow), Some(phase)) = (context.workflow(), context.current_phase()) else {
         return Decision::allow();
     };
     let is_ours = workflow.str("type").as_deref() == Some("feature")
         && phases::same(&phase, "06-implementation");
-    if !is_ours || !advance::is_attempt(scene) {
+    if !is_ours || !advance::is_attempt(context) {
         return Decision::allow();
     }
     let Some(folder) = workflow
@@ -76,8 +76,8 @@ fn check(scene: &Scene<'_>) -> Decision {
     else {
         return Decision::allow();
     };
-    let home = scene.docs().join("requirements").join(folder.as_ref());
-    let Some(analysis) = scene.file_text(&home.join("impact-analysis.md")) else {
+    let home = context.docs().join("requirements").join(folder.as_ref());
+    let Some(analysis) = context.file_text(&home.join("impact-analysis.md")) else {
         return Decision::allow();
     };
     let listed = affected(&analysis);
@@ -94,10 +94,10 @@ fn check(scene: &Scene<'_>) -> Decision {
     let base = workflow
         .get("git_branch")
         .and_then(|branch| branch.get("created_from")?.str());
-    let Some(changed) = scene.changed_files(base.as_deref()) else {
+    let Some(changed) = context.changed_files(base.as_deref()) else {
         return Decision::allow();
     };
-    let coverage = scene
+    let coverage = context
         .file_text(&home.join("blast-radius-coverage.md"))
         .unwrap_or_default();
     let deferred = deferred(&coverage);

@@ -2,21 +2,21 @@
 //! project asks for it, only the last phase commits on the workflow's branch.
 //!
 //! What a command line would commit, and where, comes from reading it as a shell would
-//! ([`crate::shell`], [`crate::git`]); git is not started. What cannot be seen through is
+//! ([`tollgate_shell`], [`crate::git`]); git is not started. What cannot be seen through is
 //! allowed: text may prove that a command commits, never that it does not.
 
 use std::borrow::Cow;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::git::{Head, Repository};
 use crate::project::ConfigFile;
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
-use crate::shell;
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
+use tollgate_shell as shell;
 
 pub(super) const GUARD: Guard = Guard {
     name: "branch-guard",
@@ -91,27 +91,27 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
     PROTECTED.contains(&name) || from.as_deref() == Some(name)
 }
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
         return Decision::allow();
     };
-    let Some(survey) = scene.survey() else {
+    let Some(survey) = context.survey() else {
         return Decision::allow();
     };
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
         return Decision::allow();
     }
-    let commits = shell::commits(survey, &scene.world());
+    let commits = shell::commits(survey, &context.world());
     if commits.is_empty() {
         return Decision::allow();
     }
-    let Some(workflow) = scene.workflow() else {
+    let Some(workflow) = context.workflow() else {
         return Decision::allow();
     };
     let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
         return Decision::allow();
     };
-    let Some(ours) = Repository::discover(scene.layout().root()) else {
+    let Some(ours) = Repository::discover(context.layout().root()) else {
         return Decision::allow();
     };
     // The command may start outside the project and come back to it, so the repository counts and
@@ -121,13 +121,13 @@ fn check(scene: &Scene<'_>) -> Decision {
         let Some(repository) = repository.filter(|there| there.same_repository(&ours)) else {
             continue;
         };
-        for name in branches(scene, commit, &repository) {
+        for name in branches(context, commit, &repository) {
             if PROTECTED.contains(&name.as_ref()) {
                 if let Some(closed) = closed(workflow, &repository) {
                     return Decision::block(to_main(&name, closed));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())
-                && let Some(finding) = too_early(scene, workflow, &name)
+                && let Some(finding) = too_early(context, workflow, &name)
             {
                 return Decision::block(finding);
             }
@@ -155,13 +155,13 @@ fn guarded(branch: GitBranch<'_>) -> Option<(GitBranch<'_>, Option<String>)> {
 
 /// The branches that a commit could land on.
 fn branches<'c>(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     commit: &'c shell::Commit,
     repository: &Repository,
 ) -> Vec<Cow<'c, str>> {
     let named = commit.heads.iter().filter_map(|head| match head {
         Head::Branch(name) => Some(Cow::Borrowed(name.as_str())),
-        Head::AskGit => scene.ask_branch(&repository.work_tree).map(Cow::Owned),
+        Head::AskGit => context.ask_branch(&repository.work_tree).map(Cow::Owned),
         Head::Detached | Head::None => None,
     });
     named.collect()
@@ -194,10 +194,10 @@ fn to_main(current: &str, closed: Closed) -> Finding {
     Finding::new("BG-001", text, reason)
 }
 
-fn too_early(scene: &Scene<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {
-    let config = scene.config(ConfigFile::Workflows)?;
+fn too_early(context: &EventContext<'_>, workflow: &Workflow<'_>, branch: &str) -> Option<Finding> {
+    let config = context.config(ConfigFile::Workflows)?;
     config.get(LAST_ONLY).filter(|set| set.truthy())?;
-    let phase = scene.current_phase()?;
+    let phase = context.current_phase()?;
     let listed = workflow.phases();
     let last = listed.last()?;
     if phases::same(&phase, last) {

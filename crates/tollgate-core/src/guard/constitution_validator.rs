@@ -7,10 +7,10 @@ use super::advance;
 use super::sample::{REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::evidence;
 use crate::workflow::requirements::Requirements;
@@ -80,17 +80,17 @@ const COMPLETION: &[&str] = &[
     "requirements are complete",
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
         return Decision::allow();
     };
-    let completes = || advance::request(scene).is_some_and(|text| text::says(&text, COMPLETION));
+    let completes = || advance::request(context).is_some_and(|text| text::says(&text, COMPLETION));
     if !state.enforces_iterations() || !completes() {
         return Decision::allow();
     }
-    let Some(requirements) = scene.requirements() else {
+    let Some(requirements) = context.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing completion.");
-        return self_heal::no_requirements(scene, NAME, "CV-100", &phase, &what);
+        return self_heal::no_requirements(context, NAME, "CV-100", &phase, &what);
     };
     let Some(required) = requirements.enabled("constitutional_validation") else {
         return Decision::allow();
@@ -109,7 +109,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         phase: &phase,
         detail: &text,
     };
-    let mut edits: Vec<Edit> = escalation.raise(scene).into_iter().collect();
+    let mut edits: Vec<Edit> = escalation.raise(context).into_iter().collect();
     // A phase that has no entry gets none here: its status is for the workflow to say.
     if checked.is_none() && state.phase(&phase).is_some() {
         let path = [
@@ -117,7 +117,7 @@ fn check(scene: &Scene<'_>) -> Decision {
             state.phase_key(&phase),
             "constitutional_validation",
         ];
-        edits.push(Edit::set(&path, begun(scene, &required)));
+        edits.push(Edit::set(&path, begun(context, &required)));
     }
     let reason = format!("Constitutional validation is {status}");
     let finding = Finding::new("CV-001", text, reason).phase(&phase);
@@ -175,7 +175,7 @@ fn message(
 }
 
 /// The entry of a validation that has just been asked for.
-fn begun(scene: &Scene<'_>, required: &Requirements<'_>) -> serde_json::Value {
+fn begun(context: &EventContext<'_>, required: &Requirements<'_>) -> serde_json::Value {
     json!({
         "required": true,
         "completed": false,
@@ -186,7 +186,7 @@ fn begun(scene: &Scene<'_>, required: &Requirements<'_>) -> serde_json::Value {
         "articles_checked": [],
         "violations_found": [],
         "history": [],
-        "started_at": timestamp::iso(scene.now()),
+        "started_at": timestamp::iso(context.now()),
     })
 }
 

@@ -3,9 +3,9 @@
 use super::advance;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -29,11 +29,11 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
         return Decision::allow();
     };
-    if !state.enforces_iterations() || !advance::is_attempt(scene) {
+    if !state.enforces_iterations() || !advance::is_attempt(context) {
         return Decision::allow();
     }
     let checked = state

@@ -9,9 +9,9 @@ use super::advance;
 use super::sample::STATE;
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::agents;
 use crate::workflow::state::State;
 use tollgate_store::edit::Edit;
@@ -54,13 +54,13 @@ const FRESH: SignedDuration = SignedDuration::from_mins(30);
 /// Verbs that the agent does itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let event = scene.event;
+fn check(context: &EventContext<'_>) -> Decision {
+    let event = context.event;
     let is_plan = event.permission_mode.as_deref() == Some("plan");
     if event.stop_hook_active || event.working_subagents > 0 || is_plan {
         return Decision::allow();
     }
-    let Some(state) = scene.state() else {
+    let Some(state) = context.state() else {
         return Decision::allow();
     };
     let Some(marker) = state.get("pending_delegation").and_then(Node::object) else {
@@ -69,7 +69,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     let invoked = marker
         .str("invoked_at")
         .and_then(|at| timestamp::parse(&at));
-    let fresh = |at: &Timestamp| scene.now().duration_since(*at).abs() <= FRESH;
+    let fresh = |at: &Timestamp| context.now().duration_since(*at).abs() <= FRESH;
     let Some(invoked) = invoked.filter(fresh) else {
         let what = "Stale pending delegation cleared (older than 30 minutes or without a time).";
         return clear(state, &marker).noting(self_heal::note(NAME, "DG-100", "", what));
@@ -79,8 +79,8 @@ fn check(scene: &Scene<'_>) -> Decision {
         return clear(state, &marker);
     }
     let agent = marker.str("required_agent").unwrap_or_default();
-    let workflow = scene.workflow();
-    let advanced = workflow.and_then(super::super::state::view::Workflow::phase_index);
+    let workflow = context.workflow();
+    let advanced = workflow.and_then(crate::workflow::state::Workflow::phase_index);
     if was_asked(state, &agent, invoked) || advanced.is_some_and(|index| index > 0) {
         return clear(state, &marker);
     }

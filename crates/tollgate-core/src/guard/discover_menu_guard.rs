@@ -5,9 +5,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -65,8 +65,8 @@ const EXPECTED: &str =
     "  Expected 3 options: [1] New Project, [2] Existing Project, [3] Chat/Explore\n";
 const TITLE: &str = "[discover-menu-guard] WARNING: Incorrect discover menu detected.\n";
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let ToolCall::Delegate {

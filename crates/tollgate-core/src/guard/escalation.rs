@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::context::EventContext;
 use crate::workflow::phases;
 use tollgate_store::edit::Edit;
 use tollgate_store::json::Node;
@@ -31,10 +31,10 @@ pub(super) struct Escalation<'a> {
 
 impl Escalation<'_> {
     /// The change that puts it on the list; nothing if it is there since a moment ago.
-    pub(super) fn raise(self, scene: &Scene<'_>) -> Option<Edit> {
-        let listed = scene.state()?.get("pending_escalations");
+    pub(super) fn raise(self, context: &EventContext<'_>) -> Option<Edit> {
+        let listed = context.state()?.get("pending_escalations");
         let known = listed.and_then(Node::array).unwrap_or_default();
-        if known.iter().any(|entry| self.repeats(*entry, scene)) {
+        if known.iter().any(|entry| self.repeats(*entry, context)) {
             return None;
         }
         let entry = json!({
@@ -43,7 +43,7 @@ impl Escalation<'_> {
             "phase": self.phase,
             // It quotes what an agent said, and the state file is often committed.
             "detail": redact(self.detail),
-            "timestamp": timestamp::iso(scene.now()),
+            "timestamp": timestamp::iso(context.now()),
         });
         let path = &["pending_escalations"];
         let is_list = listed.is_none_or(|node| node.is_null() || node.array().is_some());
@@ -55,7 +55,7 @@ impl Escalation<'_> {
         })
     }
 
-    fn repeats(self, entry: Node<'_>, scene: &Scene<'_>) -> bool {
+    fn repeats(self, entry: Node<'_>, context: &EventContext<'_>) -> bool {
         let Some(entry) = entry.object() else {
             return false;
         };
@@ -67,7 +67,7 @@ impl Escalation<'_> {
         let recent = || {
             let at = entry.str("timestamp").and_then(|at| timestamp::parse(&at));
             // Both ways: a clock that was set back must not silence it for ever.
-            at.is_some_and(|at| scene.now().duration_since(at).abs() < REPEAT)
+            at.is_some_and(|at| context.now().duration_since(at).abs() < REPEAT)
         };
         entry.is("type", self.kind) && entry.is("hook", self.hook) && same_phase() && recent()
     }

@@ -5,10 +5,10 @@ use std::path::{Component, Path};
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::project::real;
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -28,16 +28,16 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let exploring = scene
+fn check(context: &EventContext<'_>) -> Decision {
+    let exploring = context
         .state()
         .and_then(|state| state.get("chat_explore_active"))
         .is_some_and(Node::truthy);
     if !exploring {
         return Decision::allow();
     }
-    let files = scene.event.files();
-    let Some(path) = files.iter().find(|path| !is_free(scene, path)) else {
+    let files = context.event.files();
+    let Some(path) = files.iter().find(|path| !is_free(context, path)) else {
         return Decision::allow();
     };
     let text = format!(
@@ -54,13 +54,13 @@ fn check(scene: &Scene<'_>) -> Decision {
 
 /// Whether the file may change all the same: the state, which other guards watch, and what is
 /// temporary.
-fn is_free(scene: &Scene<'_>, path: &str) -> bool {
-    let path = scene.absolute(path);
-    if scene.layout().is_state_file(&path) {
+fn is_free(context: &EventContext<'_>, path: &str) -> bool {
+    let path = context.absolute(path);
+    if context.layout().is_state_file(&path) {
         return true;
     }
     let path = real(&path);
-    let root = real(scene.layout().root());
+    let root = real(context.layout().root());
     // A project may itself lie in a temporary directory. What counts is the way from its root.
     let way = path.strip_prefix(&root).unwrap_or(&path);
     let outside = way == path;

@@ -9,11 +9,11 @@ use super::advance;
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::project::ConfigFile;
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
@@ -72,45 +72,45 @@ pub(super) const GUARD: Guard = Guard {
 
 const NAME: &str = "gate-blocker";
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let (Some(state), Some(workflow)) = (scene.state(), scene.workflow()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let (Some(state), Some(workflow)) = (context.state(), context.workflow()) else {
         return Decision::allow();
     };
-    if !state.enforces_iterations() || !advance::is_attempt(scene) {
+    if !state.enforces_iterations() || !advance::is_attempt(context) {
         return Decision::allow();
     }
-    let Some(phase) = scene.current_phase() else {
+    let Some(phase) = context.current_phase() else {
         return Decision::allow();
     };
-    if scene.config(ConfigFile::Requirements).is_none() {
+    if context.config(ConfigFile::Requirements).is_none() {
         return Decision::allow();
     }
-    let early = out_of_step(scene, workflow, &phase)
+    let early = out_of_step(context, workflow, &phase)
         .or_else(|| under_review(workflow, &phase))
         .or_else(|| over(workflow, &phase));
     if let Some(finding) = early {
         return Decision::block(finding.phase(&phase));
     }
-    let Some(requirements) = scene.requirements() else {
+    let Some(requirements) = context.requirements() else {
         let what =
             format!("No requirements defined for phase '{phase}'. Allowing gate advancement.");
-        return self_heal::no_requirements(scene, NAME, "GB-100", &phase, &what);
+        return self_heal::no_requirements(context, NAME, "GB-100", &phase, &what);
     };
     let decision = self_heal::renamed(NAME, "GB-100", &phase);
     // The list of artifacts is read only where it matters.
     let paths = requirements
         .enabled("artifact_validation")
-        .and_then(|_| scene.config(ConfigFile::ArtifactPaths));
+        .and_then(|_| context.config(ConfigFile::ArtifactPaths));
     let evidence = Evidence {
         state,
-        manifest: scene.manifest(),
-        exists: &|path| scene.has_artifact(path),
-        since: &|tree| scene.changed_since(tree),
+        manifest: context.manifest(),
+        exists: &|path| context.has_artifact(path),
+        since: &|tree| context.changed_since(tree),
     };
     let unmet =
         PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
     if unmet.is_empty() {
-        return decision.editing(trigger(scene, state, requirements, &phase));
+        return decision.editing(trigger(context, state, requirements, &phase));
     }
     let text = evidence::closed(&phase, &unmet);
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
@@ -120,7 +120,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         .collect();
     let validation = json!({
         "status": "blocked",
-        "blocked_at": timestamp::iso(scene.now()),
+        "blocked_at": timestamp::iso(context.now()),
         "blocking_requirements": names,
         "details": details,
     });
@@ -140,7 +140,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         "Iteration requirements not satisfied: {}",
         evidence::names(&unmet)
     );
-    let decision = decision.editing(edits.into_iter().chain(escalation.raise(scene)));
+    let decision = decision.editing(edits.into_iter().chain(escalation.raise(context)));
     let finding = Finding::new("GB-001", text, reason).phase(&phase);
     Decision {
         block: Some(finding),
@@ -158,12 +158,16 @@ fn is_writable(state: &State<'_>, phase: &str) -> bool {
 }
 
 /// The index points at another phase than the current one.
-fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
+fn out_of_step(
+    context: &EventContext<'_>,
+    workflow: &Workflow<'_>,
+    phase: &str,
+) -> Option<Finding> {
     let index = workflow.phase_index()?;
     let mut listed = workflow.phases();
     let kind = workflow.str("type")?;
     if listed.is_empty() {
-        listed = defined_phases(scene, &kind);
+        listed = defined_phases(context, &kind);
     }
     let expected = listed.get(index)?;
     // Between the end of a phase and the beginning of the next the index is one ahead.
@@ -173,7 +177,7 @@ fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Optio
         return None;
     }
     // Of a type that nobody defined it is not known what its index counts.
-    if !definitions::is_built_in(&kind) && definition(scene, &kind).is_none() {
+    if !definitions::is_built_in(&kind) && definition(context, &kind).is_none() {
         return None;
     }
     let text = format!(
@@ -188,14 +192,14 @@ fn out_of_step(scene: &Scene<'_>, workflow: &Workflow<'_>, phase: &str) -> Optio
 }
 
 /// The definition of a workflow of this type in the project's own file.
-fn definition<'a>(scene: &Scene<'a>, kind: &str) -> Option<Object<'a>> {
-    let config: &Object<'_> = scene.config(ConfigFile::Workflows)?;
+fn definition<'a>(context: &EventContext<'a>, kind: &str) -> Option<Object<'a>> {
+    let config: &Object<'_> = context.config(ConfigFile::Workflows)?;
     config.object("workflows")?.object(kind)
 }
 
 /// The phases of a workflow of this type, from its definition.
-fn defined_phases(scene: &Scene<'_>, kind: &str) -> Vec<String> {
-    let listed = definition(scene, kind).and_then(|one| one.get("phases")?.array());
+fn defined_phases(context: &EventContext<'_>, kind: &str) -> Vec<String> {
+    let listed = definition(context, kind).and_then(|one| one.get("phases")?.array());
     listed
         .unwrap_or_default()
         .iter()
@@ -255,7 +259,7 @@ fn over(workflow: &Workflow<'_>, phase: &str) -> Option<Finding> {
 
 /// A gate that was passed may call for the configuration of the cloud, once.
 fn trigger(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     state: &State<'_>,
     requirements: &Requirements<'_>,
     phase: &str,
@@ -278,7 +282,7 @@ fn trigger(
     let is_list = listed.is_none_or(|node| node.is_null() || node.array().is_some());
     let entry = json!({
         "trigger": "cloud_configuration",
-        "triggered_at": timestamp::iso(scene.now()),
+        "triggered_at": timestamp::iso(context.now()),
         "phase": phase,
     });
     (!is_known && is_list).then(|| Edit::push(&[LIST], entry))

@@ -7,10 +7,10 @@ use super::advance;
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::guard::escalation::Escalation;
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::requirements::Requirements;
@@ -66,16 +66,16 @@ const LEAVE: &[&str] = &[
     "declare complete",
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
         return Decision::allow();
     };
-    if !state.enforces_iterations() || !leaves(scene) {
+    if !state.enforces_iterations() || !leaves(context) {
         return Decision::allow();
     }
-    let Some(requirements) = scene.requirements() else {
+    let Some(requirements) = context.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing action.");
-        return self_heal::no_requirements(scene, NAME, "IC-100", &phase, &what);
+        return self_heal::no_requirements(context, NAME, "IC-100", &phase, &what);
     };
     let data = state.phase(&phase).unwrap_or_default();
     let decision = self_heal::renamed(NAME, "IC-100", &phase);
@@ -93,14 +93,14 @@ fn check(scene: &Scene<'_>) -> Decision {
         ),
     };
     text.push_str("\nBlocked action: ");
-    text.push_str(&advance::describe(scene));
+    text.push_str(&advance::describe(context));
     let escalation = Escalation {
         kind: "corridor_blocked",
         hook: NAME,
         phase: &phase,
         detail: &text,
     };
-    let decision = decision.editing(escalation.raise(scene));
+    let decision = decision.editing(escalation.raise(context));
     let finding = Finding::new(code, text, reason).phase(&phase);
     Decision {
         block: Some(finding),
@@ -109,11 +109,11 @@ fn check(scene: &Scene<'_>) -> Decision {
 }
 
 /// Whether the call would leave the corridor.
-fn leaves(scene: &Scene<'_>) -> bool {
-    match scene.tool().map(|tool| &tool.call) {
-        Some(ToolCall::Delegate { .. }) => advance::request(scene)
+fn leaves(context: &EventContext<'_>) -> bool {
+    match context.tool().map(|tool| &tool.call) {
+        Some(ToolCall::Delegate { .. }) => advance::request(context)
             .is_some_and(|text| text::says(&text, advance::ADVANCE) || text::says(&text, LEAVE)),
-        _ => advance::is_attempt(scene),
+        _ => advance::is_attempt(context),
     }
 }
 

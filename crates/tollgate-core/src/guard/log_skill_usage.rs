@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::sample::{MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::workflow::{agents, phases};
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
@@ -39,15 +39,15 @@ const LOG: &str = "skill_usage_log";
 /// agent, and no workflow seen hands out work this often.
 const KEPT: usize = 500;
 
-fn check(scene: &Scene<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Decision {
     let Some(ToolCall::Delegate {
         agent, description, ..
-    }) = scene.tool().map(|tool| &tool.call)
+    }) = context.tool().map(|tool| &tool.call)
     else {
         return Decision::allow();
     };
     let agent = agents::normalize(agent);
-    let Some(state) = scene.state().filter(|_| !agent.is_empty()) else {
+    let Some(state) = context.state().filter(|_| !agent.is_empty()) else {
         return Decision::allow();
     };
     let enforcement = state.get("skill_enforcement").and_then(Node::object);
@@ -60,7 +60,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     let mode = mode.unwrap_or("strict".into());
     let current = state.current_phase();
     let current = current.unwrap_or("01-requirements".into());
-    let owned = scene.manifest().filed_under(&agent);
+    let owned = context.manifest().filed_under(&agent);
     let (status, reason) = match owned.as_deref() {
         None => ("executed", "allowed"),
         Some("all") => ("executed", "authorized-orchestrator"),
@@ -77,7 +77,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         description
     };
     let entry = json!({
-        "timestamp": timestamp::iso(scene.now()),
+        "timestamp": timestamp::iso(context.now()),
         "agent": agent,
         "agent_phase": owned.unwrap_or_default(),
         "current_phase": current,
@@ -85,7 +85,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         "status": status,
         "reason": reason,
         "enforcement_mode": mode,
-        "external_skills_registered": external_skills(scene),
+        "external_skills_registered": external_skills(context),
     });
     match state.get(LOG).map(Node::kind) {
         None | Some(Kind::Null | Kind::Array) => {
@@ -104,9 +104,9 @@ fn check(scene: &Scene<'_>) -> Decision {
 
 /// How many skills the person registered besides the framework's. The installer writes an
 /// object, the manager a list.
-fn external_skills(scene: &Scene<'_>) -> usize {
-    let file = scene.document("external-skills-manifest.json");
-    let Some(text) = scene.file_text(&file) else {
+fn external_skills(context: &EventContext<'_>) -> usize {
+    let file = context.document("external-skills-manifest.json");
+    let Some(text) = context.file_text(&file) else {
         return 0;
     };
     let Some(skills) = Object::parse(&text).ok().and_then(|all| all.get("skills")) else {

@@ -2,9 +2,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
@@ -64,8 +64,8 @@ const MENUS: &[Menu] = &[
     }),
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let said = tool.result_text();
@@ -76,7 +76,7 @@ fn check(scene: &Scene<'_>) -> Decision {
         return Decision::allow();
     };
     let length = after.trim().encode_utf16().count();
-    if length <= MAX_AFTER || scene.workflow().is_none() {
+    if length <= MAX_AFTER || context.workflow().is_none() {
         return Decision::allow();
     }
     let text = format!(
@@ -86,7 +86,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     );
     let reason = format!("{length} characters after an interactive menu ({kind})");
     let finding = Finding::new("MHE-001", text, reason);
-    Decision::warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

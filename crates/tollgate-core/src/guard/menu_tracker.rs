@@ -9,9 +9,9 @@ use serde_json::json;
 use super::record::Record;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::phases;
 use crate::workflow::state::State;
@@ -66,17 +66,17 @@ const STEPS: &[(&str, &str)] = &[
     ("step 7", "finalization"),
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let ToolCall::Delegate { prompt, .. } = &tool.call else {
         return Decision::allow();
     };
-    let is_here = scene
+    let is_here = context
         .current_phase()
         .is_some_and(|phase| phases::canonical(&phase) == PHASE);
-    if !is_here || !scene.state().is_some_and(State::enforces_iterations) {
+    if !is_here || !context.state().is_some_and(State::enforces_iterations) {
         return Decision::allow();
     }
     let result = tool.result_text();
@@ -89,8 +89,8 @@ fn check(scene: &Scene<'_>) -> Decision {
         return Decision::allow();
     }
 
-    let now = Record::moment(scene);
-    let mut record = Record::open(scene, PHASE, "interactive_elicitation");
+    let now = Record::moment(context);
+    let mut record = Record::open(context, PHASE, "interactive_elicitation");
     if record.is_new() {
         record.set("required", true);
         record.set("completed", false);

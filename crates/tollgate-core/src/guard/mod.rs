@@ -1,6 +1,6 @@
 //! The guards: one row each in a table, one file each beside this one.
 //!
-//! A guard is a pure function from a [`Scene`] to an decision. Its row says when it runs, what it can
+//! A guard is a pure function from a [`EventContext`] to an decision. Its row says when it runs, what it can
 //! say and what helps then, who may lift it, and an event that it must react to; `--guard`, `explain`,
 //! `allow`, the self-test, the documentation and the tests are made from the same rows. To add a
 //! guard, add a file and its row.
@@ -44,9 +44,9 @@ pub use branch_guard::{Closed, closed, closes};
 pub use row::{Class, Guard};
 pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::integrity;
-use crate::scene::Scene;
 
 /// Every guard, in the order in which an event meets them.
 ///
@@ -84,20 +84,23 @@ pub static GUARDS: &[Guard] = &[
 ];
 
 /// Asks the guards in their order; the first block ends it, warnings add up.
-pub fn judge<'g>(scene: &Scene<'_>, guards: impl IntoIterator<Item = &'g Guard>) -> Decision {
-    judge_lifting(scene, guards, |_| None)
+pub fn judge<'g>(
+    context: &EventContext<'_>,
+    guards: impl IntoIterator<Item = &'g Guard>,
+) -> Decision {
+    judge_lifting(context, guards, |_| None)
 }
 
 /// The same, where a block may be lifted: `lift` is asked only about a block, and the warning it
 /// gives takes the block's place. The guards behind it are still asked.
 pub fn judge_lifting<'g>(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     guards: impl IntoIterator<Item = &'g Guard>,
     mut lift: impl FnMut(&Finding) -> Option<Finding>,
 ) -> Decision {
     let mut decision = Decision::allow();
     for guard in guards {
-        decision.add(guard.check(scene));
+        decision.add(guard.check(context));
         if let Some(block) = &decision.block {
             let Some(warning) = lift(block) else {
                 break;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -78,8 +78,8 @@ const FORMATS: &[Format] = &[
     }),
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let content = match &tool.call {
@@ -101,17 +101,17 @@ fn check(scene: &Scene<'_>) -> Decision {
         let Some((_, lacking)) = FORMATS.iter().find(|(is_meant, _)| is_meant(&name)) else {
             continue;
         };
-        if scene.workflow().is_none() {
+        if context.workflow().is_none() {
             return Decision::allow();
         }
         // What is on disk now counts; a hook may have formatted it.
-        let disk = scene.file_text(&scene.absolute(&path)).map(Cow::Owned);
+        let disk = context.file_text(&context.absolute(&path)).map(Cow::Owned);
         let Some(text) = disk.or_else(|| content?.str()) else {
             continue;
         };
         let missing = lacking(&text);
         if !missing.is_empty() {
-            findings.push(finding(scene, &path, &missing));
+            findings.push(finding(context, &path, &missing));
         }
     }
     if findings.is_empty() {
@@ -121,7 +121,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     }
 }
 
-fn finding(scene: &Scene<'_>, path: &str, missing: &[String]) -> Finding {
+fn finding(context: &EventContext<'_>, path: &str, missing: &[String]) -> Finding {
     let lines: Vec<_> = missing.iter().map(|one| format!("\n  - {one}")).collect();
     let text = format!(
         "ARTIFACT FORMAT WARNING: {path}{}\n  Later phases read these parts. Add them and write \
@@ -130,7 +130,7 @@ fn finding(scene: &Scene<'_>, path: &str, missing: &[String]) -> Finding {
     );
     let reason = format!("{path}: {}", missing.join("; "));
     let finding = Finding::new("OFV-001", text, reason);
-    match scene.current_phase() {
+    match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }

@@ -2,9 +2,9 @@
 
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::definitions::is_key;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -42,11 +42,11 @@ pub(super) const GUARD: Guard = Guard {
 /// What the specification writes into its log about it.
 const SAME_PHASE: &str = "targetPhase matches currentPhase — intra-phase sub-agent call";
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Delegation::Phase(target) = scene.delegation() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Delegation::Phase(target) = context.delegation() else {
         return Decision::allow();
     };
-    let (Some(state), Some(current)) = (scene.state(), scene.current_phase()) else {
+    let (Some(state), Some(current)) = (context.state(), context.current_phase()) else {
         return Decision::allow();
     };
     let within = phases::same(&target.phase, &current);
@@ -69,7 +69,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     let phase = &target.phase;
     // A sub-agent that hands work to helpers of its own phase is inside the phase already,
     // whatever the state file says. From the top level the status must have been written.
-    if within && scene.event.agent_id.is_some() {
+    if within && context.event.agent_id.is_some() {
         let agent = target.agent.as_deref().unwrap_or("unknown");
         return Decision::allow().noting(
             Finding::new("PLC-100", "", SAME_PHASE)

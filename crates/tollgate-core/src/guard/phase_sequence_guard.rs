@@ -2,9 +2,9 @@
 
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -38,14 +38,14 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-fn check(scene: &Scene<'_>) -> Decision {
-    if *scene.delegation() == Delegation::None {
+fn check(context: &EventContext<'_>) -> Decision {
+    if *context.delegation() == Delegation::None {
         return Decision::allow();
     }
-    let Some(current) = scene.current_phase() else {
+    let Some(current) = context.current_phase() else {
         return Decision::allow();
     };
-    let target = match scene.delegation() {
+    let target = match context.delegation() {
         Delegation::None => return Decision::allow(),
         Delegation::Phase(target) => target,
         Delegation::UnknownPhase(key) => {

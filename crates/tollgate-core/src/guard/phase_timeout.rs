@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::sample::{DELEGATION, REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
@@ -51,17 +51,20 @@ const BEGINNINGS: &[&[&str]] = &[
     ],
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some((phase, begun)) = scene.current_phase().and_then(|phase| {
-        let begun = beginning(&scene.state()?.phase(&phase)?)?;
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some((phase, begun)) = context.current_phase().and_then(|phase| {
+        let begun = beginning(&context.state()?.phase(&phase)?)?;
         Some((phase, begun))
     }) else {
         return Decision::allow();
     };
-    let Some(limit) = scene.requirements().and_then(Requirements::timeout_minutes) else {
+    let Some(limit) = context
+        .requirements()
+        .and_then(Requirements::timeout_minutes)
+    else {
         return Decision::allow();
     };
-    let elapsed = minutes(scene.now().duration_since(begun));
+    let elapsed = minutes(context.now().duration_since(begun));
     if i128::from(elapsed) <= i128::from(limit) {
         return Decision::allow();
     }

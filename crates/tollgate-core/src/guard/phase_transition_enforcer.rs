@@ -2,9 +2,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
@@ -36,8 +36,8 @@ const QUESTIONS: &[&str] = &[
     "want me to go ahead",
 ];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let said = tool.result_text();
@@ -47,7 +47,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     else {
         return Decision::allow();
     };
-    if scene.workflow().is_none() {
+    if context.workflow().is_none() {
         return Decision::allow();
     }
     let text = format!(
@@ -57,7 +57,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     );
     let reason = format!("Agent asked for permission to proceed: '{asked}'");
     let finding = Finding::new("PTE-001", text, reason);
-    Decision::warn(vec![match scene.current_phase() {
+    Decision::warn(vec![match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
     }])

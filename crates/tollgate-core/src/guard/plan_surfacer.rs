@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::sample::{DELEGATION, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
@@ -36,19 +36,19 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(current) = scene.current_phase() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(current) = context.current_phase() else {
         return Decision::allow();
     };
     if phases::EARLY.contains(&phases::canonical(&current)) {
         return Decision::allow();
     }
-    let plan = scene.document("tasks.md");
+    let plan = context.document("tasks.md");
     if plan.exists() {
-        return form(scene, &plan, &current);
+        return form(context, &plan, &current);
     }
     let path = plan.display();
-    let layout = scene.layout();
+    let layout = context.layout();
     let shown = layout.shown(&plan).display();
     // The skill is the original's.
     let fix = if layout.is_isdlc() {
@@ -73,11 +73,11 @@ fn check(scene: &Scene<'_>) -> Decision {
 }
 
 /// The implementation works by the plan; what is wrong with its form is told, and no more.
-fn form(scene: &Scene<'_>, plan: &Path, phase: &str) -> Decision {
+fn form(context: &EventContext<'_>, plan: &Path, phase: &str) -> Decision {
     if !phases::same(phase, "06-implementation") {
         return Decision::allow();
     }
-    let text = scene.file_text(plan).unwrap_or_default();
+    let text = context.file_text(plan).unwrap_or_default();
     let flaws = plan_format::flaws(&text);
     if flaws.is_empty() {
         return Decision::allow();

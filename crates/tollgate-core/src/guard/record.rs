@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::context::EventContext;
 use crate::decision::Finding;
-use crate::scene::Scene;
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
 use tollgate_store::timestamp;
@@ -21,15 +21,17 @@ pub(super) struct Record<'a> {
 impl<'a> Record<'a> {
     /// The record of a requirement of `phase`. Something of another kind in its place (or above
     /// it) is replaced, for otherwise nothing could ever be recorded again.
-    pub(super) fn open(scene: &Scene<'a>, phase: &str, requirement: &str) -> Self {
+    pub(super) fn open(context: &EventContext<'a>, phase: &str, requirement: &str) -> Self {
         let mut record = Self {
             path: vec!["phases".to_owned()],
             seen: Object::default(),
             edits: Vec::new(),
             healed: None,
         };
-        let filed = scene.state().map_or(phase, |state| state.phase_key(phase));
-        let mut place = scene.state().and_then(|state| state.get("phases"));
+        let filed = context
+            .state()
+            .map_or(phase, |state| state.phase_key(phase));
+        let mut place = context.state().and_then(|state| state.get("phases"));
         let mut steps = [filed, "iteration_requirements", requirement].into_iter();
         loop {
             let fits = place.is_none_or(|node| matches!(node.kind(), Kind::Object | Kind::Null));
@@ -106,8 +108,8 @@ impl<'a> Record<'a> {
     }
 
     /// The moment of the event, as the state writes it.
-    pub(super) fn moment(scene: &Scene<'_>) -> Value {
-        Value::String(timestamp::iso(scene.now()))
+    pub(super) fn moment(context: &EventContext<'_>) -> Value {
+        Value::String(timestamp::iso(context.now()))
     }
 
     /// The edits, and a note if something had to make way.

@@ -2,10 +2,10 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
-use crate::shell;
+use tollgate_shell as shell;
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -38,24 +38,24 @@ const TEXT: &str = "Manual code review is currently bypassed. The team has more 
                     so consider code_review.enabled: true in the project's state, or ask a \
                     colleague to read this commit.";
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
         return Decision::allow();
     };
-    if !shell::may_mention(command, "git") || scene.workflow().is_none() {
+    if !shell::may_mention(command, "git") || context.workflow().is_none() {
         return Decision::allow();
     }
-    let review = scene.state().and_then(|state| state.get("code_review"));
+    let review = context.state().and_then(|state| state.get("code_review"));
     let review = review.and_then(Node::object).unwrap_or_default();
     let is_on = review.get("enabled").is_some_and(Node::is_true);
     let team = review.get("team_size").and_then(Node::f64).unwrap_or(1.0);
     if is_on || team <= 1.0 {
         return Decision::allow();
     }
-    let Some(survey) = scene.survey() else {
+    let Some(survey) = context.survey() else {
         return Decision::allow();
     };
-    let commits = shell::commits(survey, &scene.world());
+    let commits = shell::commits(survey, &context.world());
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
     if !commits.iter().any(ours) {
         return Decision::allow();

@@ -4,9 +4,9 @@
 use std::fmt;
 
 use super::{GUARDS, sample::Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision};
 use crate::protocol::{Event, EventKind, ToolCall};
-use crate::scene::Scene;
 
 /// One guard.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Guard {
     pub codes: &'static [Code],
     /// An event that it must react to; none if it never says anything.
     pub sample: Option<Sample>,
-    pub(super) check: fn(&Scene<'_>) -> Decision,
+    pub(super) check: fn(&EventContext<'_>) -> Decision,
 }
 
 /// What a tool call is, as far as the table of guards cares.
@@ -68,9 +68,9 @@ impl Guard {
     }
 
     /// The guard's decision; an event it does not watch is allowed.
-    pub fn check(&self, scene: &Scene<'_>) -> Decision {
-        if self.watches(scene.event) {
-            (self.check)(scene).by(self.name)
+    pub fn check(&self, context: &EventContext<'_>) -> Decision {
+        if self.watches(context.event) {
+            (self.check)(context).by(self.name)
         } else {
             Decision::allow()
         }

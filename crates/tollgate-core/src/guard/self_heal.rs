@@ -1,8 +1,8 @@
 //! What guards note when they help themselves over something in the state or configuration.
 
+use crate::context::EventContext;
 use crate::decision::{Decision, Finding};
 use crate::project::ConfigFile;
-use crate::scene::Scene;
 use crate::workflow::phases;
 
 /// Nothing to object to; a phase under an old name is noted.
@@ -17,13 +17,13 @@ pub(super) fn renamed(guard: &str, code: &'static str, phase: &str) -> Decision 
 
 /// Nobody asked anything of the phase. That is worth a note if others have requirements.
 pub(super) fn no_requirements(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     guard: &str,
     code: &'static str,
     phase: &str,
     what: &str,
 ) -> Decision {
-    let config = scene.config(ConfigFile::Requirements);
+    let config = context.config(ConfigFile::Requirements);
     if config.is_none_or(|config| !config.has("phase_requirements")) {
         return Decision::allow();
     }

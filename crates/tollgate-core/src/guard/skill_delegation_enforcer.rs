@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use tollgate_store::edit::Edit;
 use tollgate_store::timestamp;
 
@@ -39,8 +39,8 @@ const OWED: &[(&str, &str)] = &[
 /// Verbs that the agent carries out itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(ToolCall::Skill { name, args, .. }) = scene.tool().map(|tool| &tool.call) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(ToolCall::Skill { name, args, .. }) = context.tool().map(|tool| &tool.call) else {
         return Decision::allow();
     };
     let skill = name.trim().to_lowercase();
@@ -50,13 +50,13 @@ fn check(scene: &Scene<'_>) -> Decision {
     let Some((skill, agent)) = OWED.iter().find(|(known, _)| *known == skill) else {
         return Decision::allow();
     };
-    if verb(args).is_some_and(|verb| INLINE.contains(&verb.as_str())) || scene.state().is_none() {
+    if verb(args).is_some_and(|verb| INLINE.contains(&verb.as_str())) || context.state().is_none() {
         return Decision::allow();
     }
     let owed = json!({
         "skill": skill,
         "required_agent": agent,
-        "invoked_at": timestamp::iso(scene.now()),
+        "invoked_at": timestamp::iso(context.now()),
         "args": args,
     });
     Decision::allow()

@@ -3,9 +3,9 @@
 use super::advance;
 use super::sample::{MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -41,11 +41,11 @@ const FAMILY: &str = "15-upgrade";
 /// How much of the tests must be unit tests, in percent.
 const LEAST_UNIT_TESTS: f64 = 50.0;
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some((state, phase)) = scene.state().zip(scene.current_phase()) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
         return Decision::allow();
     };
-    if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(scene) {
+    if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(context) {
         return Decision::allow();
     }
     let summary = state
@@ -79,15 +79,15 @@ fn check(scene: &Scene<'_>) -> Decision {
 }
 
 /// Whether the call hands upgrade work to somebody.
-fn is_upgrade(scene: &Scene<'_>) -> bool {
-    if let Delegation::Phase(target) = scene.delegation() {
+fn is_upgrade(context: &EventContext<'_>) -> bool {
+    if let Delegation::Phase(target) = context.delegation() {
         let by_agent = target
             .agent
             .as_deref()
             .is_some_and(|agent| agent.contains("upgrade"));
         return by_agent || phases::canonical(&target.phase).starts_with(FAMILY);
     }
-    advance::request(scene).is_some_and(|text| {
+    advance::request(context).is_some_and(|text| {
         text::says(&text, &["upgrade-engineer", "upgrade engineer"])
             || (text::says(&text, &["upgrade"]) && text::says(&text, &["phase 14"]))
     })

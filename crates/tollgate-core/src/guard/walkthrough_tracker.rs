@@ -2,9 +2,9 @@
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -31,8 +31,8 @@ const TEXT: &str = "\
   The walkthrough ensures the user reviews and approves the project constitution
   before starting SDLC work. Consider running the walkthrough manually.";
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let ToolCall::Delegate { agent, .. } = &tool.call else {
@@ -41,7 +41,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     if agents::normalize(agent) != "discover-orchestrator" || !tool.has_finished() {
         return Decision::allow();
     }
-    let context = scene
+    let context = context
         .state()
         .and_then(|state| state.get("discovery_context"));
     let Some(context) = context.filter(|context| context.truthy()) else {
@@ -49,7 +49,7 @@ fn check(scene: &Scene<'_>) -> Decision {
     };
     if context
         .get("walkthrough_completed")
-        .is_some_and(super::super::json::Node::is_true)
+        .is_some_and(tollgate_store::json::Node::is_true)
     {
         return Decision::allow();
     }

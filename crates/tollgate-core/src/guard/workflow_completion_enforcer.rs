@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::EventKind;
-use crate::scene::Scene;
 use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
@@ -41,7 +41,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
     }),
-    check: |scene| check(scene).unwrap_or_default(),
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// Later than this the phases may belong to something else.
@@ -49,21 +49,21 @@ const WINDOW_SECONDS: i64 = 120;
 
 const HISTORY: &str = "workflow_history";
 
-fn check(scene: &Scene<'_>) -> Option<Decision> {
-    let file = scene.state_file();
-    let files = scene.tool()?.files();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let file = context.state_file();
+    let files = context.tool()?.files();
     let is_state = |path: &str| {
-        let path = scene.absolute(path);
-        path == file || (scene.layout().is_state_file(&path) && same_file(&path, &file))
+        let path = context.absolute(path);
+        path == file || (context.layout().is_state_file(&path) && same_file(&path, &file))
     };
-    if !files.iter().any(|path| is_state(path)) || scene.state()?.workflow().is_some() {
+    if !files.iter().any(|path| is_state(path)) || context.state()?.workflow().is_some() {
         return None;
     }
-    let mut document = Document::parse(scene.state_text()?.as_bytes()).ok()?;
+    let mut document = Document::parse(context.state_text()?.as_bytes()).ok()?;
     let history = document.array(&[HISTORY])?.to_vec();
     let (entry, before) = history.split_last()?;
     let at = (history.len() - 1).to_string();
-    let ended = moment(entry, scene)?;
+    let ended = moment(entry, context)?;
     let is_complete = entry.get("phase_snapshots").is_some_and(Value::is_array)
         && entry
             .get("metrics")
@@ -129,15 +129,15 @@ fn check(scene: &Scene<'_>) -> Option<Decision> {
 }
 
 /// When the workflow ended, if that was just now; an entry that does not say it ended now.
-fn moment(entry: &Value, scene: &Scene<'_>) -> Option<jiff::Timestamp> {
+fn moment(entry: &Value, context: &EventContext<'_>) -> Option<jiff::Timestamp> {
     let said = ["completed_at", "cancelled_at"]
         .iter()
         .find_map(|key| entry.get(key).filter(|value| !value.is_null()));
     let Some(said) = said else {
-        return Some(scene.now());
+        return Some(context.now());
     };
     let ended: jiff::Timestamp = said.as_str()?.parse().ok()?;
-    let age = scene.now().duration_since(ended).as_secs();
+    let age = context.now().duration_since(ended).as_secs();
     (age <= WINDOW_SECONDS).then_some(ended)
 }
 

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::context::Inputs;
 use crate::project::ConfigFile;
-use crate::scene::Sources;
 use crate::workflow::definitions::{Definitions, GateMode};
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::manifest::Manifest;
@@ -33,12 +33,12 @@ pub(super) fn ended(before: &State<'_>, now: &State<'_>) -> Vec<String> {
 
 /// Why a phase could not end in this state: its gate is closed, as far as the project asks for
 /// anything and the workflow is strict about it.
-pub(super) fn closed(sources: &Sources, state: &State<'_>, phase: &str) -> Option<String> {
-    let object = |file| sources.config(file).0.map(|(_, object)| object);
+pub(super) fn closed(inputs: &Inputs, state: &State<'_>, phase: &str) -> Option<String> {
+    let object = |file| inputs.config(file).0.map(|(_, object)| object);
     let workflow = state.workflow()?;
     let kind = workflow.str("type");
     let asked = Requirements::of(&object(ConfigFile::Requirements)?, kind.as_deref(), phase)?;
-    let definitions = match sources.config(ConfigFile::Workflows) {
+    let definitions = match inputs.config(ConfigFile::Workflows) {
         (Some((text, _)), _) => Definitions::with(text).ok()?,
         (None, flaws) if flaws.is_empty() => Definitions::built_in(),
         (None, _) => return None,
@@ -47,17 +47,17 @@ pub(super) fn closed(sources: &Sources, state: &State<'_>, phase: &str) -> Optio
     if !GateMode::is_strict(workflow.str("gate_mode").as_deref(), definition) {
         return None;
     }
-    let manifest = match sources.manifest().ok()? {
+    let manifest = match inputs.manifest().ok()? {
         Some(text) => Manifest::parse(text).unwrap_or_default(),
-        None if sources.layout().is_isdlc() => Manifest::default(),
+        None if inputs.layout().is_isdlc() => Manifest::default(),
         None => Manifest::built_in(),
     };
     let paths = object(ConfigFile::ArtifactPaths);
     let evidence = Evidence {
         state,
         manifest: &manifest,
-        exists: &|path| sources.has_artifact(path),
-        since: &|tree| sources.changed_since(tree).ok(),
+        exists: &|path| inputs.has_artifact(path),
+        since: &|tree| inputs.changed_since(tree).ok(),
     };
     let unmet = PhaseRequirements::new(asked, paths.as_ref(), phase).unmet(phase, &evidence);
     if unmet.is_empty() {

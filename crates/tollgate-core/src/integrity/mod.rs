@@ -12,17 +12,17 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::context::Inputs;
 use crate::decision::{Code, Fault, Finding, StateChange};
 use crate::project::Layout;
 use crate::protocol::EventKind;
-use crate::scene::Sources;
 use crate::workflow::state::State;
-use crate::workflow::{claims, course, regression};
+use crate::workflow::{phase_jump, regression, unseen_evidence};
+use tollgate_store::blobs::Blobs;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit};
 use tollgate_store::history::compared;
 use tollgate_store::json::{Kind, Node, Object};
-use tollgate_store::kept::Kept;
 use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use tollgate_store::store::Store;
 use tollgate_store::timestamp::iso;
@@ -82,9 +82,9 @@ impl Reconciled {
     }
 }
 
-/// Looks at the state file of an event's sources and deals with a foreign change.
-pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
-    let (layout, store, now) = (sources.layout(), sources.store(), sources.now());
+/// Looks at the state file of an event's inputs and deals with a foreign change.
+pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
+    let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
     if !matches!(watch.look(), Look::Changed(_)) {
@@ -109,8 +109,8 @@ pub fn reconcile(sources: &Sources, kind: EventKind) -> Reconciled {
             return Reconciled::fault(&changed.path, &format!("{}: {error}", lock.display()));
         }
     };
-    let values = Kept::values(&layout.local());
-    let gate = |state: &State<'_>, phase: &str| manual_completion::closed(sources, state, phase);
+    let values = Blobs::values(&layout.local());
+    let gate = |state: &State<'_>, phase: &str| manual_completion::closed(inputs, state, phase);
     let case = Case {
         watch: &watch,
         guard: &guard,
@@ -150,7 +150,7 @@ struct Case<'a> {
     watch: &'a Watch,
     guard: &'a Guard,
     changed: &'a Changed,
-    values: &'a Kept,
+    values: &'a Blobs,
     gate: Gate<'a>,
     now: Timestamp,
 }
@@ -354,7 +354,7 @@ fn illegal(good: &str, text: &str, file: &Path) -> Option<String> {
     if let Some(finding) = regression::find(&disk, &incoming, file) {
         return Some(finding.text);
     }
-    course::left(&disk, &incoming)
+    phase_jump::left(&disk, &incoming)
 }
 
 /// Tells why a phase's gate is closed, if it is.
@@ -378,7 +378,7 @@ impl Claims {
     fn in_change(good: &str, text: &str) -> Option<Self> {
         let good = Document::parse(good.as_bytes()).ok()?;
         let mut held = Document::parse(text.as_bytes()).ok()?;
-        let edits = claims::put_back(&good, &held);
+        let edits = unseen_evidence::put_back(&good, &held);
         if edits.is_empty() {
             return None;
         }

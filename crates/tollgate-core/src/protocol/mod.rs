@@ -29,7 +29,7 @@ use row::Unread;
 pub use row::{MARKS, Row, agent_mark, agent_marks};
 pub use say::REASON_LIMIT;
 
-/// Declares the dialects: for each its variant of [`Wire`] and its module, whose `ROW` says all that
+/// Declares the dialects: for each its variant of [`Protocol`] and its module, whose `ROW` says all that
 /// is peculiar about it. To add an agent, add a file and a line here.
 macro_rules! dialects {
     ($($(#[$doc:meta])* $variant:ident => $vis:vis $module:ident,)*) => {
@@ -38,11 +38,11 @@ macro_rules! dialects {
         /// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
         /// specifications themselves.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Wire {
+        pub enum Protocol {
             $($(#[$doc])* $variant,)*
         }
 
-        impl Wire {
+        impl Protocol {
             /// Every dialect, the one with the most telling signs first.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
@@ -99,7 +99,7 @@ fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
 ///
 /// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
 /// Codex throws away what has a key it does not know.
-pub fn answer_unparsed(wire: Option<Wire>, faults: &[Fault]) -> Answer {
+pub fn answer_unparsed(wire: Option<Protocol>, faults: &[Fault]) -> Answer {
     let unread = wire.map_or(say::to_log as Unread, |wire| wire.row().unread);
     unread(faults)
 }
@@ -131,7 +131,7 @@ pub enum EventKind {
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
     /// Whose dialect it came in, and the answer goes out in.
-    pub wire: Wire,
+    pub wire: Protocol,
     /// What it is.
     pub kind: EventKind,
     /// The agent's own name of the event; answers repeat it.
@@ -169,7 +169,7 @@ pub struct Event<'a> {
 
 impl<'a> Event<'a> {
     /// An event of which nothing but its kind is known.
-    pub fn new(wire: Wire, kind: EventKind) -> Self {
+    pub fn new(wire: Protocol, kind: EventKind) -> Self {
         Self {
             wire,
             kind,
@@ -297,7 +297,7 @@ pub struct Replacement<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
     /// `--wire`
-    pub wire: Option<Wire>,
+    pub wire: Option<Protocol>,
     /// `--event`: the name of the event where the bytes do not tell it
     pub event: Option<&'a str>,
     /// Gemini's variables are set

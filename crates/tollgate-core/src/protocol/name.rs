@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{EventKind, Wire};
+use super::{EventKind, Protocol};
 
-impl Wire {
+impl Protocol {
     /// The dialect that `--wire` calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
@@ -17,7 +17,7 @@ impl Wire {
     }
 }
 
-impl fmt::Display for Wire {
+impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -46,7 +46,7 @@ impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
     /// that no guard looks at.
     pub fn from_name(name: &str) -> Self {
-        let own = Wire::ALL.iter().flat_map(|wire| wire.row().events);
+        let own = Protocol::ALL.iter().flat_map(|wire| wire.row().events);
         EVENTS
             .iter()
             .chain(own)
@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn every_wire_is_found_by_its_name() {
-        for wire in Wire::ALL.iter().copied() {
-            assert_eq!(Wire::from_name(wire.as_str()), Some(wire));
+        for wire in Protocol::ALL.iter().copied() {
+            assert_eq!(Protocol::from_name(wire.as_str()), Some(wire));
         }
-        assert_eq!(Wire::from_name("Claude"), None);
-        assert_eq!(Wire::from_name(""), None);
+        assert_eq!(Protocol::from_name("Claude"), None);
+        assert_eq!(Protocol::from_name(""), None);
     }
 
     #[test]

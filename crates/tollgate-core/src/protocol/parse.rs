@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::{Event, EventKind, Hints, Wire, tool};
+use super::{Event, EventKind, Hints, Protocol, tool};
 use crate::decision::Fault;
 use tollgate_store::json::{Kind, Malformed, Node, Object};
 
@@ -187,8 +187,8 @@ fn is_subagent(task: &Object<'_>) -> bool {
     })
 }
 
-fn recognise(asker: &Asker<'_, '_>) -> Wire {
-    if let Some(wire) = Wire::ALL.iter().find(|wire| (wire.row().asks)(asker)) {
+fn recognise(asker: &Asker<'_, '_>) -> Protocol {
+    if let Some(wire) = Protocol::ALL.iter().find(|wire| (wire.row().asks)(asker)) {
         return *wire;
     }
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and
@@ -199,19 +199,19 @@ fn recognise(asker: &Asker<'_, '_>) -> Wire {
     let is_flagged = REENTRY.iter().any(|key| asker.names(key));
     let is_stop = is_flagged || (asker.is_only_a_place() && asker.hints.event.is_none());
     if is_stop && !asker.is_tool_event() {
-        Wire::Taskie
+        Protocol::Taskie
     } else {
-        Wire::Isdlc
+        Protocol::Isdlc
     }
 }
 
 /// What an event is that does not say it: Copilot's camelCase payloads and bare ones.
-fn nameless(asker: &Asker<'_, '_>, wire: Wire) -> EventKind {
+fn nameless(asker: &Asker<'_, '_>, wire: Protocol) -> EventKind {
     let is_stop = REENTRY
         .iter()
         .chain(&["loop_count", "stopReason"])
         .any(|key| asker.names(key));
-    let is_copilot = wire == Wire::Copilot;
+    let is_copilot = wire == Protocol::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
     } else if is_copilot && asker.is_tool_event() && asker.has("error") {
@@ -220,7 +220,7 @@ fn nameless(asker: &Asker<'_, '_>, wire: Wire) -> EventKind {
         EventKind::PreTool
     } else if is_stop && is_copilot && asker.has("agentName") {
         EventKind::SubagentStop
-    } else if is_stop || matches!(wire, Wire::Taskie | Wire::Gauntlet) {
+    } else if is_stop || matches!(wire, Protocol::Taskie | Protocol::Gauntlet) {
         EventKind::Stop
     } else if asker.has("prompt") {
         EventKind::Prompt

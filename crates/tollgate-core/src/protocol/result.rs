@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tool::join;
-use super::{Event, EventKind, Tool, Wire};
+use super::{Event, EventKind, Protocol, Tool};
 use crate::text;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -68,7 +68,7 @@ impl<'a> Event<'a> {
             (EventKind::PostToolFailure, _) => {
                 first_words(&output.text).map_or(Exit::Interrupted, Exit::Code)
             }
-            (EventKind::PostTool, Wire::Claude) => Exit::Code(0),
+            (EventKind::PostTool, Protocol::Claude) => Exit::Code(0),
             _ => first_words(&output.text)
                 .or_else(|| last_words(&output.text))
                 .map_or(Exit::Unknown, Exit::Code),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::parse::Asker;
-use super::{Answer, Event, EventKind, Tool, Wire, say};
+use super::{Answer, Event, EventKind, Protocol, Tool, say};
 use crate::decision::{Decision, Fault};
 use crate::env::DEPTH;
 use tollgate_store::json::Object;
@@ -66,7 +66,7 @@ pub const MARKS: &[&str] = &["AI_AGENT", DEPTH];
 
 /// Every variable that shows that an agent, not a person, runs a process.
 pub fn agent_marks() -> impl Iterator<Item = &'static str> {
-    let of_agents = Wire::ALL.iter().flat_map(|wire| wire.row().marks);
+    let of_agents = Protocol::ALL.iter().flat_map(|wire| wire.row().marks);
     of_agents.chain(MARKS).copied()
 }
 

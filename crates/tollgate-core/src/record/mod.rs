@@ -13,10 +13,10 @@ use jiff::Timestamp;
 
 use crate::decision::{Decision, Fault, Finding};
 use crate::project::Layout;
-use crate::protocol::{Event, Wire};
+use crate::protocol::{Event, Protocol};
 use activity::{Activity, ActivityLog};
+use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
-use tollgate_store::kept::Kept;
 
 /// The event that a record is about.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Record<'a> {
     took: Option<Duration>,
     event: Option<&'a str>,
     tool: Option<&'a str>,
-    wire: Option<Wire>,
+    wire: Option<Protocol>,
     input: Option<&'a str>,
     state: Option<&'a str>,
     project: Option<&'a str>,
@@ -53,7 +53,7 @@ impl<'a> Record<'a> {
     }
 
     /// A record about an event that could not be read.
-    pub fn unread(wire: Option<Wire>) -> Self {
+    pub fn unread(wire: Option<Protocol>) -> Self {
         Self {
             session: None,
             prompt: None,
@@ -131,7 +131,7 @@ impl<'a> Record<'a> {
         let state = self
             .state
             .filter(|_| is_finding)
-            .and_then(|text| Kept::states(&layout.local()).keep(text).ok());
+            .and_then(|text| Blobs::states(&layout.local()).keep(text).ok());
         for (decision, report) in reports.chain(block) {
             let line = Entry {
                 input: input.as_ref(),
@@ -225,7 +225,7 @@ impl<'a> Record<'a> {
             took: self.took,
             event: self.event,
             tool: self.tool,
-            wire: self.wire.map(Wire::as_str),
+            wire: self.wire.map(Protocol::as_str),
             ..Entry::new(now, verdict)
         }
     }

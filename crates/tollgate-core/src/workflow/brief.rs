@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
-use super::standing::{Doing, Standing};
+use super::position::{Doing, WorkflowPosition};
 use super::transition::{Refusal, Rules};
 use crate::project::under_docs;
 use tollgate_store::document::{Document, whole};
@@ -54,7 +54,7 @@ pub fn write(
     artifacts: &Artifacts<'_>,
     now: Timestamp,
 ) -> Result<Brief, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let place = match standing.doing()? {
         Doing::Waiting(place)
         | Doing::Running(place)
@@ -194,7 +194,7 @@ fn scope(line: &str, folder: Option<&str>, artifacts: &Artifacts<'_>) -> String 
 fn predecessors(
     text: &mut String,
     warnings: &mut Vec<String>,
-    (standing, at): (&Standing<'_>, usize),
+    (standing, at): (&WorkflowPosition<'_>, usize),
     rules: &Rules<'_>,
     (folder, artifacts): (Option<&str>, &Artifacts<'_>),
 ) {

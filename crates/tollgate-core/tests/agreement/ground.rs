@@ -4,13 +4,13 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::decision::Decision;
 use tollgate_core::env::Env;
-use tollgate_core::fs::{Durability, replace};
 use tollgate_core::guard::{Guard, judge};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints};
-use tollgate_core::scene::{Scene, Sources};
+use tollgate_store::fs::{Durability, replace};
 
 use super::generated::FILES;
 
@@ -51,12 +51,12 @@ impl Ground {
         guards: impl IntoIterator<Item = &'g Guard>,
     ) -> Decision {
         let event = protocol::parse(event, &Hints::default()).unwrap();
-        let sources = Sources::new(
+        let inputs = Inputs::new(
             Layout::at(self.root()).unwrap(),
             Env::default(),
             None,
             Timestamp::UNIX_EPOCH,
         );
-        judge(&Scene::new(&event, &sources), guards)
+        judge(&EventContext::new(&event, &inputs), guards)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use tollgate_core::git::Disk;
-use tollgate_core::shell::{Survey, World, survey};
+use tollgate_shell::{Survey, World, survey};
 use tree_sitter::{Node, Parser};
 
 use crate::{SEED, generate, seeds};

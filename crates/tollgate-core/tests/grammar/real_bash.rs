@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tollgate_core::git::Disk;
-use tollgate_core::shell::{Survey, World, survey};
+use tollgate_shell::{Survey, World, survey};
 
 use crate::{SEED, generate, seeds};
 

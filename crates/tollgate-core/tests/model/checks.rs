@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::env::Env;
 use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::protocol::{self, Hints};
-use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::state::document::Document;
 use tollgate_core::workflow::audit::{self, Evidence};
 use tollgate_core::workflow::phases;
-use tollgate_core::workflow::standing::{Doing, Standing, running};
+use tollgate_core::workflow::position::{Doing, WorkflowPosition, running};
+use tollgate_store::document::Document;
 
 use super::{COMMANDS, COMPLETED, Model, REDONE, SKIPPED, VERSION, World, now};
 
@@ -91,7 +91,7 @@ impl Model {
         self.guarded += 1;
         let file = self.root.path().join(".isdlc/state.json");
         std::fs::write(&file, text).unwrap();
-        let standing = Standing::of(document).unwrap();
+        let standing = WorkflowPosition::of(document).unwrap();
         let doing = standing.doing().unwrap();
         let current = standing.current().unwrap().key;
         let layout = self.layout.clone();
@@ -103,9 +103,11 @@ impl Model {
                 gemini_env: false,
             };
             let event = protocol::parse(&event_text, &hints).unwrap();
-            let sources = Sources::new(layout.clone(), Env::default(), None, now());
-            let scene = Scene::new(&event, &sources);
-            guard::judge(&scene, GUARDS).block.map(|report| report.code)
+            let inputs = Inputs::new(layout.clone(), Env::default(), None, now());
+            let context = EventContext::new(&event, &inputs);
+            guard::judge(&context, GUARDS)
+                .block
+                .map(|report| report.code)
         };
         let delegate = |key: &str| {
             judge(

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
 
-use tollgate_core::workflow::standing::running;
+use tollgate_core::workflow::position::running;
 
 use super::{Bounds, HOOKS, Hook, Mixed, Model, NONE, Process, World};
 

@@ -21,16 +21,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use tollgate_core::project::Layout;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::edit::{self, Edit};
 use tollgate_core::workflow::definitions::{Definitions, Intensity};
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
-use tollgate_core::workflow::standing::{Doing, Standing, running};
+use tollgate_core::workflow::position::{Doing, WorkflowPosition, running};
 use tollgate_core::workflow::transition::{
     self, Choice, Completion, Ending, Escalations, Report, Rules, Start, Step,
 };
+use tollgate_store::document::Document;
+use tollgate_store::edit::{self, Edit};
 
 mod checks;
 mod explore;
@@ -340,7 +340,7 @@ impl Model {
         let document = self.document(from).clone();
         let change = self.rules(|rules| self.transition(command, &document, rules));
         let again = matches!(command, Command::Begin | Command::Retry) && {
-            let standing = Standing::of(&document);
+            let standing = WorkflowPosition::of(&document);
             let retries = standing
                 .ok()
                 .and_then(|s| s.field(s.current()?.key, &["timing", "retries"])?.as_u64());
@@ -435,7 +435,7 @@ impl Model {
             | Command::Finalize
             | Command::Cancel => return Process::Away,
         };
-        let standing = Standing::of(self.document(read)).unwrap();
+        let standing = WorkflowPosition::of(self.document(read)).unwrap();
         let key = match (command, standing.doing().unwrap()) {
             (Command::Skip, Doing::Between { next, .. }) => next.key,
             _ => standing.current().unwrap().key,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::protocol::gauntlet::{StopAnswer, stop_answer};
 use tollgate_core::protocol::{
-    Answer, Event, EventKind, Hints, REASON_LIMIT, Wire, answer, answer_unparsed, parse,
+    Answer, Event, EventKind, Hints, Protocol, REASON_LIMIT, answer, answer_unparsed, parse,
 };
 
 use super::fixtures::payloads;
@@ -127,15 +127,15 @@ fn an_allow_is_silence() {
 fn a_warning_reaches_the_model_where_the_agent_has_a_way() {
     let nested = "/hookSpecificOutput/additionalContext";
     let before = [
-        (Wire::Claude, nested),
-        (Wire::Codex, nested),
-        (Wire::Copilot, nested),
+        (Protocol::Claude, nested),
+        (Protocol::Codex, nested),
+        (Protocol::Copilot, nested),
     ];
     let later = [
-        (Wire::Claude, nested),
-        (Wire::Codex, nested),
-        (Wire::Gemini, nested),
-        (Wire::Copilot, "/additionalContext"),
+        (Protocol::Claude, nested),
+        (Protocol::Codex, nested),
+        (Protocol::Gemini, nested),
+        (Protocol::Copilot, "/additionalContext"),
     ];
     let all = [
         (EventKind::PreTool, &before[..]),
@@ -220,7 +220,7 @@ fn a_long_reason_keeps_its_beginning() {
 }
 
 /// What each wire is told, byte by byte.
-fn bytes(wire: Wire, kind: EventKind, outcome: &Decision) -> String {
+fn bytes(wire: Protocol, kind: EventKind, outcome: &Decision) -> String {
     let Answer {
         stdout,
         stderr,
@@ -238,7 +238,7 @@ fn bytes(wire: Wire, kind: EventKind, outcome: &Decision) -> String {
 }
 
 fn every_wire(kind: EventKind, outcome: &Decision) -> String {
-    Wire::ALL
+    Protocol::ALL
         .iter()
         .copied()
         .fold(String::new(), |mut out, wire| {
@@ -277,23 +277,23 @@ fn the_specifications_shapes_to_the_byte() {
         ..Decision::default()
     };
     assert_eq!(
-        bytes(Wire::Isdlc, EventKind::PreTool, &short),
+        bytes(Protocol::Isdlc, EventKind::PreTool, &short),
         "{\"continue\":false,\"stopReason\":\"no \\\"way\\\"\"}\n"
     );
     assert_eq!(
-        bytes(Wire::Isdlc, EventKind::Stop, &short),
+        bytes(Protocol::Isdlc, EventKind::Stop, &short),
         "{\"decision\":\"block\",\"reason\":\"no \\\"way\\\"\"}\n"
     );
     assert_eq!(
-        bytes(Wire::Taskie, EventKind::Stop, &short),
+        bytes(Protocol::Taskie, EventKind::Stop, &short),
         "{\"decision\": \"block\", \"reason\": \"no \\\"way\\\"\"}\n"
     );
     assert_eq!(
-        bytes(Wire::Taskie, EventKind::Stop, &Decision::default()),
+        bytes(Protocol::Taskie, EventKind::Stop, &Decision::default()),
         "{\"suppressOutput\": true}\n"
     );
     assert_eq!(
-        bytes(Wire::Gauntlet, EventKind::Stop, &short),
+        bytes(Protocol::Gauntlet, EventKind::Stop, &short),
         "{\"decision\": \"block\", \"status\": \"failed\", \"message\": \"commit on main\", \
          \"reason\": \"no \\\"way\\\"\", \"stopReason\": \"no \\\"way\\\"\", \
          \"systemMessage\": \"commit on main\"}\n"
@@ -312,7 +312,7 @@ fn the_specifications_shapes_to_the_byte() {
 
 #[test]
 fn what_could_not_be_read_is_allowed_and_told() {
-    for wire in Wire::ALL.iter().copied().map(Some).chain([None]) {
+    for wire in Protocol::ALL.iter().copied().map(Some).chain([None]) {
         let answer = answer_unparsed(wire, &[fault()]);
         assert!(is_silence_or_one_object(&answer), "{wire:?}");
         assert_eq!(answer.exit, 0);
@@ -325,5 +325,8 @@ fn what_could_not_be_read_is_allowed_and_told() {
         }
     }
     assert_eq!(answer_unparsed(None, &[]), Answer::default());
-    assert_eq!(answer_unparsed(Some(Wire::Claude), &[]), Answer::default());
+    assert_eq!(
+        answer_unparsed(Some(Protocol::Claude), &[]),
+        Answer::default()
+    );
 }

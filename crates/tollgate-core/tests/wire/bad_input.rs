@@ -1,6 +1,6 @@
 //! Input that no agent should send, and one day will: `faults.md` 2.3, the rows about stdin.
 
-use tollgate_core::protocol::{Event, EventKind, Hints, NotAnEvent, ToolCall, Wire, parse};
+use tollgate_core::protocol::{Event, EventKind, Hints, NotAnEvent, Protocol, ToolCall, parse};
 
 fn read(text: &str) -> Event<'_> {
     parse(text, &Hints::default()).unwrap()
@@ -265,7 +265,7 @@ fn tools_nobody_knows_are_judged_by_their_shape() {
         let event = read(&text);
         let call = format!("{:?}", event.tool.unwrap().call);
         assert!(call.starts_with(expected), "{input}: {call}");
-        assert_eq!(event.wire, Wire::Isdlc);
+        assert_eq!(event.wire, Protocol::Isdlc);
     }
 }
 

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_core::protocol::{Event, Hints, ToolCall, Wire, parse};
+use tollgate_core::protocol::{Event, Hints, Protocol, ToolCall, parse};
 
-fn home(wire: Wire) -> PathBuf {
+fn home(wire: Protocol) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/wire")
         .join(wire.as_str())
 }
 
 /// The payloads of one wire, by file name.
-pub(super) fn payloads(wire: Wire) -> Vec<(String, String)> {
+pub(super) fn payloads(wire: Protocol) -> Vec<(String, String)> {
     let mut payloads: Vec<_> = std::fs::read_dir(home(wire))
         .into_iter()
         .flatten()
@@ -83,11 +83,11 @@ fn summary(event: &Event<'_>) -> String {
 
 #[test]
 fn every_payload_reads_as_its_snapshot() {
-    for wire in Wire::ALL.iter().copied() {
+    for wire in Protocol::ALL.iter().copied() {
         let mut out = String::new();
         for (name, text) in payloads(wire) {
             let hints = Hints {
-                gemini_env: wire == Wire::Gemini,
+                gemini_env: wire == Protocol::Gemini,
                 ..Hints::default()
             };
             let event = parse(&text, &hints).unwrap();

@@ -2,7 +2,7 @@
 //! code, and the matrix itself as the test of that code.
 
 use serde_json::Value;
-use tollgate_core::protocol::Wire;
+use tollgate_core::protocol::Protocol;
 
 /// What comes of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub(super) enum Moment {
     Stop,
 }
 
-pub(super) const AGENTS: [Wire; 5] = [
-    Wire::Claude,
-    Wire::Codex,
-    Wire::Gemini,
-    Wire::Copilot,
-    Wire::Cursor,
+pub(super) const AGENTS: [Protocol; 5] = [
+    Protocol::Claude,
+    Protocol::Codex,
+    Protocol::Gemini,
+    Protocol::Copilot,
+    Protocol::Cursor,
 ];
 
 /// A hook's answer, as an agent sees it.
@@ -48,18 +48,18 @@ pub(super) struct Heard<'a> {
     pub(super) stderr: &'a str,
 }
 
-pub(super) fn host_effect(agent: Wire, moment: Moment, heard: Heard<'_>) -> Effect {
+pub(super) fn host_effect(agent: Protocol, moment: Moment, heard: Heard<'_>) -> Effect {
     match (agent, moment) {
-        (Wire::Claude, Moment::PreTool) => claude_tool(heard),
-        (Wire::Claude, Moment::Stop) => claude_stop(heard),
-        (Wire::Codex, Moment::PreTool) => codex_tool(heard),
-        (Wire::Codex, Moment::Stop) => codex_stop(heard),
-        (Wire::Gemini, _) => gemini(moment, heard),
-        (Wire::Copilot, Moment::PreTool) => copilot_tool(heard),
-        (Wire::Copilot, Moment::Stop) => copilot_stop(heard),
-        (Wire::Cursor, Moment::PreTool) => cursor_tool(heard),
-        (Wire::Cursor, Moment::Stop) => cursor_stop(heard),
-        (Wire::Isdlc | Wire::Taskie | Wire::Gauntlet, _) => unreachable!("no agent"),
+        (Protocol::Claude, Moment::PreTool) => claude_tool(heard),
+        (Protocol::Claude, Moment::Stop) => claude_stop(heard),
+        (Protocol::Codex, Moment::PreTool) => codex_tool(heard),
+        (Protocol::Codex, Moment::Stop) => codex_stop(heard),
+        (Protocol::Gemini, _) => gemini(moment, heard),
+        (Protocol::Copilot, Moment::PreTool) => copilot_tool(heard),
+        (Protocol::Copilot, Moment::Stop) => copilot_stop(heard),
+        (Protocol::Cursor, Moment::PreTool) => cursor_tool(heard),
+        (Protocol::Cursor, Moment::Stop) => cursor_stop(heard),
+        (Protocol::Isdlc | Protocol::Taskie | Protocol::Gauntlet, _) => unreachable!("no agent"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The neutral model, `agent-protocols.md` 3.12: one notion, whatever the agent calls it.
 
-use tollgate_core::protocol::{Event, EventKind, Hints, ToolCall, Wire, parse};
+use tollgate_core::protocol::{Event, EventKind, Hints, Protocol, ToolCall, parse};
 
 use super::fixtures::payloads;
 use super::host::AGENTS;
@@ -14,7 +14,7 @@ const PASCAL: &str = r#""session_id":"S","cwd":"/p","timestamp":"2026-11-15T20:1
 const CAMEL: &str = r#""sessionId":"S","cwd":"/p","timestamp":1794773463120"#;
 const CURSOR: &str = r#""conversation_id":"S","generation_id":"P","cursor_version":"3","workspace_roots":["/p","/q"]"#;
 
-fn check(base: &str, fields: &str, wire: Wire, then: impl FnOnce(&Event<'_>)) {
+fn check(base: &str, fields: &str, wire: Protocol, then: impl FnOnce(&Event<'_>)) {
     let text = format!("{{{base},{fields}}}");
     let event = parse(&text, &Hints::default()).unwrap();
     assert_eq!(event.wire, wire, "{text}");
@@ -32,48 +32,63 @@ fn events() {
     };
     let tool = r#""tool_name":"X","tool_input":{}"#;
     for (base, wire, name, kind) in [
-        (CLAUDE, Wire::Claude, "PreToolUse", PreTool),
-        (CODEX, Wire::Codex, "PreToolUse", PreTool),
-        (GEMINI, Wire::Gemini, "BeforeTool", PreTool),
-        (PASCAL, Wire::Copilot, "PreToolUse", PreTool),
-        (CURSOR, Wire::Cursor, "preToolUse", PreTool),
-        (CURSOR, Wire::Cursor, "beforeShellExecution", PreTool),
-        (CURSOR, Wire::Cursor, "beforeMCPExecution", PreTool),
-        (CURSOR, Wire::Cursor, "beforeReadFile", PreTool),
-        (CLAUDE, Wire::Claude, "PostToolUse", PostTool),
-        (CODEX, Wire::Codex, "PostToolUse", PostTool),
-        (GEMINI, Wire::Gemini, "AfterTool", PostTool),
-        (PASCAL, Wire::Copilot, "PostToolUse", PostTool),
-        (CURSOR, Wire::Cursor, "postToolUse", PostTool),
-        (CURSOR, Wire::Cursor, "afterFileEdit", PostTool),
-        (CURSOR, Wire::Cursor, "afterShellExecution", PostTool),
-        (CLAUDE, Wire::Claude, "PostToolUseFailure", PostToolFailure),
-        (PASCAL, Wire::Copilot, "PostToolUseFailure", PostToolFailure),
-        (CURSOR, Wire::Cursor, "postToolUseFailure", PostToolFailure),
-        (CLAUDE, Wire::Claude, "UserPromptSubmit", Prompt),
-        (CODEX, Wire::Codex, "UserPromptSubmit", Prompt),
-        (GEMINI, Wire::Gemini, "BeforeAgent", Prompt),
-        (PASCAL, Wire::Copilot, "UserPromptSubmit", Prompt),
-        (CAMEL, Wire::Copilot, "userPromptSubmitted", Prompt),
-        (CURSOR, Wire::Cursor, "beforeSubmitPrompt", Prompt),
-        (CLAUDE, Wire::Claude, "Stop", Stop),
-        (CODEX, Wire::Codex, "Stop", Stop),
-        (GEMINI, Wire::Gemini, "AfterAgent", Stop),
-        (PASCAL, Wire::Copilot, "Stop", Stop),
-        (CAMEL, Wire::Copilot, "agentStop", Stop),
-        (CURSOR, Wire::Cursor, "stop", Stop),
-        (CLAUDE, Wire::Claude, "SubagentStop", SubagentStop),
-        (CODEX, Wire::Codex, "SubagentStop", SubagentStop),
-        (PASCAL, Wire::Copilot, "SubagentStop", SubagentStop),
-        (CURSOR, Wire::Cursor, "subagentStop", SubagentStop),
-        (CLAUDE, Wire::Claude, "SessionStart", SessionStart),
-        (CODEX, Wire::Codex, "SessionStart", SessionStart),
-        (PASCAL, Wire::Copilot, "SessionStart", SessionStart),
-        (CURSOR, Wire::Cursor, "sessionStart", SessionStart),
-        (CLAUDE, Wire::Claude, "SessionEnd", SessionEnd),
-        (CURSOR, Wire::Cursor, "sessionEnd", SessionEnd),
-        (CLAUDE, Wire::Claude, "PreCompact", Other),
-        (GEMINI, Wire::Gemini, "BeforeModel", Other),
+        (CLAUDE, Protocol::Claude, "PreToolUse", PreTool),
+        (CODEX, Protocol::Codex, "PreToolUse", PreTool),
+        (GEMINI, Protocol::Gemini, "BeforeTool", PreTool),
+        (PASCAL, Protocol::Copilot, "PreToolUse", PreTool),
+        (CURSOR, Protocol::Cursor, "preToolUse", PreTool),
+        (CURSOR, Protocol::Cursor, "beforeShellExecution", PreTool),
+        (CURSOR, Protocol::Cursor, "beforeMCPExecution", PreTool),
+        (CURSOR, Protocol::Cursor, "beforeReadFile", PreTool),
+        (CLAUDE, Protocol::Claude, "PostToolUse", PostTool),
+        (CODEX, Protocol::Codex, "PostToolUse", PostTool),
+        (GEMINI, Protocol::Gemini, "AfterTool", PostTool),
+        (PASCAL, Protocol::Copilot, "PostToolUse", PostTool),
+        (CURSOR, Protocol::Cursor, "postToolUse", PostTool),
+        (CURSOR, Protocol::Cursor, "afterFileEdit", PostTool),
+        (CURSOR, Protocol::Cursor, "afterShellExecution", PostTool),
+        (
+            CLAUDE,
+            Protocol::Claude,
+            "PostToolUseFailure",
+            PostToolFailure,
+        ),
+        (
+            PASCAL,
+            Protocol::Copilot,
+            "PostToolUseFailure",
+            PostToolFailure,
+        ),
+        (
+            CURSOR,
+            Protocol::Cursor,
+            "postToolUseFailure",
+            PostToolFailure,
+        ),
+        (CLAUDE, Protocol::Claude, "UserPromptSubmit", Prompt),
+        (CODEX, Protocol::Codex, "UserPromptSubmit", Prompt),
+        (GEMINI, Protocol::Gemini, "BeforeAgent", Prompt),
+        (PASCAL, Protocol::Copilot, "UserPromptSubmit", Prompt),
+        (CAMEL, Protocol::Copilot, "userPromptSubmitted", Prompt),
+        (CURSOR, Protocol::Cursor, "beforeSubmitPrompt", Prompt),
+        (CLAUDE, Protocol::Claude, "Stop", Stop),
+        (CODEX, Protocol::Codex, "Stop", Stop),
+        (GEMINI, Protocol::Gemini, "AfterAgent", Stop),
+        (PASCAL, Protocol::Copilot, "Stop", Stop),
+        (CAMEL, Protocol::Copilot, "agentStop", Stop),
+        (CURSOR, Protocol::Cursor, "stop", Stop),
+        (CLAUDE, Protocol::Claude, "SubagentStop", SubagentStop),
+        (CODEX, Protocol::Codex, "SubagentStop", SubagentStop),
+        (PASCAL, Protocol::Copilot, "SubagentStop", SubagentStop),
+        (CURSOR, Protocol::Cursor, "subagentStop", SubagentStop),
+        (CLAUDE, Protocol::Claude, "SessionStart", SessionStart),
+        (CODEX, Protocol::Codex, "SessionStart", SessionStart),
+        (PASCAL, Protocol::Copilot, "SessionStart", SessionStart),
+        (CURSOR, Protocol::Cursor, "sessionStart", SessionStart),
+        (CLAUDE, Protocol::Claude, "SessionEnd", SessionEnd),
+        (CURSOR, Protocol::Cursor, "sessionEnd", SessionEnd),
+        (CLAUDE, Protocol::Claude, "PreCompact", Other),
+        (GEMINI, Protocol::Gemini, "BeforeModel", Other),
     ] {
         let named = format!(r#""hook_event_name":"{name}""#);
         let fields = match (kind.is_tool(), name) {
@@ -95,7 +110,7 @@ fn events() {
 #[test]
 fn a_failed_tool_of_gemini_has_no_event_of_its_own() {
     let fields = r#""hook_event_name":"AfterTool","tool_name":"X","tool_input":{},"tool_response":{"llmContent":"no","error":{"message":"no"}}"#;
-    check(GEMINI, fields, Wire::Gemini, |event| {
+    check(GEMINI, fields, Protocol::Gemini, |event| {
         assert_eq!(event.kind, EventKind::PostToolFailure);
     });
 }
@@ -107,14 +122,14 @@ fn gemini_is_told_from_copilot_by_its_environment() {
         gemini_env: true,
         ..Hints::default()
     };
-    assert_eq!(parse(&text, &hints).unwrap().wire, Wire::Gemini);
+    assert_eq!(parse(&text, &hints).unwrap().wire, Protocol::Gemini);
 }
 
 #[test]
 fn the_wire_option_decides() {
     for agent in AGENTS {
         for (name, text) in payloads(agent) {
-            for wire in Wire::ALL.iter().copied() {
+            for wire in Protocol::ALL.iter().copied() {
                 let hints = Hints {
                     wire: Some(wire),
                     ..Hints::default()
@@ -126,7 +141,7 @@ fn the_wire_option_decides() {
 }
 
 /// `(base, wire, event, input)` for every agent that has the notion.
-fn each_tool(cases: &[(&str, Wire, &str, &str)], check_call: impl Fn(&Event<'_>)) {
+fn each_tool(cases: &[(&str, Protocol, &str, &str)], check_call: impl Fn(&Event<'_>)) {
     for (base, wire, name, fields) in cases {
         let fields = if name.is_empty() {
             (*fields).to_owned()
@@ -142,49 +157,49 @@ fn shell_commands() {
     let cases = [
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
         ),
         (
             CODEX,
-            Wire::Codex,
+            Protocol::Codex,
             "PreToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
         ),
         (
             GEMINI,
-            Wire::Gemini,
+            Protocol::Gemini,
             "BeforeTool",
             r#""tool_name":"run_shell_command","tool_input":{"command":"ls"}"#,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "PreToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"}"#,
         ),
         (
             CAMEL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "",
             r#""toolName":"bash","toolArgs":{"command":"ls"}"#,
         ),
         (
             CAMEL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "",
             r#""toolName":"bash","toolArgs":"{\"command\":\"ls\"}""#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "preToolUse",
             r#""tool_name":"Shell","tool_input":{"command":"ls"}"#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "beforeShellExecution",
             r#""command":"ls""#,
         ),
@@ -202,73 +217,73 @@ fn files() {
     let cases = [
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"Write","tool_input":{"file_path":"a","content":""}"#,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"Edit","tool_input":{"file_path":"a","old_string":"x","new_string":"y"}"#,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"NotebookEdit","tool_input":{"notebook_path":"a","new_source":""}"#,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[{"old_string":"x","new_string":"y"}]}"#,
         ),
         (
             CODEX,
-            Wire::Codex,
+            Protocol::Codex,
             "PreToolUse",
             r#""tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a\n*** End Patch"}"#,
         ),
         (
             GEMINI,
-            Wire::Gemini,
+            Protocol::Gemini,
             "BeforeTool",
             r#""tool_name":"write_file","tool_input":{"file_path":"a","content":""}"#,
         ),
         (
             GEMINI,
-            Wire::Gemini,
+            Protocol::Gemini,
             "BeforeTool",
             r#""tool_name":"replace","tool_input":{"file_path":"a","old_string":"x","new_string":"y"}"#,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "PreToolUse",
             r#""tool_name":"Write","tool_input":{"path":"a","file_text":""}"#,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "PreToolUse",
             r#""tool_name":"Edit","tool_input":{"path":"a","old_str":"x","new_str":"y"}"#,
         ),
         (
             CAMEL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "",
             r#""toolName":"create","toolArgs":"{\"path\":\"a\",\"file_text\":\"\"}""#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "preToolUse",
             r#""tool_name":"Write","tool_input":{"file_path":"a","content":""}"#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "afterFileEdit",
             r#""file_path":"a","edits":[{"old_string":"x","new_string":"y"}]"#,
         ),
@@ -283,43 +298,43 @@ fn results() {
     let cases = [
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PostToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"ok","stderr":""}"#,
         ),
         (
             CODEX,
-            Wire::Codex,
+            Protocol::Codex,
             "PostToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":"ok""#,
         ),
         (
             GEMINI,
-            Wire::Gemini,
+            Protocol::Gemini,
             "AfterTool",
             r#""tool_name":"run_shell_command","tool_input":{"command":"ls"},"tool_response":{"llmContent":"ok"}"#,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "PostToolUse",
             r#""tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"result_type":"success","text_result_for_llm":"ok"}"#,
         ),
         (
             CAMEL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "",
             r#""toolName":"bash","toolArgs":{"command":"ls"},"toolResult":{"resultType":"success","textResultForLlm":"ok"}"#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "postToolUse",
             r#""tool_name":"Shell","tool_input":{"command":"ls"},"tool_output":"ok""#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "afterShellExecution",
             r#""command":"ls","output":"ok""#,
         ),
@@ -335,43 +350,43 @@ fn sub_agents() {
     let cases = [
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"Agent","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"Task","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             "PreToolUse",
             r#""tool_name":"NextYearsName","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
         ),
         (
             CODEX,
-            Wire::Codex,
+            Protocol::Codex,
             "PreToolUse",
             r#""tool_name":"spawn_agent","tool_input":{"agent_type":"dev","message":"go"}"#,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "PreToolUse",
             r#""tool_name":"Agent","tool_input":{"agent_type":"dev","prompt":"go"}"#,
         ),
         (
             CAMEL,
-            Wire::Copilot,
+            Protocol::Copilot,
             "",
             r#""toolName":"task","toolArgs":{"agent_type":"dev","prompt":"go"}"#,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             "preToolUse",
             r#""tool_name":"Task","tool_input":{"subagent_type":"dev","prompt":"go"}"#,
         ),
@@ -389,43 +404,43 @@ fn re_entry() {
     for (base, wire, fields, again) in [
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             r#""hook_event_name":"Stop","stop_hook_active":true"#,
             true,
         ),
         (
             CLAUDE,
-            Wire::Claude,
+            Protocol::Claude,
             r#""hook_event_name":"Stop","stop_hook_active":false"#,
             false,
         ),
         (
             CODEX,
-            Wire::Codex,
+            Protocol::Codex,
             r#""hook_event_name":"Stop","stop_hook_active":true"#,
             true,
         ),
         (
             GEMINI,
-            Wire::Gemini,
+            Protocol::Gemini,
             r#""hook_event_name":"AfterAgent","stop_hook_active":true"#,
             true,
         ),
         (
             PASCAL,
-            Wire::Copilot,
+            Protocol::Copilot,
             r#""hook_event_name":"Stop","stop_hook_active":true"#,
             true,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             r#""hook_event_name":"stop","status":"completed","loop_count":2"#,
             true,
         ),
         (
             CURSOR,
-            Wire::Cursor,
+            Protocol::Cursor,
             r#""hook_event_name":"stop","status":"completed","loop_count":0"#,
             false,
         ),
@@ -440,9 +455,9 @@ fn re_entry() {
 #[test]
 fn turns_and_modes() {
     for (base, wire, name, mode) in [
-        (CLAUDE, Wire::Claude, "Stop", Some("plan")),
-        (CODEX, Wire::Codex, "Stop", Some("plan")),
-        (CURSOR, Wire::Cursor, "stop", None),
+        (CLAUDE, Protocol::Claude, "Stop", Some("plan")),
+        (CODEX, Protocol::Codex, "Stop", Some("plan")),
+        (CURSOR, Protocol::Cursor, "stop", None),
     ] {
         let fields = format!(r#""hook_event_name":"{name}""#);
         check(base, &fields, wire, |event| {
@@ -461,101 +476,111 @@ fn bare_events() {
             r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#,
             None,
             None,
-            (Wire::Isdlc, PreTool),
+            (Protocol::Isdlc, PreTool),
         ),
         (
             r#"{"tool_name":"Bash","tool_input":{}}"#,
             Some("PostToolUse"),
             None,
-            (Wire::Isdlc, PostTool),
+            (Protocol::Isdlc, PostTool),
         ),
         (
             r#"{"tool_name":"Bash","tool_input":{}}"#,
             Some("AfterTool"),
             None,
-            (Wire::Isdlc, PostTool),
+            (Protocol::Isdlc, PostTool),
         ),
         (
             r#"{"tool_name":"Task","tool_result":"x"}"#,
             None,
             None,
-            (Wire::Isdlc, PostTool),
+            (Protocol::Isdlc, PostTool),
         ),
         (
             r#"{"tool_name":"Task","tool_response":"x"}"#,
             None,
             None,
-            (Wire::Isdlc, PostTool),
+            (Protocol::Isdlc, PostTool),
         ),
         (
             r#"{"tool_name":"Task","tool_output":"x"}"#,
             None,
             None,
-            (Wire::Isdlc, PostTool),
+            (Protocol::Isdlc, PostTool),
         ),
         (
             r#"{"tool_name":"Task","tool_result":"x"}"#,
             Some("PreToolUse"),
             None,
-            (Wire::Isdlc, PreTool),
+            (Protocol::Isdlc, PreTool),
         ),
         (
             r#"{"cwd":"/p","stop_hook_active":false}"#,
             None,
             None,
-            (Wire::Taskie, Stop),
+            (Protocol::Taskie, Stop),
         ),
         (
             r#"{"stop_hook_active":true}"#,
             Some("Stop"),
             None,
-            (Wire::Taskie, Stop),
+            (Protocol::Taskie, Stop),
         ),
-        (r#"{"cwd":"/p"}"#, Some("stop"), None, (Wire::Isdlc, Stop)),
-        (r#"{"cwd":"/p"}"#, None, None, (Wire::Taskie, Stop)),
+        (
+            r#"{"cwd":"/p"}"#,
+            Some("stop"),
+            None,
+            (Protocol::Isdlc, Stop),
+        ),
+        (r#"{"cwd":"/p"}"#, None, None, (Protocol::Taskie, Stop)),
         (
             r#"{"cwd":"/p","prompt":"x"}"#,
             None,
             None,
-            (Wire::Isdlc, Prompt),
+            (Protocol::Isdlc, Prompt),
         ),
         (
             r#"{"cwd":"/p"}"#,
             None,
-            Some(Wire::Taskie),
-            (Wire::Taskie, Stop),
+            Some(Protocol::Taskie),
+            (Protocol::Taskie, Stop),
         ),
-        ("{}", None, Some(Wire::Gauntlet), (Wire::Gauntlet, Stop)),
-        ("{}", None, None, (Wire::Isdlc, Other)),
+        (
+            "{}",
+            None,
+            Some(Protocol::Gauntlet),
+            (Protocol::Gauntlet, Stop),
+        ),
+        ("{}", None, None, (Protocol::Isdlc, Other)),
         (
             r#"{"hook_event_name":"Stop","stop_hook_active":false,"cwd":"/p"}"#,
             None,
             None,
-            (Wire::Claude, Stop),
+            (Protocol::Claude, Stop),
         ),
         (
             r#"{"hook_event_name":"Stop","cwd":"/p"}"#,
             None,
-            Some(Wire::Gauntlet),
-            (Wire::Gauntlet, Stop),
+            Some(Protocol::Gauntlet),
+            (Protocol::Gauntlet, Stop),
         ),
         (
             r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
             None,
             None,
-            (Wire::Claude, PreTool),
+            (Protocol::Claude, PreTool),
         ),
         (
             r#"{"session_id":"S","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
             None,
             None,
-            (Wire::Claude, PreTool),
+            (Protocol::Claude, PreTool),
         ),
         (
             r#"{"tool_use_id":"t","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
             None,
             None,
-            (Wire::Claude, PreTool),
+            (Protocol::Claude, PreTool),
         ),
     ] {
         let hints = Hints {

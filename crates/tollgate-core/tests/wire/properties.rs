@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::protocol::{
-    Event, EventKind, Hints, REASON_LIMIT, Wire, answer, answer_unparsed, parse,
+    Event, EventKind, Hints, Protocol, REASON_LIMIT, answer, answer_unparsed, parse,
 };
 
 const KEYS: &[&str] = &[
@@ -111,8 +111,8 @@ fn members(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<Str
     prop::collection::vec((key, value), 0..8).prop_map(|pairs| pairs.into_iter().collect())
 }
 
-fn wire() -> impl Strategy<Value = Wire> {
-    prop::sample::select(Wire::ALL)
+fn wire() -> impl Strategy<Value = Protocol> {
+    prop::sample::select(Protocol::ALL)
 }
 
 fn kind() -> impl Strategy<Value = EventKind> {

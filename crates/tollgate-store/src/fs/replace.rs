@@ -49,7 +49,7 @@ pub enum WriteFault {
 
 /// The mode and owner a new file gets: those of the file it replaces.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mould {
+pub(crate) struct FileAttributes {
     mode: u32,
     owner: Option<(u32, u32)>,
 }
@@ -65,8 +65,8 @@ pub(crate) struct Staged {
 /// Replaces a file, or creates it with mode 0600; then it holds exactly `bytes`.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), WriteFault> {
     sweep(parent(path)).map_err(WriteFault::at("sweeping"))?;
-    let mould = Mould::of(path)?;
-    let staged = Staged::write(parent(path), bytes, mould, durability)?;
+    let attributes = FileAttributes::of(path)?;
+    let staged = Staged::write(parent(path), bytes, attributes, durability)?;
     staged.publish(path)?;
     sync_parent(path, durability).map_err(WriteFault::at("synchronising the directory"))
 }
@@ -76,7 +76,7 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
 pub fn create(path: &Path, bytes: &[u8]) -> Result<bool, WriteFault> {
     let directory = parent(path);
     sweep(directory).map_err(WriteFault::at("sweeping"))?;
-    let staged = Staged::write(directory, bytes, Mould::shared(), Durability::Lazy)?;
+    let staged = Staged::write(directory, bytes, FileAttributes::shared(), Durability::Lazy)?;
     staged.publish_new(path)
 }
 
@@ -171,7 +171,7 @@ impl WriteFault {
     }
 }
 
-impl Mould {
+impl FileAttributes {
     /// Of the file that is to be replaced, if there is one.
     pub(crate) fn of(path: &Path) -> Result<Self, WriteFault> {
         match path.symlink_metadata() {
@@ -209,7 +209,7 @@ impl Mould {
     }
 }
 
-impl From<&Metadata> for Mould {
+impl From<&Metadata> for FileAttributes {
     fn from(metadata: &Metadata) -> Self {
         Self {
             mode: metadata.mode() & 0o777,
@@ -223,7 +223,7 @@ impl Staged {
     pub(crate) fn write(
         directory: &Path,
         bytes: &[u8],
-        mould: Mould,
+        attributes: FileAttributes,
         durability: Durability,
     ) -> Result<Self, WriteFault> {
         let staged =
@@ -232,7 +232,7 @@ impl Staged {
             .fill(bytes)
             .map_err(WriteFault::at("writing the temporary file"))?;
         staged
-            .shape(mould)
+            .shape(attributes)
             .map_err(WriteFault::at("setting the mode"))?;
         if durability == Durability::Synced {
             step("fsync")
@@ -292,9 +292,9 @@ impl Staged {
         self.file.write_all_at(bytes, 0)
     }
 
-    fn shape(&self, mould: Mould) -> io::Result<()> {
+    fn shape(&self, attributes: FileAttributes) -> io::Result<()> {
         step("chmod")?;
-        if let Some((user, group)) = mould.owner.filter(|owner| *owner != self.owner) {
+        if let Some((user, group)) = attributes.owner.filter(|owner| *owner != self.owner) {
             // Only root may give a file away; for others it stays theirs, as with any editor.
             let _kept = rustix::fs::fchown(
                 &self.file,
@@ -303,7 +303,7 @@ impl Staged {
             );
         }
         self.file
-            .set_permissions(std::fs::Permissions::from_mode(mould.mode))
+            .set_permissions(std::fs::Permissions::from_mode(attributes.mode))
     }
 
     /// Where it is until it is published.
@@ -390,7 +390,7 @@ mod tests {
     }
 
     fn staged(dir: &Path) -> Staged {
-        Staged::write(dir, b"x", Mould::private(), Durability::Lazy).unwrap()
+        Staged::write(dir, b"x", FileAttributes::private(), Durability::Lazy).unwrap()
     }
 
     #[test]

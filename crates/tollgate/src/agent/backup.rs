@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs::{self, Durability, read_own};
+use tollgate_store::fs::{self, Durability, read_own};
 
 use super::read::MAX;
 use super::{Places, Scope};

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use tollgate_core::fs::{self, Durability};
+use tollgate_store::fs::{self, Durability};
 
 use super::backup::{Backup, BackupRecord, absent};
 use super::read::{Kind, MAX, Reading, classify, company};

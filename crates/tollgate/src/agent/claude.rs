@@ -7,7 +7,7 @@
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::command::quoted;
 use super::{Dialect, Scope, Shape, Strictness};
@@ -15,7 +15,7 @@ use super::{Dialect, Scope, Shape, Strictness};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "claude-code",
     title: "Claude Code",
-    wire: Wire::Claude,
+    wire: Protocol::Claude,
     programs: &["claude"],
     signs: &[".claude", "CLAUDE.md"],
     home: |places| places.claude.as_deref(),

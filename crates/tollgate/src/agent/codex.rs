@@ -8,14 +8,14 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::{Dialect, Scope, Shape, toml};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "codex",
     title: "Codex",
-    wire: Wire::Codex,
+    wire: Protocol::Codex,
     programs: &["codex"],
     signs: &[".codex"],
     home: |places| places.codex.as_deref(),

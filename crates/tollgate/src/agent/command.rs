@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use tollgate_core::shell::{self, Run, World};
+use tollgate_shell::{self as shell, Run, World};
 
 use super::places::{Places, is_executable};
 

@@ -7,14 +7,14 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::{Dialect, Scope, Shape};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "copilot",
     title: "Copilot CLI",
-    wire: Wire::Copilot,
+    wire: Protocol::Copilot,
     programs: &["copilot"],
     signs: &[
         ".github/hooks",

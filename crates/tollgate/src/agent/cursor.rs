@@ -4,7 +4,7 @@
 //! loop after 8, so that limit is set above it.
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::{Dialect, Scope, Shape, Strictness};
 
@@ -14,7 +14,7 @@ const LOOP_LIMIT: u32 = 10;
 pub(super) const DIALECT: Dialect = Dialect {
     name: "cursor",
     title: "Cursor",
-    wire: Wire::Cursor,
+    wire: Protocol::Cursor,
     programs: &["cursor-agent", "cursor"],
     signs: &[".cursor", ".cursorrules"],
     home: |places| places.cursor.as_deref(),

@@ -2,14 +2,14 @@
 //! events, and none for a tool that failed.
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::{Dialect, Scope, Shape};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "gemini",
     title: "Gemini CLI",
-    wire: Wire::Gemini,
+    wire: Protocol::Gemini,
     programs: &["gemini"],
     signs: &[".gemini", "GEMINI.md"],
     home: |places| places.gemini.as_deref(),

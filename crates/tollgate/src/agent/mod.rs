@@ -30,7 +30,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use tollgate_core::protocol::{EventKind, Wire};
+use tollgate_core::protocol::{EventKind, Protocol};
 
 use command::CommandLine;
 pub(crate) use places::Places;
@@ -80,7 +80,7 @@ struct Dialect {
     /// What people call it.
     title: &'static str,
     /// How its events are spoken.
-    wire: Wire,
+    wire: Protocol,
     /// The programs that start it.
     programs: &'static [&'static str],
     /// What in a project shows that somebody uses it there.
@@ -149,7 +149,7 @@ impl Agent {
     }
 
     /// The dialect of its events.
-    pub(crate) fn wire(self) -> Wire {
+    pub(crate) fn wire(self) -> Protocol {
         self.dialect().wire
     }
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use tollgate_core::fs;
+use tollgate_store::fs;
 
 use super::command::CommandLine;
 use super::original::Original;

@@ -46,7 +46,7 @@ const fn tool(event: EventKind) -> Registration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tollgate_core::protocol::Wire;
+    use tollgate_core::protocol::Protocol;
 
     /// The last rows of the measured matrix (agent-protocols 3.11): an agent that waited in vain
     /// runs the tool, so Tollgate answers before; one that was stopped too often in a row stops
@@ -57,13 +57,17 @@ mod tests {
             let ours = if registration.event == EventKind::Stop {
                 crate::stop::PATIENCE
             } else {
-                crate::stdin::PATIENCE + tollgate_core::state::lock::HOOK_PATIENCE
+                crate::stdin::PATIENCE + tollgate_store::lock::HOOK_PATIENCE
             };
             let theirs = std::time::Duration::from_secs(registration.seconds.into());
             assert!(ours < theirs, "{registration:?}");
         }
         // Codex and Gemini have no cap.
-        let caps = [(Wire::Claude, 8), (Wire::Copilot, 8), (Wire::Cursor, 5)];
+        let caps = [
+            (Protocol::Claude, 8),
+            (Protocol::Copilot, 8),
+            (Protocol::Cursor, 5),
+        ];
         for (wire, cap) in caps {
             assert!(wire.row().max_blocks <= cap, "{wire:?}");
         }

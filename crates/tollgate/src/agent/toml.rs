@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tollgate_core::fs;
+use tollgate_store::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::json::BYTE_ORDER_MARK;

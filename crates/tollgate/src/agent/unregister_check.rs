@@ -6,9 +6,9 @@
 
 use std::path::PathBuf;
 
+use tollgate_core::context::{AskSettings, SettingsChange};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::scene::{AskSettings, SettingsChange};
 
 use super::read::{Reading, read};
 use super::{Agent, Places, Scope};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tollgate_core::decision::Override;
-use tollgate_core::state::journal::Journal;
+use tollgate_store::journal::Journal;
 
 use super::plain::Plain;
 use super::trust::a_person;

@@ -6,17 +6,17 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tollgate_core::context::Inputs;
 use tollgate_core::decision::{Decision, Finding};
 use tollgate_core::guard::{Guard, remedy};
 use tollgate_core::integrity;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::Wire;
-use tollgate_core::scene::Sources;
-use tollgate_core::state::excerpt;
-use tollgate_core::state::journal::Verdict;
-use tollgate_core::state::kept::Kept;
-use tollgate_core::state::patch;
-use tollgate_core::state::timestamp::iso;
+use tollgate_core::protocol::Protocol;
+use tollgate_core::record::excerpt;
+use tollgate_store::blobs::Blobs;
+use tollgate_store::journal::Verdict;
+use tollgate_store::patch;
+use tollgate_store::timestamp::iso;
 
 use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
@@ -166,7 +166,7 @@ impl Recorded {
 
 /// The fields of a change of the state that were undone, as they were before.
 fn undone(layout: &Layout, entry: &Entry) -> Vec<Change> {
-    let values = Kept::values(&layout.local());
+    let values = Blobs::values(&layout.local());
     let undone = entry.value.get("undone");
     let undone = undone.and_then(|patch| patch::whole(patch, &values));
     let left = |step: &Value| {
@@ -192,7 +192,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         );
     }
     let kept = entry.value.get("state").and_then(Value::as_str);
-    let state = kept.and_then(|name| Kept::states(&layout.local()).text(name));
+    let state = kept.and_then(|name| Blobs::states(&layout.local()).text(name));
     if kept.is_some() && state.is_none() {
         doubts.push(
             "the state of that moment is not kept any more; the guards are shown today's"
@@ -205,7 +205,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         (None, None) => None,
         (None, Some(_)) => todays_state(layout, now),
     };
-    let wire = entry.wire.as_deref().and_then(Wire::from_name);
+    let wire = entry.wire.as_deref().and_then(Protocol::from_name);
     let env = crate::hook::environment();
     let case =
         Case::new(layout, env, event, state.as_deref(), now).asked_by(wire, entry.event.as_deref());
@@ -277,8 +277,8 @@ fn unasked(why: Unasked) -> Trouble {
 }
 
 fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
-    let sources = Sources::new(layout.clone(), crate::hook::environment(), None, now);
-    std::fs::read_to_string(sources.state_file()).ok()
+    let inputs = Inputs::new(layout.clone(), crate::hook::environment(), None, now);
+    std::fs::read_to_string(inputs.state_file()).ok()
 }
 
 fn heading(entry: &Entry) {

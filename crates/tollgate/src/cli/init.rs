@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use tollgate_core::env::Env;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
 
 use super::install;
 use super::wrap::wrap;

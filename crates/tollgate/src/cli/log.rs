@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde_json::{Value, json};
-use tollgate_core::state::chain::Hash;
-use tollgate_core::state::journal::Verdict;
-use tollgate_core::state::timestamp;
+use tollgate_store::chain::Hash;
+use tollgate_store::journal::Verdict;
+use tollgate_store::timestamp;
 
 use super::plain::{Plain, cut};
 use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};

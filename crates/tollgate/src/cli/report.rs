@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use tollgate_core::fs::{self, Durability};
+use tollgate_store::fs::{self, Durability};
 
 use super::{Answer, Trouble};
 use crate::ui::page;

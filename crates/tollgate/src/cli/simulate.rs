@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use serde_json::json;
+use tollgate_core::context::Inputs;
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Wire};
-use tollgate_core::scene::Sources;
+use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Protocol};
 
 use super::explain::{answer_json, say};
 use super::made::Made;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     project: Option<PathBuf>,
     /// The asker's dialect [default: recognised from the event]
     #[arg(long, value_parser = wire)]
-    wire: Option<Wire>,
+    wire: Option<Protocol>,
     /// The event's name, where the event does not say it
     #[arg(long)]
     event: Option<String>,
@@ -39,9 +39,9 @@ pub(super) struct Arguments {
     exit_code: bool,
 }
 
-fn wire(name: &str) -> Result<Wire, String> {
-    Wire::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Wire::ALL.iter().map(|wire| wire.as_str()).collect();
+fn wire(name: &str) -> Result<Protocol, String> {
+    Protocol::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Protocol::ALL.iter().map(|wire| wire.as_str()).collect();
         format!("one of {}", names.join(", "))
     })
 }
@@ -78,11 +78,11 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         }
         None => Layout::find(&env, cwd).ok_or_else(|| no_project(Path::new(".")))?,
     };
-    let sources = Sources::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
+    let inputs = Inputs::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
         .asking_work(crate::changes::LOOKING)
         .asking_settings(crate::agent::unregister_check::ASK);
-    let judged = Judged::of(&event, &sources);
+    let judged = Judged::of(&event, &inputs);
     let Judged {
         answers, faults, ..
     } = &judged;
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.json {
         print_json(&event, answers, faults, blocked);
     } else {
-        print(&event, sources.layout(), answers, faults);
+        print(&event, inputs.layout(), answers, faults);
         if judged.is_stop {
             anstream::println!("  {DIM}{UNASKED}{DIM:#}");
         }

@@ -3,15 +3,15 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tollgate_core::fs::Durability;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::journal::{Entry as Line, Verdict};
-use tollgate_core::state::kept::Kept;
-use tollgate_core::state::patch;
-use tollgate_core::state::store::{UpdateError, Written};
-use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::audit::{self, Evidence};
-use tollgate_core::workflow::claims;
+use tollgate_core::workflow::unseen_evidence;
+use tollgate_store::blobs::Blobs;
+use tollgate_store::document::Document;
+use tollgate_store::fs::Durability;
+use tollgate_store::journal::{Entry as Line, Verdict};
+use tollgate_store::patch;
+use tollgate_store::store::{UpdateError, Written};
+use tollgate_store::timestamp::iso;
 
 use super::plain::{Plain, cut};
 use super::workflow::audit::own_lines;
@@ -85,8 +85,8 @@ fn changes(context: &WorkflowContext) -> Vec<Entry> {
     changes
 }
 
-fn values(context: &WorkflowContext) -> Kept {
-    Kept::values(&context.layout.local())
+fn values(context: &WorkflowContext) -> Blobs {
+    Blobs::values(&context.layout.local())
 }
 
 fn log(context: &WorkflowContext, lines: usize, json: bool) -> ExitCode {
@@ -221,7 +221,7 @@ impl Back {
 
     /// Goes back to a version. One that the journal does not know was not made by Tollgate, and
     /// what came before it cannot be told.
-    fn to(&mut self, document: &mut Document, wanted: u64, values: &Kept) -> Result<(), String> {
+    fn to(&mut self, document: &mut Document, wanted: u64, values: &Blobs) -> Result<(), String> {
         while version(document) > wanted {
             let now = version(document);
             let mut patch = self.take(now).ok_or_else(|| {
@@ -288,7 +288,7 @@ fn undo(context: &WorkflowContext, force: bool) -> Answer {
                 format!("the last change of the state (version {now}) was not made by Tollgate, or is not in the journal")
             })?;
             patch::take_back(&patch, document, &values)?;
-            let seen = claims::put_back(&before, document);
+            let seen = unseen_evidence::put_back(&before, document);
             if by_agent && !seen.is_empty() {
                 let fields: Vec<String> = seen.iter().map(|edit| edit.path.join(".")).collect();
                 return Err(format!("that would take back what Tollgate saw ({}); only a person may, in a terminal of their own", fields.join(", ")));

@@ -9,22 +9,22 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::gate::evidence::Verification;
+use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::integrity;
 use tollgate_core::project::{ConfigFile, Layout, ProjectId, under_docs};
 use tollgate_core::protocol::EventKind;
 use tollgate_core::record::Record;
-use tollgate_core::scene::{MAX_FILE, Sources};
-use tollgate_core::state::document::Document;
-use tollgate_core::state::edit::{self, EditFault};
-use tollgate_core::state::history::{History, Own};
-use tollgate_core::state::journal::{Entry, Journal, Verdict};
-use tollgate_core::state::store::{Store, StoreError, UpdateError, Updated};
 use tollgate_core::workflow::definitions::Definitions;
 use tollgate_core::workflow::evidence::ProjectRequirements;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::transition::{self, Change, Refusal, Rules, Step};
+use tollgate_store::document::Document;
+use tollgate_store::edit::{self, EditFault};
+use tollgate_store::fs::{self, Durability};
+use tollgate_store::history::{History, Own};
+use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
 
 use super::plain::{Plain, PlainLines};
 use super::{BOLD, DIM, GOOD, Trouble, WARN};
@@ -59,13 +59,13 @@ impl WorkflowContext {
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = read(&layout.monorepo_file())?;
         let now = Timestamp::now();
-        let sources = Sources::new(layout, env, None, now);
-        let project = sources.project().map_err(|fault| {
+        let inputs = Inputs::new(layout, env, None, now);
+        let project = inputs.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
                 .hint("correct monorepo.json, or name the project in ISDLC_PROJECT")
         })?;
         let project = project.cloned();
-        let layout = sources.layout().clone();
+        let layout = inputs.layout().clone();
         let config = |file| config(&layout, file);
         let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
         let definitions = match workflows {
@@ -193,8 +193,8 @@ impl WorkflowContext {
             return;
         }
         let env = crate::hook::environment();
-        let sources = Sources::new(self.layout.clone(), env, None, self.now);
-        let found = integrity::reconcile(&sources, EventKind::PreTool);
+        let inputs = Inputs::new(self.layout.clone(), env, None, self.now);
+        let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.tell(Decision {
             warnings: found.told.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
@@ -351,7 +351,7 @@ pub(super) fn config(
     Ok((None, last))
 }
 
-fn corrupt(path: &Path, flaw: &tollgate_core::state::document::Flaw) -> Trouble {
+fn corrupt(path: &Path, flaw: &tollgate_store::document::Flaw) -> Trouble {
     Trouble::new(format!("{}: {flaw}", path.display()))
         .hint("restore it from version control, or correct it at that place")
 }

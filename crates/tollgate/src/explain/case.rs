@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::guard::GUARDS;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, EventKind, Hints, Wire};
-use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::state::document::Document;
+use tollgate_core::protocol::{self, Event, EventKind, Hints, Protocol};
+use tollgate_store::document::Document;
 
 use super::Change;
 use super::sandbox::{self, Sandbox};
@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(super) env: Env,
     /// The event as it was sent.
     pub(crate) event: Value,
-    pub(super) wire: Option<Wire>,
+    pub(super) wire: Option<Protocol>,
     pub(super) name: Option<String>,
     /// The state file, by its way from the root.
     pub(super) state_file: PathBuf,
@@ -75,13 +75,13 @@ impl Judged {
     }
 
     /// Asks every guard, in the order of their table, whatever another one says.
-    pub(crate) fn of(event: &Event<'_>, sources: &Sources) -> Self {
-        let scene = Scene::new(event, sources);
+    pub(crate) fn of(event: &Event<'_>, inputs: &Inputs) -> Self {
+        let context = EventContext::new(event, inputs);
         let watching = GUARDS.iter().filter(|guard| guard.watches(event));
         let answers = watching
-            .map(|guard| (guard.name, guard.check(&scene)))
+            .map(|guard| (guard.name, guard.check(&context)))
             .collect();
-        let mut faults = scene.into_faults();
+        let mut faults = context.into_faults();
         faults.extend(event.faults());
         Self {
             answers,
@@ -103,8 +103,8 @@ impl Case {
         state: Option<&str>,
         now: Timestamp,
     ) -> Self {
-        let sources = Sources::new(layout.clone(), env.clone(), None, now);
-        let state_file = sources.state_file();
+        let inputs = Inputs::new(layout.clone(), env.clone(), None, now);
+        let state_file = inputs.state_file();
         let state_file = state_file
             .strip_prefix(layout.root())
             .map_or_else(|_| state_file.clone(), Path::to_owned);
@@ -124,7 +124,7 @@ impl Case {
     }
 
     /// The same, with what the registration said about the event.
-    pub(crate) fn asked_by(self, wire: Option<Wire>, name: Option<&str>) -> Self {
+    pub(crate) fn asked_by(self, wire: Option<Protocol>, name: Option<&str>) -> Self {
         Self {
             wire,
             name: name.map(str::to_owned),
@@ -205,12 +205,11 @@ impl Case {
         let layout = Layout::at(sandbox.root())
             .ok_or_else(|| Unasked::NoCopy("it has no project in it".to_owned()))?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
-        let sources = Sources::new(layout, self.env.clone(), cwd, self.now)
+        let inputs = Inputs::new(layout, self.env.clone(), cwd, self.now)
             .asking_changes(sandbox::changes)
             .asking_work(sandbox::WORK)
             .asking_settings(crate::agent::unregister_check::ASK);
-        let judged =
-            sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &sources));
+        let judged = sandbox::pretending(&self.root, &self.touched, || Judged::of(&event, &inputs));
         Ok(Judged {
             answers: judged
                 .answers

@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use tollgate_core::decision::Finding;
 use tollgate_core::project::{ConfigFile, Layout};
-use tollgate_core::state::document::Document;
-use tollgate_core::state::timestamp::iso;
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
+use tollgate_store::document::Document;
+use tollgate_store::timestamp::iso;
 
 use super::{Case, Change};
 

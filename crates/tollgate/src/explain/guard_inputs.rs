@@ -1,7 +1,7 @@
 //! Which fields of the state a guard looks at, with their values.
 
 use serde_json::Value;
-use tollgate_core::state::document::Document;
+use tollgate_store::document::Document;
 
 /// Guard and fields. `{}` is the current phase, `PHASE` the fields that name it.
 const INPUTS: &[(&str, &[&str])] = &[

@@ -7,11 +7,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
+use tollgate_core::context::AskWork;
 use tollgate_core::decision::{Decision, Finding};
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
 use tollgate_core::project::lexical;
-use tollgate_core::scene::AskWork;
+use tollgate_store::fs::{self, Durability};
 
 use super::Case;
 

@@ -2,7 +2,7 @@
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use tollgate_core::fs;
+use tollgate_store::fs;
 
 use super::project::{Ground, ground};
 use crate::agent::backup::Backup;

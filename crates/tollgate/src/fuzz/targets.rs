@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::git::{Disk, Repository};
 use tollgate_core::guard::{self, GUARDS};
-use tollgate_core::json::{Kind, Node};
-use tollgate_core::protocol::{self, Answer, Event, Hints, Wire};
-use tollgate_core::scene::{Scene, Sources};
-use tollgate_core::shell::{World, commits, may_mention, survey, touches};
-use tollgate_core::state::document::Document;
-use tollgate_core::state::edit::{self, Edit};
-use tollgate_core::state::view::State;
+use tollgate_core::protocol::{self, Answer, Event, Hints, Protocol};
+use tollgate_core::workflow::state::State;
 use tollgate_core::workflow::tasks as workflow_tasks;
+use tollgate_shell::{World, commits, may_mention, survey, touches};
+use tollgate_store::document::Document;
+use tollgate_store::edit::{self, Edit};
+use tollgate_store::json::{Kind, Node};
 
 use super::project::{Ground, ground};
 use crate::gate::config::Config;
@@ -27,16 +27,16 @@ use crate::review::cli::{Reviewer, understand};
 /// What stands between the parts of an input that is several texts.
 const BETWEEN: &str = "\n%%%\n";
 
-const WIRES: [Option<Wire>; 9] = [
+const WIRES: [Option<Protocol>; 9] = [
     None,
-    Some(Wire::Claude),
-    Some(Wire::Codex),
-    Some(Wire::Gemini),
-    Some(Wire::Copilot),
-    Some(Wire::Cursor),
-    Some(Wire::Isdlc),
-    Some(Wire::Taskie),
-    Some(Wire::Gauntlet),
+    Some(Protocol::Claude),
+    Some(Protocol::Codex),
+    Some(Protocol::Gemini),
+    Some(Protocol::Copilot),
+    Some(Protocol::Cursor),
+    Some(Protocol::Isdlc),
+    Some(Protocol::Taskie),
+    Some(Protocol::Gauntlet),
 ];
 
 /// The first byte's choice and the rest.
@@ -57,11 +57,11 @@ fn check(answer: &Answer) {
 fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
     let now = Timestamp::from_second(1_770_000_000).expect("a moment");
     let cwd = Some(ground.root().to_owned());
-    let sources = Sources::new(ground.layout(), ground.env(), cwd, now);
-    let scene = Scene::new(event, &sources);
-    let outcome = guard::judge(&scene, GUARDS);
+    let inputs = Inputs::new(ground.layout(), ground.env(), cwd, now);
+    let context = EventContext::new(event, &inputs);
+    let outcome = guard::judge(&context, GUARDS);
     Decision {
-        faults: scene.into_faults(),
+        faults: context.into_faults(),
         ..outcome
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::timestamp::iso;
 
 use super::config::Check;
 use super::jobs::Job;

@@ -516,10 +516,10 @@ mod tests {
         let hook = path("hooks/pre-commit");
         std::fs::create_dir_all(path("hooks")).unwrap();
         let script = "#!/bin/sh\n: > .git/begun\nwhile [ -e .git/wait ]; do sleep 0.05; done\n";
-        tollgate_core::fs::replace(
+        tollgate_store::fs::replace(
             &hook,
             script.as_bytes(),
-            tollgate_core::fs::Durability::Lazy,
+            tollgate_store::fs::Durability::Lazy,
         )
         .unwrap();
         std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();

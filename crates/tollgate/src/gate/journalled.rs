@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::{Cost, Draft, Entry, Journal, Verdict};
+use tollgate_store::journal::{Cost, Draft, Entry, Journal, Verdict};
 
 use super::Event;
 use super::request::Asker;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use tollgate_core::fs;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::fs;
+use tollgate_store::timestamp::iso;
 
 use super::config::Config;
 

@@ -9,9 +9,9 @@ use std::io;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::fs::{self, Durability};
+use tollgate_store::timestamp::iso;
 
 use super::config::Config;
 use super::logs::Logs;

@@ -14,7 +14,7 @@ use super::index::{self, Moved};
 use super::nested::{self, Change};
 use super::tree::Tree;
 use crate::process;
-use tollgate_core::fs;
+use tollgate_store::fs;
 
 /// What the directories of temporary indexes begin with; the process follows.
 const INDEX: &str = "index-";

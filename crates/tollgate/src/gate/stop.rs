@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, Wire};
+use tollgate_core::protocol::{self, Event, Protocol};
 
 use super::Scope;
 use super::changes;
@@ -209,7 +209,7 @@ pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<Answer> {
 }
 
 /// Remembers what the gates are, and the tree, when a session begins.
-pub(crate) fn meet(layout: &Layout, env: &Env, wire: Wire, session: &str) {
+pub(crate) fn meet(layout: &Layout, env: &Env, wire: Protocol, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
         let mut ledger = Ledger::open(layout, wire, session);
         if ledger.recall(MET).is_none() {
@@ -277,7 +277,7 @@ fn weakened(ledger: &mut Ledger, layout: &Layout, now: &Definitions) -> Vec<Stri
 fn is_accepted(layout: &Layout, now: &Definitions) -> bool {
     let path = layout.local().join("accepted-gates");
     let digest = now.digest();
-    let accepted = tollgate_core::fs::read_own(&path, CAP).ok().flatten();
+    let accepted = tollgate_store::fs::read_own(&path, CAP).ok().flatten();
     accepted.is_some_and(|file| {
         let mut lines = file.bytes.split(|byte| *byte == b'\n');
         lines.any(|line| line == digest.as_bytes())
@@ -286,13 +286,13 @@ fn is_accepted(layout: &Layout, now: &Definitions) -> bool {
 
 /// A person accepts the gates as they are.
 pub(crate) fn accept(layout: &Layout, config: &Config) -> std::io::Result<()> {
-    tollgate_core::fs::private_directory(&layout.local())?;
+    tollgate_store::fs::private_directory(&layout.local())?;
     let path = layout.local().join("accepted-gates");
     let digest = Definitions::of(config).digest() + "\n";
-    tollgate_core::fs::replace(
+    tollgate_store::fs::replace(
         &path,
         digest.as_bytes(),
-        tollgate_core::fs::Durability::Synced,
+        tollgate_store::fs::Durability::Synced,
     )
     .map_err(std::io::Error::other)
 }
@@ -615,7 +615,7 @@ fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
     let reviews: Vec<_> = reviews
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
         // It may be anything by now, also a pipe that nobody writes to.
-        .map(|file| tollgate_core::fs::read_regular(file, CAP).ok().flatten())
+        .map(|file| tollgate_store::fs::read_regular(file, CAP).ok().flatten())
         .map(|file| file.map(|file| file.bytes))
         .collect();
     digest(&(tree, reviews))

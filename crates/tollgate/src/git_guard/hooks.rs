@@ -15,9 +15,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs::{self, Durability, read_regular};
 use tollgate_core::git::Repository;
-use tollgate_core::state::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use tollgate_store::fs::{self, Durability, read_regular};
+use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
 use super::script;
 use crate::agent::places::is_executable;

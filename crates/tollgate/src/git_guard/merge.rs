@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tollgate_core::project::Layout;
-use tollgate_core::state::lock::{self, Acquired, Guard};
+use tollgate_store::lock::{self, Acquired, Guard};
 
 fn lock_file(layout: &Layout) -> PathBuf {
     layout.local().join("merging.lock")

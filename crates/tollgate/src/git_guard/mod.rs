@@ -16,15 +16,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
+use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Fault;
 use tollgate_core::env::Env;
-use tollgate_core::fs;
 use tollgate_core::git::{Repository, Stands};
 use tollgate_core::guard::{self, Closed};
 use tollgate_core::project::Layout;
-use tollgate_core::scene::{MAX_FILE, Sources};
-use tollgate_core::state::journal::{Entry, Journal, Verdict};
-use tollgate_core::state::view::State;
+use tollgate_core::workflow::state::State;
+use tollgate_store::fs;
+use tollgate_store::journal::{Entry, Journal, Verdict};
 
 use crate::overrides::{Allowed, Overrides};
 pub(crate) use merge::holding_open;
@@ -223,9 +223,9 @@ fn judge(
     moved: &[Move],
     now: Timestamp,
 ) -> Result<Option<Closing>, Fault> {
-    let sources = Sources::new(layout.clone(), env.clone(), None, now);
-    sources.project().map_err(Clone::clone)?;
-    let path = sources.state_file();
+    let inputs = Inputs::new(layout.clone(), env.clone(), None, now);
+    inputs.project().map_err(Clone::clone)?;
+    let path = inputs.state_file();
     let unreadable = |text: String| Fault::new("state-unreadable", text);
     let contents = fs::read_regular(&path, MAX_FILE)
         .map_err(|fault| unreadable(format!("{}: {fault}", path.display())))?;

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tollgate_core::context::MAX_FILE;
 use tollgate_core::decision::{Decision, Fault};
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{Event, EventKind, Tool, ToolCall};
-use tollgate_core::scene::MAX_FILE;
-use tollgate_core::state::view::State;
+use tollgate_core::workflow::state::State;
+use tollgate_store::fs::{self, Durability};
 
 use super::hooks::Hooks;
 

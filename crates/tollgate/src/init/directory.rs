@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs;
+use tollgate_store::fs;
 
 /// No manifest is larger.
 const CAP: u64 = 4 << 20;

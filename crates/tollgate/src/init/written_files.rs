@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
 
 /// The largest record that is read.
 const CAP: u64 = 4 << 20;

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use tollgate_core::state::chain::Link;
-use tollgate_core::state::journal::Verdict;
-use tollgate_core::state::timestamp;
+use tollgate_store::chain::Link;
+use tollgate_store::journal::Verdict;
+use tollgate_store::timestamp;
 
 use super::{Line, LinePlace};
 use crate::plan::reviewer::ReviewVerdict;

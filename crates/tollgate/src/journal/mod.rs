@@ -12,7 +12,7 @@ mod verify;
 
 use std::path::Path;
 
-use tollgate_core::state::journal::{Journal, WAITING};
+use tollgate_store::journal::{Journal, WAITING};
 
 pub(crate) use entry::{Entry, is_failure};
 pub(crate) use follow::Follower;

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use tollgate_core::state::journal::NAMES;
+use tollgate_store::journal::NAMES;
 
 /// No line of ours is nearly as long; what is longer is read in pieces that are no entries.
 const LONGEST: u64 = 1 << 20;

@@ -5,9 +5,9 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
-use tollgate_core::state::chain::{self, Hash, Link, Tail};
-use tollgate_core::state::journal::{Journal, NAMES};
-use tollgate_core::state::lock::{self, Acquired, HOOK_PATIENCE};
+use tollgate_store::chain::{self, Hash, Link, Tail};
+use tollgate_store::journal::{Journal, NAMES};
+use tollgate_store::lock::{self, Acquired, HOOK_PATIENCE};
 
 use super::parts::{Part, parts};
 use super::{Line, LinePlace, Lines};

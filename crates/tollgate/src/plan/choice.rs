@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
 
 use super::home::{LONGEST_NAME, Plan, StateFile};
 

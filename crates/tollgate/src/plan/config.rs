@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tollgate_core::fs;
-use tollgate_core::json::Object;
 use tollgate_core::project::Layout;
+use tollgate_store::fs;
+use tollgate_store::json::Object;
 
 use super::reviewer;
 use crate::review::Reviewer;

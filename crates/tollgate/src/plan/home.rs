@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::store::{STATE_CAP, Store, StoreError, UpdateError};
+use tollgate_store::document::Document;
+use tollgate_store::fs::{self, Durability};
+use tollgate_store::store::{STATE_CAP, Store, StoreError, UpdateError};
 
 use super::state::State;
 use super::transition::Change;

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::decision::Decision;
-use tollgate_core::fs;
-use tollgate_core::json::Object;
 use tollgate_core::protocol::Event;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::document::Document;
+use tollgate_store::fs;
+use tollgate_store::json::Object;
+use tollgate_store::timestamp::iso;
 
 use super::home::Plan;
 
@@ -113,7 +113,9 @@ pub(crate) fn last_state(plan: &Plan) -> Option<(String, Document)> {
 pub(crate) fn last_stop(plan: &Plan) -> Option<String> {
     find_last(plan, |line| {
         line.str("what").filter(|what| what == "stop")?;
-        let codes = line.get("codes").and_then(tollgate_core::json::Node::array);
+        let codes = line
+            .get("codes")
+            .and_then(tollgate_store::json::Node::array);
         let codes: Vec<String> = codes
             .into_iter()
             .flatten()

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tollgate_core::fs::{self, Durability};
+use tollgate_store::fs::{self, Durability};
 
 use super::home::Plan;
 use super::reviewer::{DECIDING, Job, Surroundings};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::store::StoreError;
+use tollgate_store::document::Document;
+use tollgate_store::store::StoreError;
 
 use super::home::{Plan, Unwritten};
 use super::log;

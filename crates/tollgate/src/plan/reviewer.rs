@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tollgate_core::env::Env;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
 
 use super::home::Plan;
 use super::phase::{Review, TaskId};

@@ -3,8 +3,8 @@
 //! A review that could not be made is no review: nothing is counted, the plan does not advance and
 //! the stop is allowed, whatever else there is to say about the plan.
 
-use tollgate_core::fs;
-use tollgate_core::state::journal::{Entry, Journal, Verdict};
+use tollgate_store::fs;
+use tollgate_store::journal::{Entry, Journal, Verdict};
 
 use super::drive::{PlanStop, errors, marks};
 use super::findings;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tollgate_core::fs;
-use tollgate_core::state::journal::{Cost, Entry, Journal};
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::fs;
+use tollgate_store::journal::{Cost, Entry, Journal};
+use tollgate_store::timestamp::iso;
 
 use super::home::Plan;
 use super::phase::{Review, TaskId};

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_core::fs::{self, Durability, ReadFault};
-use tollgate_core::state::lock::{self, Acquired, Guard};
+use tollgate_store::fs::{self, Durability, ReadFault};
+use tollgate_store::lock::{self, Acquired, Guard};
 
 use super::findings::digest;
 use super::home::Plan;

@@ -4,7 +4,7 @@
 //! its default; numbers are numbers and never evaluated (the original ran shell syntax in them).
 
 use serde_json::Value;
-use tollgate_core::state::document::Document;
+use tollgate_store::document::Document;
 
 use super::phase::{Phase, TaskId};
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use tollgate_core::state::document::Document;
+use tollgate_store::document::Document;
 
 use super::phase::{Action, Phase, Review, TaskId};
 use super::state::{MAX_REVIEWS, Next, OPUS, State, other_model};

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use tollgate_core::state::redact::redact;
+use tollgate_store::redact::redact;
 
 /// Takes secrets of known shape out of what is in the file from `start` on. What is no text stays
 /// as it is.

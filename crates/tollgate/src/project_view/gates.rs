@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::timestamp::iso;
 
 use super::Trouble;
 use super::journal::LastOfGates;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tollgate_core::state::journal::Verdict;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::journal::Verdict;
+use tollgate_store::timestamp::iso;
 
 use crate::journal::Entry;
 

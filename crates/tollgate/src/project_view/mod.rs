@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tollgate_core::context::Inputs;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::scene::Sources;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::timestamp::iso;
 
 use crate::journal::{Entry, Follower};
 use crate::overrides::{Allowed, Overrides};
@@ -67,14 +67,14 @@ pub(crate) fn workflow(
     now: Timestamp,
     troubles: &mut Vec<Trouble>,
 ) -> (Workflow, PathBuf) {
-    let sources = Sources::new(layout.clone(), env.clone(), None, now);
-    if let Err(fault) = sources.project() {
+    let inputs = Inputs::new(layout.clone(), env.clone(), None, now);
+    if let Err(fault) = inputs.project() {
         troubles.push(Trouble {
             what: fault.text.clone().into_owned(),
             next: "correct monorepo.json, or name the project in ISDLC_PROJECT".to_owned(),
         });
     }
-    let file = sources.state_file();
+    let file = inputs.state_file();
     (workflow::read(&file, now, troubles), file)
 }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tollgate_core::fs;
-use tollgate_core::scene::MAX_FILE;
-use tollgate_core::state::document::Document;
-use tollgate_core::state::timestamp;
-use tollgate_core::workflow::standing::{Doing, Place, Standing, odd, running};
+use tollgate_core::context::MAX_FILE;
+use tollgate_core::workflow::position::{Doing, Place, WorkflowPosition, odd, running};
 use tollgate_core::workflow::transition::Refusal;
+use tollgate_store::document::Document;
+use tollgate_store::fs;
+use tollgate_store::timestamp;
 
 use super::Trouble;
 
@@ -114,7 +114,7 @@ pub(crate) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             last: last(&document),
         };
     }
-    let standing = match Standing::of(&document) {
+    let standing = match WorkflowPosition::of(&document) {
         Ok(standing) => standing,
         Err(Refusal { what, next, .. }) => {
             let broken = Workflow::Broken { what: what.clone() };
@@ -160,7 +160,7 @@ pub(crate) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
 }
 
 impl<'a> Position<'a> {
-    pub(crate) fn of(standing: &Standing<'a>) -> Result<Self, Refusal> {
+    pub(crate) fn of(standing: &WorkflowPosition<'a>) -> Result<Self, Refusal> {
         let is_reviewed = standing.review().is_some();
         let complete = "tollgate phase complete --summary \"…\"";
         let (doing, place, next) = match standing.doing()? {
@@ -193,7 +193,7 @@ impl<'a> Position<'a> {
     }
 }
 
-fn phase<'a>(standing: &Standing<'a>, key: &'a str, now: Timestamp) -> Phase {
+fn phase<'a>(standing: &WorkflowPosition<'a>, key: &'a str, now: Timestamp) -> Phase {
     let text = |path: &[&str]| standing.field(key, path).and_then(Value::as_str);
     let status = standing.status(key).unwrap_or("pending");
     let measured = standing

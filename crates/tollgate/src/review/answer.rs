@@ -4,7 +4,7 @@
 //! does: a pass whose findings cannot be read is no pass.
 
 use serde_json::{Map, Value};
-use tollgate_core::state::redact::redact;
+use tollgate_store::redact::redact;
 
 use super::cli::objects::{self, Deciding};
 use super::cli::{Kind, NoAnswer, Spoken};

@@ -253,7 +253,7 @@ pub(crate) fn print_below(root: &Path, file: &str) -> String {
     if !is_inside {
         return String::new();
     }
-    match tollgate_core::fs::read_regular(&root.join(file), 32 << 20) {
+    match tollgate_store::fs::read_regular(&root.join(file), 32 << 20) {
         Ok(Some(contents)) => format!("{:016x}", digest(&contents.bytes)),
         Ok(None) => GONE.to_owned(),
         Err(_) => String::new(),

@@ -324,7 +324,7 @@ impl Gate<'_> {
                 return (reply, None);
             }
         };
-        let now = tollgate_core::state::timestamp::iso(jiff::Timestamp::now());
+        let now = tollgate_store::timestamp::iso(jiff::Timestamp::now());
         let model = self.request.model.unwrap_or("its own choice");
         let head = format!(
             "[{now}] Starting review: {} ({}@{slot})\n[{now}] Model: {model}\n[{now}] Question: {} bytes\n\n",
@@ -384,9 +384,9 @@ impl Gate<'_> {
         };
         let written = name.write(&record);
         if let Some(log) = &log {
-            let now = tollgate_core::state::timestamp::iso(jiff::Timestamp::now());
+            let now = tollgate_store::timestamp::iso(jiff::Timestamp::now());
             let line = format!("\n[{now}] Result: {} - {message}", record.status.as_str());
-            let _best_effort = tollgate_core::fs::append_line(log, &line);
+            let _best_effort = tollgate_store::fs::append_line(log, &line);
         }
         let mut slot = Slot {
             label: format!("{}@{slot}", reviewer.name()),

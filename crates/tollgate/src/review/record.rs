@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tollgate_core::fs::{self, Durability};
-use tollgate_core::state::redact::redact;
+use tollgate_store::fs::{self, Durability};
+use tollgate_store::redact::redact;
 
 use super::cli::{Reviewer, Usage};
 use super::finding::{Finding, State, identity};
@@ -118,7 +118,7 @@ impl Name<'_> {
         let violations: Vec<Value> = record.findings.iter().map(|one| one.to_json()).collect();
         let mut value = json!({
             "adapter": self.reviewer,
-            "timestamp": tollgate_core::state::timestamp::iso(jiff::Timestamp::now()),
+            "timestamp": tollgate_store::timestamp::iso(jiff::Timestamp::now()),
             "status": record.status.as_str(),
             "message": record.message,
             "violations": violations,

@@ -394,10 +394,10 @@ fn write(name: &Name<'_>, status: record::Status, findings: &[Finding]) {
 fn edit(path: &Path, change: impl Fn(&mut Value)) {
     let mut value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     change(&mut value);
-    tollgate_core::fs::replace(
+    tollgate_store::fs::replace(
         path,
         value.to_string().as_bytes(),
-        tollgate_core::fs::Durability::Lazy,
+        tollgate_store::fs::Durability::Lazy,
     )
     .unwrap();
 }

@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs::{self, Durability};
+use tollgate_store::fs::{self, Durability};
 
 const CAP: u64 = 1 << 20;
 

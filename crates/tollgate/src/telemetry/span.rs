@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tollgate_core::state::journal::Verdict;
+use tollgate_store::journal::Verdict;
 
 use super::value::{Attributes, nanos, resource, scope};
 use crate::journal::Entry;

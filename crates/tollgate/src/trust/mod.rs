@@ -206,7 +206,7 @@ fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Comman
 
 fn sets_pin(place: &Path) -> Option<String> {
     let names = |file: &Path| {
-        let text = tollgate_core::fs::read_regular(file, 64 << 20)
+        let text = tollgate_store::fs::read_regular(file, 64 << 20)
             .ok()
             .flatten();
         text.is_some_and(|file| holds(&file.bytes, b"TOLLGATE_TRUST"))

@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::timestamp::iso;
 
 use super::commands::Commands;
 use super::repository::Repository;
 use crate::person::Person;
-use crate::shelf::Shelf;
+use crate::user_store::UserStore;
 
 /// So many sets are remembered per project: branches that differ in their checks.
 const SETS: usize = 16;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a person trusts in one project.
 #[derive(Debug)]
-pub(crate) struct Store<'r>(Shelf<'r>);
+pub(crate) struct Store<'r>(UserStore<'r>);
 
 /// A set that a person trusted.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct Trusted {
 
 impl<'r> Store<'r> {
     pub(crate) fn open(env: &Env, repository: &'r Repository) -> Result<Self, String> {
-        Shelf::open(env, repository, "trust").map(Self)
+        UserStore::open(env, repository, "trust").map(Self)
     }
 
     /// What was trusted in this project, the newest last.

@@ -3,7 +3,7 @@
 //! Names and messages of others go through [`Plain`]: a terminal obeys what is written to it.
 
 use anstyle::Style;
-use tollgate_core::state::journal::Verdict;
+use tollgate_store::journal::Verdict;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::journal::Entry;
@@ -239,5 +239,5 @@ fn decision(decided: &Entry) -> Line {
 /// Whether a line of a check's log is Tollgate's: it begins with the moment in brackets.
 fn is_ours(line: &str) -> bool {
     let moment = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    moment.is_some_and(|(moment, _)| tollgate_core::state::timestamp::parse(moment).is_some())
+    moment.is_some_and(|(moment, _)| tollgate_store::timestamp::parse(moment).is_some())
 }

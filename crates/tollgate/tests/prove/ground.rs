@@ -196,7 +196,7 @@ impl Ground {
                 } else if entry
                     .file_name()
                     .to_string_lossy()
-                    .starts_with(tollgate_core::fs::TEMPORARY)
+                    .starts_with(tollgate_store::fs::TEMPORARY)
                 {
                     found.push(entry.path());
                 }

@@ -164,7 +164,7 @@ impl History {
 }
 
 /// Newest first.
-const JOURNALS: [&str; 4] = tollgate_core::state::journal::NAMES;
+const JOURNALS: [&str; 4] = tollgate_store::journal::NAMES;
 
 impl Followed {
     fn take(&mut self, path: &std::path::Path) {

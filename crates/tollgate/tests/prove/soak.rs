@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tollgate_core::state::journal::NAMES;
+use tollgate_store::journal::NAMES;
 
 use crate::ground::Ground;
 use crate::report::{Chance, Effort, Report};

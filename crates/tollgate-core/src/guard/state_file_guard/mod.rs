@@ -3,7 +3,7 @@
 //! the tools that write files, too, and for taking Tollgate out of an agent's settings
 //! ([`settings`]).
 //!
-//! What a command would write comes from reading it as a shell would ([`crate::shell`]); a
+//! What a command would write comes from reading it as a shell would ([`tollgate_shell`]); a
 //! redirection of errors, a `>` in quotes and copying the file out are no writes. Text only
 //! tells early: what gets past it is found by its effect.
 
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
-use crate::scene::Scene;
-use crate::shell::{Survey, Touch, changes_files, removed_around, touches};
+use tollgate_shell::{Survey, Touch, changes_files, removed_around, touches};
 
 pub(super) const GUARD: Guard = Guard {
     name: "state-file-guard",
@@ -53,7 +53,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cd .isdlc && rm state.json"}}"#,
     }),
-    check: |scene| check(scene).map_or_else(Decision::allow, Decision::block),
+    check: |context| check(context).map_or_else(Decision::allow, Decision::block),
 };
 
 /// Names without which a doubtful command is none of ours: `git reset --hard` may change
@@ -66,26 +66,26 @@ const NAMES: &[&str] = &[
     "state/tollgate",
 ];
 
-fn check(scene: &Scene<'_>) -> Option<Finding> {
-    let tool = scene.tool()?;
+fn check(context: &EventContext<'_>) -> Option<Finding> {
+    let tool = context.tool()?;
     let ToolCall::Shell { command } = &tool.call else {
-        return check_files(scene, tool);
+        return check_files(context, tool);
     };
-    let survey = scene
+    let survey = context
         .survey()
-        .filter(|survey| changes_files(survey, &scene.world()))?;
-    check_records(scene, survey, command)
-        .or_else(|| settings::check_command(scene, survey, command))
+        .filter(|survey| changes_files(survey, &context.world()))?;
+    check_records(context, survey, command)
+        .or_else(|| settings::check_command(context, survey, command))
 }
 
 /// No command writes the records.
-fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
-    let layout = scene.layout();
+fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> Option<Finding> {
+    let layout = context.layout();
     let mut states = states(layout);
     states.extend(named_projects(command).map(|id| layout.state_file(Some(&id))));
     // The slash makes it the whole tree.
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
-    let person: Vec<PathBuf> = scene.person().map(tree).into_iter().collect();
+    let person: Vec<PathBuf> = context.person().map(tree).into_iter().collect();
     let groups: [(&str, &[PathBuf], &str); 4] = [
         ("SFG-001", &states, "state.json"),
         ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
@@ -95,7 +95,7 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     let root = layout.root();
     let touched = |files: &[PathBuf]| {
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        touches(survey, &files, root, &scene.world())
+        touches(survey, &files, root, &context.world())
     };
     let all: Vec<PathBuf> = groups
         .iter()
@@ -108,7 +108,7 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
     }
     let mut hits = groups.iter();
     let (code, _, name) = hits.find(|(_, files, _)| touched(files) == worst)?;
-    if let Some(finding) = whole_tree(scene, survey, command, code) {
+    if let Some(finding) = whole_tree(context, survey, command, code) {
         return Some(finding);
     }
     let doubt = if worst == Touch::Unknown {
@@ -132,15 +132,15 @@ fn check_records(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Fi
 /// names what is removed: advice about the state file would lead the agent to another way to do the
 /// same.
 fn whole_tree(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     survey: &Survey,
     command: &str,
     code: &'static str,
 ) -> Option<Finding> {
-    let root = scene.layout().root();
-    let project = removed_around(survey, root, &scene.world());
+    let root = context.layout().root();
+    let project = removed_around(survey, root, &context.world());
     let holds_project = project.is_some();
-    let removed = project.or_else(|| removed_around(survey, scene.home()?, &scene.world()))?;
+    let removed = project.or_else(|| removed_around(survey, context.home()?, &context.world()))?;
     let is = |path: &Path| {
         let removed = Path::new(&removed);
         removed == path || tollgate_store::fs::canonical(path).is_ok_and(|real| real == removed)
@@ -149,7 +149,7 @@ fn whole_tree(
         "the root of the file system".to_owned()
     } else if is(root) {
         format!("the whole project ({removed})")
-    } else if scene.home().is_some_and(is) {
+    } else if context.home().is_some_and(is) {
         format!("the home directory ({removed})")
     } else {
         format!("the directory {removed}")
@@ -191,17 +191,17 @@ fn states(layout: &Layout) -> Vec<PathBuf> {
 const OWN: &str = "Tollgate's own files";
 
 /// Where Tollgate keeps what is its own: in the project and in the person's home.
-fn own(scene: &Scene<'_>) -> impl Iterator<Item = PathBuf> {
-    std::iter::once(scene.layout().local()).chain(scene.person())
+fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(context.layout().local()).chain(context.person())
 }
 
 /// The tools that write files may write the state, which others check, but not remove it, and
 /// nothing of these.
-fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
+fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
     let can_remove = matches!(tool.call, ToolCall::Delete { .. } | ToolCall::Patch { .. });
     for path in tool.files() {
-        let absolute = scene.absolute(&path);
-        if can_remove && removes_state(scene, tool, &path, &absolute) {
+        let absolute = context.absolute(&path);
+        if can_remove && removes_state(context, tool, &path, &absolute) {
             let text = format!(
                 "STATE GUARD: The workflow's state is not to be removed by an agent.\n\n\
                  A workflow ends through its commands: `tollgate workflow finalize`, or \
@@ -214,7 +214,7 @@ fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
         // Both places have it in their names, so that most files cost no further look.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
         if (is_named(&absolute) || is_named(&real))
-            && own(scene)
+            && own(context)
                 .any(|own| absolute.starts_with(&own) || real.starts_with(self::real(&own)))
         {
             let text = format!(
@@ -225,7 +225,7 @@ fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
             let reason = format!("Write to {OWN}: {path}");
             return Some(Finding::new("SFG-003", text, reason));
         }
-        let loss = settings::check_file(scene, tool, &path, [&absolute, &real]);
+        let loss = settings::check_file(context, tool, &path, [&absolute, &real]);
         if loss.is_some() {
             return loss;
         }
@@ -235,13 +235,13 @@ fn check_files(scene: &Scene<'_>, tool: &Tool<'_>) -> Option<Finding> {
 
 /// Whether nothing would be left of a state file of this project. Others of its name, such as
 /// those of tests, are nobody's.
-fn removes_state(scene: &Scene<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
-    let layout = scene.layout();
+fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolute: &Path) -> bool {
+    let layout = context.layout();
     layout.is_state_file(absolute)
         && states(layout)
             .iter()
             .any(|state| real(state) == real(absolute))
-        && scene
+        && context
             .file_text(absolute)
             .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)
 }

@@ -8,11 +8,11 @@
 use std::path::{Path, PathBuf};
 
 use super::head;
+use crate::context::{EventContext, SettingsChange};
 use crate::decision::Finding;
 use crate::project::real;
 use crate::protocol::{After, Tool};
-use crate::scene::{Scene, SettingsChange};
-use crate::shell::{Survey, Touch, rewrites, runs_script};
+use tollgate_shell::{Survey, Touch, rewrites, runs_script};
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
 const NAMES: &[&str] = &[
@@ -32,7 +32,7 @@ const SWITCH: &str = "disableAllHooks";
 
 /// A tool that writes files. `places` are the path as it is written and where links lead.
 pub(super) fn check_file(
-    scene: &Scene<'_>,
+    context: &EventContext<'_>,
     tool: &Tool<'_>,
     path: &str,
     places: [&Path; 2],
@@ -41,15 +41,15 @@ pub(super) fn check_file(
         return None;
     }
     let [written, behind] = places;
-    let mut files = scene.settings_files().into_iter();
+    let mut files = context.settings_files().into_iter();
     let file = files.find(|file| file == written || real(file) == behind)?;
-    let before = scene.file_text(behind);
+    let before = context.file_text(behind);
     let after = match tool.after(path, before.as_deref()) {
         After::Text(text) => Some(text),
         After::Gone => None,
         After::Unknown => return None,
     };
-    let loss = scene.settings_loss(&SettingsChange {
+    let loss = context.settings_loss(&SettingsChange {
         file: &file,
         before: before.as_deref(),
         after: after.as_deref(),
@@ -58,25 +58,29 @@ pub(super) fn check_file(
 }
 
 /// A shell command: what it makes of the file is not known, only that it writes it.
-pub(super) fn check_command(scene: &Scene<'_>, survey: &Survey, command: &str) -> Option<Finding> {
+pub(super) fn check_command(
+    context: &EventContext<'_>,
+    survey: &Survey,
+    command: &str,
+) -> Option<Finding> {
     // What a script names is not in the command.
     let named = NAMES.iter().any(|name| command.contains(name));
     if !named && !survey.runs().any(runs_script) {
         return None;
     }
-    let root = scene.layout().root();
-    let files = scene.settings_files();
+    let root = context.layout().root();
+    let files = context.settings_files();
     let all: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    if rewrites(survey, &all, root, &scene.world()) != Touch::Writes {
+    if rewrites(survey, &all, root, &context.world()) != Touch::Writes {
         return None;
     }
     let mut files = files.into_iter();
     let is_written =
-        |file: &PathBuf| rewrites(survey, &[file], root, &scene.world()) == Touch::Writes;
+        |file: &PathBuf| rewrites(survey, &[file], root, &context.world()) == Touch::Writes;
     while let Some(file) = files.find(is_written) {
-        let before = scene.file_text(&real(&file));
+        let before = context.file_text(&real(&file));
         let lost = |after| {
-            scene.settings_loss(&SettingsChange {
+            context.settings_loss(&SettingsChange {
                 file: &file,
                 before: before.as_deref(),
                 after,

@@ -11,9 +11,9 @@ mod fabrication;
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{After, EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -64,19 +64,19 @@ pub(super) const GUARD: Guard = Guard {
     check,
 };
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(tool) = scene.tool() else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(tool) = context.tool() else {
         return Decision::allow();
     };
     let Some(path) = tool
         .files()
         .into_iter()
-        .find(|path| scene.layout().is_state_file(&scene.absolute(path)))
+        .find(|path| context.layout().is_state_file(&context.absolute(path)))
     else {
         return Decision::allow();
     };
-    let absolute = scene.absolute(&path);
-    let disk = scene.file_text(&absolute);
+    let absolute = context.absolute(&path);
+    let disk = context.file_text(&absolute);
     let incoming = match &tool.call {
         ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
             match tool.after(&path, disk.as_deref()) {
@@ -91,14 +91,14 @@ fn check(scene: &Scene<'_>) -> Decision {
         | ToolCall::Skill { .. }
         | ToolCall::Other => None,
     };
-    if scene.event.kind == EventKind::PreTool {
+    if context.event.kind == EventKind::PreTool {
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
             && let Some(finding) =
-                regression::find(&disk, &incoming, scene.layout().shown(&absolute))
+                regression::find(&disk, &incoming, context.layout().shown(&absolute))
         {
             return Decision::block(finding);
         }
-        if scene.event.is_named {
+        if context.event.is_named {
             return Decision::allow();
         }
     }

@@ -2,10 +2,10 @@
 
 use super::runners::{Runner, may_test};
 use super::summary::{Summary, Tally};
+use crate::context::EventContext;
 use crate::protocol::{Exit, ToolCall};
-use crate::scene::Scene;
-use crate::shell::{Link, Run, Step, Survey};
 use crate::text;
+use tollgate_shell::{Link, Run, Step, Survey};
 
 /// A finished test run.
 #[derive(Debug)]
@@ -65,15 +65,15 @@ impl Doubt {
 }
 
 /// The event's test run, if it is one in this project that has ended.
-pub(crate) fn test_run(scene: &Scene<'_>) -> Option<TestRun> {
-    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+pub(crate) fn test_run(context: &EventContext<'_>) -> Option<TestRun> {
+    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
         return None;
     };
     if !may_test(command) {
         return None;
     }
-    let root = scene.layout().root();
-    let survey = scene.survey()?;
+    let root = context.layout().root();
+    let survey = context.survey()?;
     // Another project's tests prove nothing about this one.
     let is_here = |dir: &Option<String>| {
         dir.as_deref()
@@ -84,7 +84,7 @@ pub(crate) fn test_run(scene: &Scene<'_>) -> Option<TestRun> {
     if runners.is_empty() {
         return None;
     }
-    let output = scene.event.output();
+    let output = context.event.output();
     if output.exit == Exit::Running {
         return None;
     }
@@ -243,7 +243,7 @@ fn judge(exit: Exit, bearing: Bearing, summary: Option<Summary>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{World, survey};
+    use tollgate_shell::{World, survey};
 
     fn verdict(command: &str, exit: Exit, summary: impl Into<Option<Summary>>) -> Outcome {
         let summary = summary.into();

@@ -21,9 +21,9 @@ pub(super) use judge::{TestRun, test_run};
 use super::record::Record;
 use super::sample::{REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
+use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::protocol::{EventKind, ToolCall};
-use crate::scene::Scene;
 use crate::text;
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
@@ -94,17 +94,17 @@ struct Limits {
     coverage: Option<f64>,
 }
 
-fn check(scene: &Scene<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = scene.tool().map(|tool| &tool.call) else {
+fn check(context: &EventContext<'_>) -> Decision {
+    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
         return Decision::allow();
     };
-    if !runners::may_test(command) || !scene.state().is_some_and(State::enforces_iterations) {
+    if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
         return Decision::allow();
     }
-    let Some(phase) = scene.current_phase() else {
+    let Some(phase) = context.current_phase() else {
         return Decision::allow();
     };
-    let Some(wanted) = scene
+    let Some(wanted) = context
         .requirements()
         .and_then(|all| all.enabled(REQUIREMENT))
     else {
@@ -112,20 +112,20 @@ fn check(scene: &Scene<'_>) -> Decision {
     };
     // A phase that is completed has passed its gate; what is run before the next one begins
     // belongs to neither.
-    let state = scene.state();
+    let state = context.state();
     let entry = state.and_then(|state| state.phase(&phase));
     if entry.is_some_and(|entry| entry.is("status", "completed")) {
         return Decision::allow();
     }
-    let Some(run) = test_run(scene) else {
+    let Some(run) = test_run(context) else {
         return Decision::allow();
     };
-    Watch::new(scene, &phase, command, &wanted).follow(&run)
+    Watch::new(context, &phase, command, &wanted).follow(&run)
 }
 
 /// One run's effect.
 struct Watch<'s, 'a> {
-    scene: &'s Scene<'a>,
+    context: &'s EventContext<'a>,
     phase: &'s str,
     command: String,
     limits: Limits,
@@ -138,13 +138,18 @@ struct Watch<'s, 'a> {
 }
 
 impl<'s, 'a> Watch<'s, 'a> {
-    fn new(scene: &'s Scene<'a>, phase: &'s str, command: &str, wanted: &Requirements<'_>) -> Self {
-        let record = Record::open(scene, phase, REQUIREMENT);
+    fn new(
+        context: &'s EventContext<'a>,
+        phase: &'s str,
+        command: &str,
+        wanted: &Requirements<'_>,
+    ) -> Self {
+        let record = Record::open(context, phase, REQUIREMENT);
         Self {
-            scene,
+            context,
             phase,
             command: text::cut(&redact(command), 500).to_owned(),
-            limits: Limits::of(scene, wanted),
+            limits: Limits::of(context, wanted),
             iteration: record.number("current_iteration").saturating_add(1),
             record,
             told: Vec::new(),
@@ -154,7 +159,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn follow(mut self, run: &TestRun) -> Decision {
-        let now = Record::moment(self.scene);
+        let now = Record::moment(self.context);
         let (result, error) = match run.outcome {
             Outcome::Passed => ("passed", None),
             Outcome::Failed => ("failed", Some(fault::line(&run.text))),
@@ -205,7 +210,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             }
         }
         self.complete("success");
-        match self.scene.work_tree() {
+        match self.context.work_tree() {
             Some(tree) => self.record.set(TREE, tree),
             None => self.record.remove(TREE),
         }
@@ -309,17 +314,17 @@ impl<'s, 'a> Watch<'s, 'a> {
     /// In ATDD mode a skipped test is a promise not kept yet.
     fn atdd(&mut self, run: &TestRun) {
         let skipped = run.tally.map_or(0, |tally| tally.skipped);
-        if skipped == 0 || !super::atdd_completeness_validator::is_atdd(self.scene) {
+        if skipped == 0 || !super::atdd_completeness_validator::is_atdd(self.context) {
             return;
         }
         let filed = self
-            .scene
+            .context
             .state()
             .map_or(self.phase, |s| s.phase_key(self.phase));
         let found = json!({
             "status": "incomplete",
             "skipped_tests": skipped,
-            "checked_at": Record::moment(self.scene),
+            "checked_at": Record::moment(self.context),
         });
         self.also
             .push(Edit::set(&["phases", filed, "atdd_validation"], found));
@@ -333,7 +338,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn complete(&mut self, status: &str) {
-        let now = Record::moment(self.scene);
+        let now = Record::moment(self.context);
         self.record.set("completed", true);
         self.record.set("status", status);
         self.record.set("completed_at", now);
@@ -343,7 +348,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.complete("escalated");
         self.record.remove(TREE);
         self.record.set("escalation_reason", reason);
-        let now = Record::moment(self.scene);
+        let now = Record::moment(self.context);
         self.record.set("escalated_at", now);
     }
 
@@ -373,7 +378,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     fn close(self) -> Decision {
         let (edits, note) = self.record.close(GUARD.name, "TW-005");
         let mut decision = Decision::warn(self.findings)
-            .editing(still_here(self.scene))
+            .editing(still_here(self.context))
             .editing(edits)
             .editing(self.also);
         for told in self.told {
@@ -388,8 +393,8 @@ impl<'s, 'a> Watch<'s, 'a> {
 
 impl Limits {
     /// What the person set, else what the phase wants, else the usual.
-    fn of(scene: &Scene<'_>, wanted: &Requirements<'_>) -> Self {
-        let configured = scene.state().and_then(|s| s.get("iteration_config"));
+    fn of(context: &EventContext<'_>, wanted: &Requirements<'_>) -> Self {
+        let configured = context.state().and_then(|s| s.get("iteration_config"));
         let configured = configured
             .and_then(Node::object)
             .filter(|config| config.get("configured_at").is_some_and(Node::truthy));
@@ -404,18 +409,20 @@ impl Limits {
                 "circuit_breaker_threshold",
                 BREAKER,
             ),
-            coverage: Self::coverage(scene, wanted),
+            coverage: Self::coverage(context, wanted),
         }
     }
 
     /// One figure, or one per size of the work (`light`, `standard`, `epic`).
-    fn coverage(scene: &Scene<'_>, wanted: &Requirements<'_>) -> Option<f64> {
+    fn coverage(context: &EventContext<'_>, wanted: &Requirements<'_>) -> Option<f64> {
         let criteria = wanted.section("success_criteria");
         let figure = criteria.get("min_coverage_percent")?;
         if let Some(figure) = figure.f64() {
             return Some(figure);
         }
-        let sizing = scene.workflow().and_then(|workflow| workflow.get("sizing"));
+        let sizing = context
+            .workflow()
+            .and_then(|workflow| workflow.get("sizing"));
         let size = sizing.and_then(|sizing| sizing.get("effective_intensity")?.str());
         let size = size.unwrap_or("standard".into());
         figure.get(&size)?.f64()
@@ -423,8 +430,8 @@ impl Limits {
 }
 
 /// A run that is recorded late must not reopen a phase that is over.
-fn still_here(scene: &Scene<'_>) -> Option<Edit> {
-    let phase = scene.workflow()?.str("current_phase")?;
+fn still_here(context: &EventContext<'_>) -> Option<Edit> {
+    let phase = context.workflow()?.str("current_phase")?;
     Some(Edit::require(
         &["active_workflow", "current_phase"],
         phase.as_ref(),

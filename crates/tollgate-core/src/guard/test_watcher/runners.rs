@@ -6,7 +6,7 @@
 
 use super::summary::{self, Summary};
 use super::{jvm, scripts};
-use crate::shell::{Run, program_name};
+use tollgate_shell::{Run, program_name};
 
 /// A test runner.
 #[derive(Debug)]
@@ -400,7 +400,7 @@ pub(super) fn after_options<'w, 'a>(args: &'w [&'a str], valued: &[&str]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{World, survey};
+    use tollgate_shell::{World, survey};
 
     fn runner(command: &str) -> Option<&'static str> {
         if !may_test(command) {

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{Finding, Scan, found, show};
+use crate::workflow::position;
 use crate::workflow::prune::TRANSIENT;
-use crate::workflow::standing;
 use tollgate_store::edit::Edit;
 
 /// A workflow that is over is not running.
 pub(super) fn ended(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
     let path = ["active_workflow"];
-    let Some(fields) = standing::running(scan.document()) else {
+    let Some(fields) = position::running(scan.document()) else {
         return;
     };
     let status = fields.get("status").and_then(Value::as_str);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Finding, Scan, found, seen};
-use crate::workflow::standing;
+use crate::workflow::position;
 use tollgate_store::edit::Edit;
 
 /// One step as the journal has it.
@@ -71,7 +71,7 @@ const MENDED: &str = "workflow audit --repair";
 
 /// The steps of the workflow that runs, if the journal saw it start; since it was mended.
 fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
-    let running = standing::running(scan.document());
+    let running = position::running(scan.document());
     let began = running.and_then(|fields| fields.get("started_at"));
     let start = lines
         .iter()

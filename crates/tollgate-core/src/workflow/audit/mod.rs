@@ -17,7 +17,6 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::phases;
-use super::standing;
 use super::transition::Rules;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
@@ -170,7 +169,7 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     fn of(evidence: &'a Evidence<'a>) -> Self {
-        let running = standing::running(evidence.document);
+        let running = super::position::running(evidence.document);
         let listed = running.and_then(|fields| fields.get("phases")?.as_array());
         Self {
             evidence,

@@ -80,8 +80,8 @@ proptest! {
         prop_assert!(mended.left.iter().all(|finding| finding.repair.is_none()));
         let again = repair(&mut document, &rules, &[], now).unwrap();
         prop_assert!(again.findings.is_empty());
-        if mended.left.is_empty() && standing::running(&document).is_some() {
-            let standing = standing::Standing::of(&document).unwrap();
+        if mended.left.is_empty() && crate::workflow::position::running(&document).is_some() {
+            let standing = crate::workflow::position::WorkflowPosition::of(&document).unwrap();
             prop_assert!(standing.doing().is_ok(), "{:?}\n{}", standing.doing(), document.to_text());
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Change, Edits, Escalations, Refusal, Rules, moment};
 use crate::workflow::phases;
-use crate::workflow::standing::{Doing, Place, Standing};
+use crate::workflow::position::{Doing, Place, WorkflowPosition};
 use tollgate_store::document::Document;
 
 pub(super) fn apply(
@@ -15,7 +15,7 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let doing = standing.doing()?;
     let (place, again) = match doing {
         Doing::Waiting(place) => (place, false),
@@ -106,7 +106,7 @@ pub(super) fn apply(
 /// The fields that make a phase the current one, in the specification's order.
 pub(super) fn activate(
     edits: &mut Edits,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     place: Place<'_>,
     agent: Option<&str>,
     now: Timestamp,
@@ -144,7 +144,7 @@ pub(super) fn entry(status: &str) -> Value {
 /// The phase that was named must be the one whose turn it is.
 pub(super) fn named(
     phase: Option<&str>,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     place: Place<'_>,
 ) -> Result<(), Refusal> {
     let Some(name) = phase else {

@@ -7,7 +7,7 @@ use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
 use crate::workflow::evidence::{self, Evidence, Since};
 use crate::workflow::phases;
-use crate::workflow::standing::{Doing, Place, Standing};
+use crate::workflow::position::{Doing, Place, WorkflowPosition};
 use crate::workflow::state::State;
 use tollgate_store::document::Document;
 
@@ -55,7 +55,7 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let (place, redone) = match standing.doing()? {
         Doing::Running(place) => (place, false),
         Doing::Redoing(place) => (place, true),
@@ -152,7 +152,7 @@ pub(super) fn apply(
 fn gate(
     completion: &Completion<'_>,
     document: &Document,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     place: Place<'_>,
     rules: &Rules<'_>,
 ) -> Result<Vec<String>, Refusal> {
@@ -185,7 +185,7 @@ fn gate(
 
 fn timing(
     edits: &mut Edits,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     place: Place<'_>,
     report: Report,
     now: Timestamp,
@@ -293,7 +293,7 @@ fn review(edits: &mut Edits, document: &Document, place: Place<'_>) {
 /// What the work turned out to be: light work leaves phases out. Once per workflow.
 fn sizing(
     edits: &mut Edits,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     document: &Document,
     (place, size, definition): (Place<'_>, Intensity, Option<&Definition>),
     now: Timestamp,
@@ -338,7 +338,7 @@ fn sizing(
 }
 
 /// Takes phases that have not begun out of the three places that list them.
-pub(super) fn remove(edits: &mut Edits, standing: &Standing<'_>, removed: &[String]) {
+pub(super) fn remove(edits: &mut Edits, standing: &WorkflowPosition<'_>, removed: &[String]) {
     if removed.is_empty() {
         return;
     }

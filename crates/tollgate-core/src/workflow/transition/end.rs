@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Refusal, moment, snapshot};
+use crate::workflow::position::{self, Doing, WorkflowPosition};
 use crate::workflow::prune::{self, MAX_WORKFLOWS};
-use crate::workflow::standing::{self, Doing, Standing};
 use tollgate_store::document::Document;
 use tollgate_store::edit::Edit;
 
@@ -22,7 +22,7 @@ pub(super) fn finalize(
     document: &Document,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     match standing.doing()? {
         Doing::Finished(last) => {
             if standing.review().is_some() {
@@ -70,8 +70,8 @@ pub(super) fn finalize(
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
-    let Some(fields) = standing::running(document) else {
-        return Err(standing::odd(document).unwrap_or_else(Refusal::no_workflow));
+    let Some(fields) = position::running(document) else {
+        return Err(position::odd(document).unwrap_or_else(Refusal::no_workflow));
     };
     let workflow = fields.get("type").and_then(Value::as_str);
     let workflow = workflow.unwrap_or("feature");
@@ -84,7 +84,7 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
     }
     // A workflow whose fields contradict each other, or that has no phases, can still be
     // cancelled: that is a way out.
-    let standing = Standing::of(document).ok();
+    let standing = WorkflowPosition::of(document).ok();
     let phase = standing
         .and_then(|standing| standing.current())
         .map_or(Value::Null, |place| place.key.into());

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, moment};
-use crate::workflow::standing::{Doing, Place, Standing};
+use crate::workflow::position::{Doing, Place, WorkflowPosition};
 use tollgate_store::document::{Document, whole};
 
 /// How often a phase may be done again.
@@ -27,7 +27,7 @@ pub(super) fn apply(
     document: &Document,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let place = reviewed(&standing)?;
     let [workflow, review] = REVIEW;
     let mut edits = Edits::default();
@@ -62,7 +62,7 @@ pub(super) fn apply(
 }
 
 pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let place = reviewed(&standing)?;
     let [workflow, review] = REVIEW;
     let redone = document
@@ -131,7 +131,7 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
 
 /// Tests that passed before the work is done again say nothing about the new work, and the runs
 /// of the first time are not counted against it. Their history stays.
-fn forget_tests(edits: &mut Edits, standing: &Standing<'_>, place: Place<'_>) {
+fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: Place<'_>) {
     let way = ["iteration_requirements", "test_iteration"];
     let Some(record) = standing.field(place.key, &way).and_then(Value::as_object) else {
         return;
@@ -173,7 +173,7 @@ fn change(step: &'static str, place: Place<'_>, told: String, edits: Edits) -> C
 }
 
 /// The completed phase whose review is open.
-fn reviewed<'a>(standing: &Standing<'a>) -> Result<Place<'a>, Refusal> {
+fn reviewed<'a>(standing: &WorkflowPosition<'a>) -> Result<Place<'a>, Refusal> {
     let place = match standing.doing()? {
         Doing::Between { done, .. } | Doing::Finished(done) => done,
         Doing::Redoing(place) => {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, Rules, begin, complete, cut, moment};
-use crate::workflow::standing::{Doing, Place, Standing};
+use crate::workflow::position::{Doing, Place, WorkflowPosition};
 use tollgate_store::document::Document;
 
 pub(super) fn apply(
@@ -15,7 +15,7 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = Standing::of(document)?;
+    let standing = WorkflowPosition::of(document)?;
     let reason = cut(reason, 120);
     if reason.is_empty() {
         return Err(Refusal::misplaced(
@@ -89,7 +89,7 @@ pub(super) fn apply(
 /// The phase is over without having passed its gate.
 fn pass(
     edits: &mut Edits,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     place: Place<'_>,
     reason: &str,
     rules: &Rules<'_>,

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::{cut, minutes};
 use crate::workflow::phases;
-use crate::workflow::standing::Standing;
+use crate::workflow::position::WorkflowPosition;
 use tollgate_store::document::{Document, whole};
 
 /// The snapshots of all phases, in order, and the metrics over them.
 pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
-    let Ok(standing) = Standing::of(document) else {
+    let Ok(standing) = WorkflowPosition::of(document) else {
         return (Vec::new(), metrics(&[], 0, None));
     };
     let mut snapshots = Vec::new();

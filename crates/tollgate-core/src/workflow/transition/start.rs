@@ -8,8 +8,8 @@ use super::{Change, Edits, Refusal, Rules, begin, moment};
 use crate::workflow::definitions::{Definition, Intensity, is_key};
 use crate::workflow::nearest::nearest;
 use crate::workflow::phases;
+use crate::workflow::position;
 use crate::workflow::prune::TRANSIENT;
-use crate::workflow::standing;
 use tollgate_store::document::{Document, whole};
 
 /// How a workflow starts.
@@ -158,7 +158,7 @@ pub fn slug(description: &str) -> String {
 
 /// A workflow starts where none runs, with a description.
 fn may_start(start: &Start<'_>, document: &Document) -> Result<(), Refusal> {
-    if let Some(running) = standing::running(document) {
+    if let Some(running) = position::running(document) {
         let text = |key: &str| running.get(key).and_then(Value::as_str).unwrap_or("?");
         return Err(Refusal::misplaced(
             format!(
@@ -170,7 +170,7 @@ fn may_start(start: &Start<'_>, document: &Document) -> Result<(), Refusal> {
             "finish it with `tollgate workflow finalize`, or end it with `tollgate workflow cancel --reason …`",
         ));
     }
-    if let Some(refusal) = standing::odd(document) {
+    if let Some(refusal) = position::odd(document) {
         return Err(refusal);
     }
     if start.description.trim().is_empty() {

@@ -490,7 +490,7 @@ mod properties {
             let mut last = 0;
             for n in steps {
                 let _refused = bench.make(&step(n));
-                let Some(workflow) = crate::workflow::standing::running(&bench.document) else {
+                let Some(workflow) = crate::workflow::position::running(&bench.document) else {
                     prop_assert!(bench.document.get(&["active_workflow"]).unwrap().is_null());
                     break;
                 };
@@ -504,7 +504,7 @@ mod properties {
                 for phase in &phases {
                     prop_assert_eq!(bench.str(&["phases", phase, "status"]), bench.str(&["active_workflow", "phase_status", phase]));
                 }
-                prop_assert!(Standing::of(&bench.document).unwrap().doing().is_ok());
+                prop_assert!(WorkflowPosition::of(&bench.document).unwrap().doing().is_ok());
             }
         }
     }
@@ -575,5 +575,5 @@ mod properties {
         }
     }
 
-    use crate::workflow::standing::Standing;
+    use crate::workflow::position::WorkflowPosition;
 }

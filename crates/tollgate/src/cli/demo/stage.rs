@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use tollgate_core::state::journal::Journal;
+use tollgate_store::journal::Journal;
 
 use super::Ended;
 use crate::cli::Trouble;

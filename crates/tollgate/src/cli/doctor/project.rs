@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use tollgate_core::fs::{self, Durability, TEMPORARY};
-use tollgate_core::json::Object;
+use tollgate_core::context::MAX_FILE;
 use tollgate_core::project::Layout;
-use tollgate_core::scene::MAX_FILE;
-use tollgate_core::state::journal::Journal;
-use tollgate_core::state::lock::{self, Acquired};
-use tollgate_core::state::store::Store;
+use tollgate_store::fs::{self, Durability, TEMPORARY};
+use tollgate_store::journal::Journal;
+use tollgate_store::json::Object;
+use tollgate_store::lock::{self, Acquired};
+use tollgate_store::store::Store;
 
 use super::{Finding, Patient};
 use crate::agent::Scope;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tollgate_core::fs;
 use tollgate_core::project::Layout;
+use tollgate_store::fs;
 
 use super::super::{Answer, Trouble};
 use super::{Project, unconfigured};

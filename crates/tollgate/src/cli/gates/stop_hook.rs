@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Hints, Wire};
+use tollgate_core::protocol::{self, Hints, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
@@ -31,7 +31,7 @@ fn answer() -> Answer {
     if env.is_nested() {
         return Answer::plain(Status::StopHookActive);
     }
-    crate::hook::allow_on_panic(&env, Some(Wire::Gauntlet), |_, faults| {
+    crate::hook::allow_on_panic(&env, Some(Protocol::Gauntlet), |_, faults| {
         let texts: Vec<_> = faults.iter().map(|fault| fault.text.as_ref()).collect();
         let message = format!("⚠ NOT verified: {}", texts.join("; "));
         Answer::of(Status::Error, message).in_its_own_words()
@@ -43,7 +43,7 @@ fn answer() -> Answer {
                 faults: vec![fault],
                 ..Decision::default()
             };
-            Record::unread(Some(Wire::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
+            Record::unread(Some(Protocol::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
         }
         Answer::of(Status::InvalidInput, message)
     };
@@ -55,7 +55,7 @@ fn answer() -> Answer {
         Err(fault) => return invalid(fault),
     };
     let hints = Hints {
-        wire: Some(Wire::Gauntlet),
+        wire: Some(Protocol::Gauntlet),
         event: Some("Stop"),
         gemini_env: false,
     };

@@ -1,12 +1,12 @@
 //! `tollgate phase complete`: the gate, the state in one step, then what follows from it
 //! (`tasks.md`, the summary for a reviewer), of which a failure is only a warning.
 
-use tollgate_core::fs::{self, Durability};
-use tollgate_core::scene::MAX_FILE;
+use tollgate_core::context::MAX_FILE;
 use tollgate_core::workflow::definitions::Intensity;
-use tollgate_core::workflow::standing::{Doing, Standing};
+use tollgate_core::workflow::position::{Doing, WorkflowPosition};
 use tollgate_core::workflow::transition::{Completion, Report, Step};
 use tollgate_core::workflow::{brief, tasks};
+use tollgate_store::fs::{self, Durability};
 
 use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};
 use crate::cli::{Answer, Trouble};
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     }))?;
     tick(&context, &made);
     summarize(&context, &made);
-    let next = match Standing::of(&made.document)
+    let next = match WorkflowPosition::of(&made.document)
         .and_then(|standing| Ok((standing.review().is_some(), standing.doing()?)))
     {
         Ok((true, _)) => "tollgate phase review",

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::workflow::standing::Standing;
+use tollgate_core::workflow::position::WorkflowPosition;
 use tollgate_core::workflow::transition::{Choice, MAX_REDOS, Step};
 
 use crate::cli::plain::Plain;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 
 fn show(context: &WorkflowContext, json: bool) -> Answer {
     let document = context.document()?;
-    let standing = Standing::of(&document)?;
+    let standing = WorkflowPosition::of(&document)?;
     let review = document.get(&["active_workflow", "supervised_review"]);
     if json {
         anstream::println!("{:#}", review.cloned().unwrap_or_default());

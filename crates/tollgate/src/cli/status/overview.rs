@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
-use tollgate_core::state::journal::Verdict;
-use tollgate_core::state::timestamp::iso;
+use tollgate_store::journal::Verdict;
+use tollgate_store::timestamp::iso;
 
 use crate::agent::read::{self, Kind};
 use crate::agent::{Agent, Places};

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use jiff::Timestamp;
 
-use tollgate_core::state::journal::Verdict;
+use tollgate_store::journal::Verdict;
 
 use super::overview::{Overview, Tally};
 use crate::cli::wrap::{columns, wrap};

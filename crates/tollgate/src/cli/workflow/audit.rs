@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use tollgate_core::fs::Durability;
-use tollgate_core::state::journal::{Entry, Verdict};
-use tollgate_core::state::store::Written;
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
+use tollgate_store::fs::Durability;
+use tollgate_store::journal::{Entry, Verdict};
+use tollgate_store::store::Written;
 
 use crate::cli::plain::Plain;
 use crate::cli::workflow_context::{WorkflowContext, in_the_way, not_updated};
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         None => context.document()?,
         Some(path) => {
             let text = read_text(path)?;
-            let parsed = tollgate_core::state::document::Document::parse(text.as_bytes());
+            let parsed = tollgate_store::document::Document::parse(text.as_bytes());
             parsed.map_err(|flaw| {
                 Trouble::new(format!("{}: {flaw}", path.display()))
                     .hint("a state is one JSON object")

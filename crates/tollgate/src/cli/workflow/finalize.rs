@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use tollgate_core::state::document::Document;
 use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step};
+use tollgate_store::document::Document;
 
 use super::branch::Repository;
 use crate::cli::workflow_context::{self, WorkflowContext, warn};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tollgate_core::project::ProjectId;
-use tollgate_core::state::document::Document;
 use tollgate_core::workflow::transition::{Branch, Refusal, Start, Step, slug};
+use tollgate_store::document::Document;
 
 use super::branch::Repository;
 use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use tollgate_core::state::document::Document;
-use tollgate_core::state::view::State;
 use tollgate_core::workflow::evidence::Corridor;
-use tollgate_core::workflow::standing::{Standing, odd, running};
+use tollgate_core::workflow::position::{WorkflowPosition, odd, running};
+use tollgate_core::workflow::state::State;
+use tollgate_store::document::Document;
 
 use crate::cli::plain::Plain;
 use crate::cli::workflow_context::{WorkflowContext, warn};
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &JsonArguments) -> Answer {
     if running(&document).is_none() && odd(&document).is_none() {
         return Ok(idle(arguments, &document));
     }
-    let standing = Standing::of(&document)?;
+    let standing = WorkflowPosition::of(&document)?;
     let outlook = outlook(&context, &document, &standing);
     if arguments.json {
         anstream::println!(
@@ -71,7 +71,7 @@ fn idle(arguments: &JsonArguments, document: &Document) -> ExitCode {
 fn outlook<'a>(
     context: &WorkflowContext,
     document: &Document,
-    standing: &Standing<'a>,
+    standing: &WorkflowPosition<'a>,
 ) -> Result<Outlook<'a>, Trouble> {
     let position =
         Position::of(standing).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
@@ -101,7 +101,7 @@ fn corridor_name(corridor: Corridor) -> &'static str {
 fn as_json(
     context: &WorkflowContext,
     document: &Document,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     outlook: Option<&Outlook<'_>>,
 ) -> Result<Value, Trouble> {
     let field = |key: &str| {
@@ -135,7 +135,7 @@ fn as_json(
 fn print(
     context: &WorkflowContext,
     document: &Document,
-    standing: &Standing<'_>,
+    standing: &WorkflowPosition<'_>,
     outlook: Option<&Outlook<'_>>,
 ) -> Result<(), Trouble> {
     let text = |path: &[&str]| Plain(document.str(path).unwrap_or_default()).to_string();

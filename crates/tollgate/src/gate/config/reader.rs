@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use tollgate_core::fs;
 use tollgate_core::project::{Layout, lexical};
+use tollgate_store::fs;
 
 use super::table::{Examiner, Table};
 use super::{Check, ConfigError, Node, Problem, Weight, keys};

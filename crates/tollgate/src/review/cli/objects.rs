@@ -175,7 +175,7 @@ impl Found<'_> {
             return Err(Kind::NoObject.because(format!("{key:?} is {value}, not {words}")));
         }
         // `serde_json` takes the last of two; who reads the text takes the first.
-        let members = tollgate_core::json::Object::parse(self.text);
+        let members = tollgate_store::json::Object::parse(self.text);
         if members.is_ok_and(|members| members.get_all(key).count() > 1) {
             return Err(Kind::SeveralObjects.because(format!("{key:?} is there twice")));
         }

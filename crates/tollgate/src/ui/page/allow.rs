@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use tollgate_core::decision::Override;
-use tollgate_core::state::journal::Verdict;
+use tollgate_store::journal::Verdict;
 
 use super::nothing;
 use crate::overrides::{meaning, override_of};

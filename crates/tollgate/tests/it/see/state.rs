@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use tollgate_core::state::lock::{self, Acquired};
+use tollgate_store::lock::{self, Acquired};
 
 use crate::context::{Project, running};
 use crate::workflow::bench::Bench;

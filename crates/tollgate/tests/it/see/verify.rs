@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tollgate_core::state::journal::{Entry, Journal, Verdict};
-use tollgate_core::state::lock::{self, Acquired};
+use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::lock::{self, Acquired};
 
 use crate::context::{Project, Run, bash, with_branch};
 

@@ -9,13 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::chain::Hash;
-use super::record::digest;
+use super::last_written::digest;
 use super::store::STATE_CAP;
 use crate::fs::{self, Durability};
 
 /// A directory of kept texts.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct Blobs {
     directory: PathBuf,
     name: fn(&[u8]) -> String,
     /// How many texts, and how many bytes of them.
@@ -28,7 +28,7 @@ pub const VALUES: (usize, u64) = (256, 64 << 20);
 /// How many states are kept to explain decisions.
 pub(super) const STATES: usize = 32;
 
-impl Kept {
+impl Blobs {
     /// The states that decisions met, in a project's private directory. One is kept with many a
     /// block, so its name must cost little; whoever spoils it spoils an explanation.
     pub fn states(local: &Path) -> Self {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn states_are_kept_once_and_not_without_end() {
         let dir = tempfile::tempdir().unwrap();
-        let kept = Kept::states(dir.path());
+        let kept = Blobs::states(dir.path());
         let name = kept.keep("{}").unwrap();
         assert_eq!(kept.keep("{}").unwrap(), name);
         assert_eq!(kept.text(&name).as_deref(), Some("{}"));
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn values_are_private_and_bounded_by_their_size() {
         let dir = tempfile::tempdir().unwrap();
-        let kept = Kept {
+        let kept = Blobs {
             most: (256, 1000),
-            ..Kept::values(dir.path())
+            ..Blobs::values(dir.path())
         };
         let texts: Vec<String> = (0..9).map(|n| n.to_string().repeat(300)).collect();
         let names: Vec<String> = texts.iter().map(|text| kept.keep(text).unwrap()).collect();

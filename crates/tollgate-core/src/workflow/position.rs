@@ -13,7 +13,7 @@ use tollgate_store::document::{Document, whole};
 
 /// A running workflow.
 #[derive(Clone, Debug)]
-pub struct Standing<'a> {
+pub struct WorkflowPosition<'a> {
     document: &'a Document,
     /// The type of the workflow: `feature`.
     pub workflow: &'a str,
@@ -50,7 +50,7 @@ pub enum Doing<'a> {
     Finished(Place<'a>),
 }
 
-impl<'a> Standing<'a> {
+impl<'a> WorkflowPosition<'a> {
     /// The running workflow of a document, if one runs.
     pub fn of(document: &'a Document) -> Result<Self, Refusal> {
         let Some(fields) = running(document) else {
@@ -261,7 +261,7 @@ mod tests {
             "supervised_review":{"phase":"01-requirements","status":"redo_pending"}},
             "phases":{"01-requirements":{"status":a},"12-test-deploy":{"status":b}}});
         let document = Document::parse(state.to_string().as_bytes()).unwrap();
-        match Standing::of(&document).unwrap().doing() {
+        match WorkflowPosition::of(&document).unwrap().doing() {
             Ok(doing) => format!("{doing:?}")
                 .split([' ', '('])
                 .next()

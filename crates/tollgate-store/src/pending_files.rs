@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::fs::{self, Contents, Durability, Mould, Staged, WriteFault};
+use crate::fs::{self, Contents, Durability, FileAttributes, Staged, WriteFault};
 
 /// Nothing that is left is as large as this.
 const CAP: u64 = 1 << 20;
 
 /// A directory in which things are left.
 #[derive(Clone, Debug)]
-pub(super) struct Inbox {
+pub(super) struct PendingFiles {
     directory: PathBuf,
 }
 
-impl Inbox {
+impl PendingFiles {
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
@@ -37,8 +37,13 @@ impl Inbox {
         bytes: &[u8],
         durability: Durability,
     ) -> Result<String, WriteFault> {
-        fs::create_directories(&self.directory).map_err(WriteFault::at("creating the spool"))?;
-        let staged = Staged::write(&self.directory, bytes, Mould::private(), durability)?;
+        fs::create_directories(&self.directory).map_err(WriteFault::at("creating the pending"))?;
+        let staged = Staged::write(
+            &self.directory,
+            bytes,
+            FileAttributes::private(),
+            durability,
+        )?;
         let inode = staged
             .stamp()
             .map(|stamp| stamp.identity)
@@ -48,7 +53,7 @@ impl Inbox {
         let name = format!("{nanos:020}-{}-{inode}.json", std::process::id());
         staged
             .publish_synced(&self.directory.join(&name), durability)?
-            .map_err(WriteFault::at("synchronising the spool"))?;
+            .map_err(WriteFault::at("synchronising the pending"))?;
         Ok(name)
     }
 

@@ -1,6 +1,6 @@
 //! Changes that wait for a lock somebody else holds: late, never lost, never twice.
 //!
-//! **Waiting.** One file per change, in an inbox.
+//! **Waiting.** One file per change, in an pending_files.
 //!
 //! **Exactly once.** The next holder of the lock makes the waiting changes and then its own, and
 //! writes one state. Killed after that rename and before the waiting files are removed, it would
@@ -18,9 +18,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::edit::Edit;
-use super::inbox::{Inbox, is_left};
 use super::outcome::Cause;
-use crate::fs::{self, Durability, Identity, Mould, Staged, WriteFault};
+use super::pending_files::{PendingFiles, is_left};
+use crate::fs::{self, Durability, FileAttributes, Identity, Staged, WriteFault};
 
 /// No entry is as large as this.
 const CAP: u64 = 1 << 20;
@@ -52,10 +52,10 @@ pub(super) struct Intent {
     version: u64,
 }
 
-/// The spool of one state.
+/// The pending of one state.
 #[derive(Clone, Debug)]
-pub(super) struct Spool {
-    inbox: Inbox,
+pub(super) struct Pending {
+    pending_files: PendingFiles,
     intent: PathBuf,
 }
 
@@ -66,11 +66,11 @@ enum Settled {
     NotDone,
 }
 
-impl Spool {
-    /// The spool in the private directory of a store.
+impl Pending {
+    /// The pending in the private directory of a store.
     pub(super) fn new(home: &Path) -> Self {
         Self {
-            inbox: Inbox::new(home.join("spool")),
+            pending_files: PendingFiles::new(home.join("spool")),
             intent: home.join("intent.json"),
         }
     }
@@ -89,19 +89,19 @@ impl Spool {
         };
         let bytes = serde_json::to_vec(&entry)
             .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
-        self.inbox.leave(now, &bytes, durability)
+        self.pending_files.leave(now, &bytes, durability)
     }
 
     /// The names of the changes that wait, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        self.inbox.names()
+        self.pending_files.names()
     }
 
     /// The changes that wait, oldest first.
     pub(super) fn waiting(&self) -> io::Result<Vec<Waiting>> {
         let names = self.names()?;
         let read = |name: String| {
-            let entry = self.inbox.read(&name).and_then(|bytes| {
+            let entry = self.pending_files.read(&name).and_then(|bytes| {
                 serde_json::from_slice::<Entry>(&bytes).map_err(|error| error.to_string())
             });
             let (edits, cause) = match entry {
@@ -135,7 +135,7 @@ impl Spool {
             .map_err(|error| WriteFault::at("writing the intent down")(error.into()))?;
         // Not through `replace`: that sweeps, and the staged state must be there to be found.
         let home = self.intent.parent().unwrap_or(Path::new("."));
-        Staged::write(home, &bytes, Mould::private(), Durability::Synced)?
+        Staged::write(home, &bytes, FileAttributes::private(), Durability::Synced)?
             .publish_synced(&self.intent, Durability::Synced)?
             .map_err(WriteFault::at("synchronising the intent"))
     }
@@ -151,14 +151,14 @@ impl Spool {
     /// Removes changes that are in the state, then the intent that says so. Needs the lock.
     pub(super) fn finish<'a>(&self, entries: impl Iterator<Item = &'a str>) -> io::Result<()> {
         for name in entries {
-            self.inbox.remove(name)?;
+            self.pending_files.remove(name)?;
         }
         self.withdraw()
     }
 
     /// Puts a change aside that cannot be made, for a person to look at. Needs the lock.
     pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
-        self.inbox.refuse(name)
+        self.pending_files.refuse(name)
     }
 
     /// What a killed holder of the lock was about to do. Needs the lock.
@@ -188,7 +188,7 @@ impl Spool {
 
     /// Where the changes wait.
     pub(super) fn directory(&self) -> &Path {
-        self.inbox.directory()
+        self.pending_files.directory()
     }
 }
 
@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn entries_come_back_in_the_order_of_time() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::new(dir.path());
+        let pending = Pending::new(dir.path());
         for second in [30, 9, 200] {
             let now = Timestamp::from_second(second).unwrap();
-            spool
+            pending
                 .add(
                     now,
                     &[Edit::set(&["n"], second)],
@@ -236,7 +236,7 @@ mod tests {
                 )
                 .unwrap();
         }
-        let waiting = spool.waiting().unwrap();
+        let waiting = pending.waiting().unwrap();
         let order: Vec<_> = waiting
             .into_iter()
             .map(|w| w.edits.unwrap().remove(0))

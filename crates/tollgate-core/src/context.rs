@@ -1,7 +1,7 @@
 //! All that a guard may look at.
 //!
-//! Each fact is read when the first guard asks for it, and at most once per event. [`Sources`]
-//! owns the texts, [`Scene`] the views that borrow from them. A fact that cannot be read is a
+//! Each fact is read when the first guard asks for it, and at most once per event. [`Inputs`]
+//! owns the texts, [`EventContext`] the views that borrow from them. A fact that cannot be read is a
 //! [`Fault`]: the guard sees nothing and allows, and the fault is told.
 
 use std::borrow::Cow;
@@ -16,19 +16,19 @@ use crate::env::Env;
 use crate::git::Disk;
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
-use crate::shell::{self, Survey, World};
 pub use crate::text_file::MAX_FILE;
 use crate::text_file::read;
 use crate::workflow::delegation::{self, Delegation};
 use crate::workflow::manifest::Manifest;
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
+use tollgate_shell::{self as shell, Survey, World};
 use tollgate_store::json::{Node, Object};
 use tollgate_store::store::Store;
 
-/// The texts behind a scene, each read at most once.
+/// The texts behind a context, each read at most once.
 #[derive(Debug)]
-pub struct Sources {
+pub struct Inputs {
     layout: Layout,
     env: Env,
     cwd: Option<PathBuf>,
@@ -85,10 +85,10 @@ pub struct SettingsChange<'a> {
 
 /// One event and the facts around it.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct EventContext<'a> {
     /// The event.
     pub event: &'a Event<'a>,
-    sources: &'a Sources,
+    inputs: &'a Inputs,
     state: OnceCell<Option<State<'a>>>,
     manifest: OnceCell<Manifest<'a>>,
     configs: [OnceCell<Option<Object<'a>>>; 3],
@@ -98,8 +98,8 @@ pub struct Scene<'a> {
     faults: RefCell<Vec<Fault>>,
 }
 
-impl Sources {
-    /// The sources of an event that happens now in `cwd`.
+impl Inputs {
+    /// The inputs of an event that happens now in `cwd`.
     pub fn new(layout: Layout, env: Env, cwd: Option<PathBuf>, now: Timestamp) -> Self {
         Self {
             layout,
@@ -269,12 +269,12 @@ impl Sources {
     }
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of one event.
-    pub fn new(event: &'a Event<'a>, sources: &'a Sources) -> Self {
+impl<'a> EventContext<'a> {
+    /// The context of one event.
+    pub fn new(event: &'a Event<'a>, inputs: &'a Inputs) -> Self {
         Self {
             event,
-            sources,
+            inputs,
             state: OnceCell::new(),
             manifest: OnceCell::new(),
             configs: Default::default(),
@@ -287,7 +287,7 @@ impl<'a> Scene<'a> {
 
     /// Where things are.
     pub fn layout(&self) -> &'a Layout {
-        &self.sources.layout
+        &self.inputs.layout
     }
 
     /// The tool call of the event.
@@ -298,7 +298,7 @@ impl<'a> Scene<'a> {
     /// The project's state; nothing if it has none or it cannot be read.
     pub fn state(&self) -> Option<&State<'a>> {
         let state = self.state.get_or_init(|| {
-            let text = match self.sources.state() {
+            let text = match self.inputs.state() {
                 Ok(text) => text?,
                 Err(fault) => return self.note(fault.clone()),
             };
@@ -308,7 +308,7 @@ impl<'a> Scene<'a> {
                     "state-corrupt",
                     format!(
                         "{} cannot be read ({error}): guards that need it are off. Restore it from version control or mend it by hand",
-                        self.sources.state_file().display()
+                        self.inputs.state_file().display()
                     ),
                 )),
             }
@@ -330,7 +330,7 @@ impl<'a> Scene<'a> {
     /// Who owns which phase. A project without a manifest knows no agents; a new project has
     /// the built-in ones.
     pub fn manifest(&self) -> &Manifest<'a> {
-        self.manifest.get_or_init(|| match self.sources.manifest() {
+        self.manifest.get_or_init(|| match self.inputs.manifest() {
             Ok(Some(text)) => Manifest::parse(text).unwrap_or_else(|error| {
                 self.note::<()>(Fault::new(
                     "manifest-corrupt",
@@ -357,7 +357,7 @@ impl<'a> Scene<'a> {
             ConfigFile::ArtifactPaths => artifact_paths,
         };
         let config = cell.get_or_init(|| {
-            let (found, faults) = self.sources.config(file);
+            let (found, faults) = self.inputs.config(file);
             self.faults.borrow_mut().extend(faults);
             found.map(|(_, object)| object)
         });
@@ -378,12 +378,12 @@ impl<'a> Scene<'a> {
     /// The text of the state file, for guards that compute a new one from it.
     pub fn state_text(&self) -> Option<&'a str> {
         self.state()?;
-        self.sources.state().ok().flatten()
+        self.inputs.state().ok().flatten()
     }
 
     /// The state file the event is about.
     pub fn state_file(&self) -> PathBuf {
-        self.sources.state_file()
+        self.inputs.state_file()
     }
 
     /// What the event's shell command would find around it.
@@ -408,7 +408,7 @@ impl<'a> Scene<'a> {
 
     /// When the event happens.
     pub fn now(&self) -> Timestamp {
-        self.sources.now
+        self.inputs.now
     }
 
     /// What the event's delegation means for the workflow.
@@ -456,7 +456,7 @@ impl<'a> Scene<'a> {
     /// Where `name`, a document of the workflow, is or belongs.
     pub fn document(&self, name: &str) -> PathBuf {
         self.layout()
-            .document(self.sources.project().ok().flatten(), name)
+            .document(self.inputs.project().ok().flatten(), name)
     }
 
     /// Where the documents of the work itself are.
@@ -466,18 +466,18 @@ impl<'a> Scene<'a> {
 
     /// Whether an artifact of a configured path is there.
     pub fn has_artifact(&self, path: &str) -> bool {
-        self.sources.has_artifact(path)
+        self.inputs.has_artifact(path)
     }
 
     fn docs_base(&self) -> String {
-        let project = self.sources.project().ok().flatten();
-        let monorepo = self.sources.monorepo().ok().flatten();
+        let project = self.inputs.project().ok().flatten();
+        let monorepo = self.inputs.monorepo().ok().flatten();
         Layout::docs_base(project, monorepo)
     }
 
     /// The files that differ from where the branch left `base`; nothing if nobody can tell.
     pub fn changed_files(&self, base: Option<&str>) -> Option<Vec<String>> {
-        match self.sources.ask_changes?(self.layout().root(), base) {
+        match self.inputs.ask_changes?(self.layout().root(), base) {
             Ok(files) => Some(files),
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
@@ -488,13 +488,13 @@ impl<'a> Scene<'a> {
 
     /// The name of the work as it is; nothing if nobody can tell, as without git.
     pub fn work_tree(&self) -> Option<String> {
-        let ask = self.sources.ask_work?;
+        let ask = self.inputs.ask_work?;
         (ask.tree)(self.layout()).ok()
     }
 
     /// The files that differ from the work as it was; nothing if nobody can tell.
     pub fn changed_since(&self, tree: &str) -> Option<Vec<String>> {
-        match self.sources.changed_since(tree) {
+        match self.inputs.changed_since(tree) {
             Ok(files) => Some(files),
             Err(error) => self.note(Fault::new(
                 "git-unavailable",
@@ -508,36 +508,36 @@ impl<'a> Scene<'a> {
 
     /// Every file that an agent takes hooks from.
     pub fn settings_files(&self) -> Vec<PathBuf> {
-        let Sources { layout, env, .. } = self.sources;
-        let ask = self.sources.ask_settings;
+        let Inputs { layout, env, .. } = self.inputs;
+        let ask = self.inputs.ask_settings;
         ask.map(|ask| (ask.files)(layout, env)).unwrap_or_default()
     }
 
     /// How a change would take Tollgate out of a settings file; nothing if it would not.
     pub fn settings_loss(&self, change: &SettingsChange<'_>) -> Option<String> {
-        let Sources { layout, env, .. } = self.sources;
-        (self.sources.ask_settings?.loss)(layout, env, change)
+        let Inputs { layout, env, .. } = self.inputs;
+        (self.inputs.ask_settings?.loss)(layout, env, change)
     }
 
     /// The directory that relative paths and shell commands of the event start from.
     pub fn start_dir(&self) -> &Path {
-        let cwd = self.sources.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+        let cwd = self.inputs.cwd.as_deref().filter(|cwd| cwd.is_absolute());
         cwd.unwrap_or_else(|| self.layout().root())
     }
 
     /// The person's home directory.
     pub fn home(&self) -> Option<&Path> {
-        self.sources.env.home.as_deref()
+        self.inputs.env.home.as_deref()
     }
 
     /// What Tollgate keeps about the person.
     pub fn person(&self) -> Option<PathBuf> {
-        Layout::person(&self.sources.env)
+        Layout::person(&self.inputs.env)
     }
 
     /// The branch of a repository that only git can read.
     pub fn ask_branch(&self, work_tree: &Path) -> Option<String> {
-        self.sources.ask_git.and_then(|ask| ask(work_tree))
+        self.inputs.ask_git.and_then(|ask| ask(work_tree))
     }
 
     /// A path of the event, made absolute. Agents' tools take `~/` for the person's home.

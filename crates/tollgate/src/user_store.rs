@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tollgate_core::env::Env;
-use tollgate_core::fs::{self, Durability};
 use tollgate_core::project::{Layout, real};
-use tollgate_core::state::lock::{self, Acquired};
+use tollgate_store::fs::{self, Durability};
+use tollgate_store::lock::{self, Acquired};
 
 use crate::trust::Repository;
 
@@ -22,12 +22,12 @@ const CAP: u64 = 4 << 20;
 
 /// A directory with a file for each repository.
 #[derive(Debug)]
-pub(crate) struct Shelf<'r> {
+pub(crate) struct UserStore<'r> {
     directory: PathBuf,
     repository: &'r Repository,
 }
 
-impl<'r> Shelf<'r> {
+impl<'r> UserStore<'r> {
     /// The shelf of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
         let home = Layout::person(env).ok_or_else(|| {

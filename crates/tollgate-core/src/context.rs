@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::configs::Configs;
 use crate::decision::Fault;
 use crate::env::Env;
-use crate::git::Disk;
+use crate::git::{Disk, Repository};
 use crate::project::{ConfigFile, Layout, ProjectId, lexical, under_docs};
 use crate::protocol::{Event, Tool, ToolCall};
 pub use crate::text_file::MAX_FILE;
@@ -36,6 +36,7 @@ pub struct Inputs {
     project: OnceCell<Result<Option<ProjectId>, Fault>>,
     state: OnceCell<Result<Option<String>, Fault>>,
     configs: Configs,
+    disk: Disk,
     now: Timestamp,
     ask_git: Option<AskGit>,
     ask_changes: Option<AskChanges>,
@@ -109,6 +110,7 @@ impl Inputs {
             project: OnceCell::new(),
             state: OnceCell::new(),
             configs: Configs::default(),
+            disk: Disk::default(),
             now,
             ask_git: None,
             ask_changes: None,
@@ -182,19 +184,6 @@ impl Inputs {
     /// The state file the event is about.
     pub fn state_file(&self) -> PathBuf {
         self.layout.state_file(self.project().ok().flatten())
-    }
-
-    /// Whether a shell command, started where the event happens, may change one of these files.
-    pub fn may_touch(&self, command: &str, files: &[&Path]) -> bool {
-        let dir = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
-        let dir = Some(dir.unwrap_or_else(|| self.layout.root()));
-        let world = World {
-            dir,
-            home: self.env.home.as_deref(),
-            files: &Disk,
-        };
-        let survey = shell::survey(command, &world);
-        shell::touches(&survey, files, self.layout.root(), &world) != shell::Touch::None
     }
 
     /// What writes the state file the event is about.
@@ -391,8 +380,21 @@ impl<'a> EventContext<'a> {
         World {
             dir: Some(self.start_dir()),
             home: self.home(),
-            files: &Disk,
+            files: &self.inputs.disk,
         }
+    }
+
+    /// The repository of the project.
+    pub fn repository(&self) -> Option<Repository> {
+        self.inputs.disk.discover(self.layout().root())
+    }
+
+    /// Whether the event's shell command may change one of these files.
+    pub fn may_touch(&self, files: &[&Path]) -> bool {
+        let root = self.layout().root();
+        self.survey().is_some_and(|survey| {
+            shell::touches(survey, files, root, &self.world()) != shell::Touch::None
+        })
     }
 
     /// What the event's shell command would do.
@@ -558,8 +560,8 @@ impl<'a> EventContext<'a> {
     }
 
     /// What could not be read so far.
-    pub fn into_faults(self) -> Vec<Fault> {
-        self.faults.into_inner()
+    pub fn take_faults(&self) -> Vec<Fault> {
+        self.faults.take()
     }
 
     fn note<T>(&self, fault: Fault) -> Option<T> {

@@ -49,7 +49,7 @@ fn lands_on_main(command: &str, root: &Path) -> (bool, bool) {
     let world = World {
         dir: Some(&repo),
         home: Some(root),
-        files: &Disk,
+        files: &Disk::default(),
     };
     let survey = survey(command, &world);
     let commits = commits(&survey, &world);

@@ -73,7 +73,7 @@ fn told(command: &str, root: &Path) -> (bool, bool) {
     let world = World {
         dir: Some(&repo),
         home: Some(root),
-        files: &Disk,
+        files: &Disk::default(),
     };
     let survey = survey(command, &world);
     let main = Head::Branch("main".to_owned());

@@ -15,7 +15,7 @@ fn read(command: &str) -> Survey {
     let world = World {
         dir: Some(Path::new("/nowhere/project")),
         home: Some(Path::new("/nowhere")),
-        files: &Disk,
+        files: &Disk::default(),
     };
     let found = survey(command, &world);
     commits(&found, &world);
@@ -439,7 +439,7 @@ fn hostile_scripts_take_no_longer() {
         let world = World {
             dir: Some(dir.path()),
             home: None,
-            files: &Disk,
+            files: &Disk::default(),
         };
         let found = survey(&command, &world);
         commits(&found, &world);
@@ -467,7 +467,7 @@ fn a_script_that_is_a_pipe_is_not_read() {
     let world = World {
         dir: Some(dir.path()),
         home: None,
-        files: &Disk,
+        files: &Disk::default(),
     };
     let found = survey("sh s.sh; ./s.sh; npm run x", &world);
     assert!(commits(&found, &world).is_empty());

@@ -40,7 +40,7 @@ fn every_row_of_the_corpus_is_told_right() {
         let world = World {
             dir: Some(&root),
             home: None,
-            files: &Disk,
+            files: &Disk::default(),
         };
         let survey = survey(command, &world);
         let found = touches(&survey, &[Path::new(".isdlc/state.json")], &root, &world);
@@ -84,7 +84,7 @@ fn every_protected_file_counts() {
         let world = World {
             dir: Some(root),
             home: None,
-            files: &Disk,
+            files: &Disk::default(),
         };
         let survey = survey(command, &world);
         assert_eq!(

@@ -105,85 +105,81 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The way of an event that could be read.
+/// The way of an event that could be read: context, integrity, guards, apply, stop, record, answer.
 fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCode {
     let cwd = event.cwd.as_deref().map(Path::new);
     let Some(layout) = Layout::find(env, cwd) else {
         return give(&protocol::answer(event, &crate::stop::nowhere(event)));
     };
     let now = Timestamp::now();
-    let sources_of = |layout| {
+    let inputs_of = |layout| {
         Inputs::new(layout, env.clone(), cwd.map(Path::to_owned), now)
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
             .asking_work(crate::changes::WORK)
             .asking_settings(crate::agent::unregister_check::ASK)
     };
-    let mut inputs = sources_of(layout);
+    let mut inputs = inputs_of(layout);
     let reconciled = integrity::reconcile(&inputs, event.kind);
-    if reconciled.restored {
-        // The workflow's home may have been away until now.
-        if let Some(layout) = Layout::find(env, cwd) {
-            inputs = sources_of(layout);
-        }
-    }
-    let late = settle(event, &inputs, now);
-    let mut outcome = judge(event, &inputs, options.guards, env, now);
-    outcome.faults.extend(late);
-    outcome.faults.splice(0..0, options.faults.iter().cloned());
-    outcome.faults.extend(event.faults());
-    outcome.warnings.splice(0..0, reconciled.told);
-    outcome.faults.extend(reconciled.fault);
-    outcome.changes.extend(reconciled.adopted);
-    if !outcome.edits.is_empty() {
-        apply(event, &inputs, &mut outcome, now);
-    }
-    if !outcome.remembered.is_empty()
-        && let Err(text) = inputs.remember(&outcome.remembered)
+    if reconciled.restored
+        && let Some(layout) = Layout::find(env, cwd)
     {
-        outcome.faults.push(Fault::new("archive-unwritten", text));
+        // The workflow's home may have been away until now.
+        inputs = inputs_of(layout);
     }
+    let context = EventContext::new(event, &inputs);
+    let mut decision = Decision {
+        warnings: reconciled.told.into_iter().collect(),
+        faults: options.faults.clone(),
+        changes: reconciled.adopted.into_iter().collect(),
+        ..Decision::default()
+    };
+    let late = settle(event, &inputs, now);
+    decision.add(judge(&context, options.guards, env, now));
+    decision.faults.extend(late);
+    decision.faults.extend(event.faults());
+    decision.faults.extend(reconciled.fault);
+    apply(event, &inputs, &mut decision, now);
     if event.kind == EventKind::SessionStart {
-        outcome
-            .faults
-            .extend(selftest::run(&inputs.layout().local().join("selftest")));
+        let place = inputs.layout().local().join("selftest");
+        decision.faults.extend(selftest::run(&place));
     }
-    if begins_watch(event, &inputs) {
+    if begins_watch(&context) {
         let remembered = integrity::remember(inputs.layout(), &inputs.store());
-        outcome.faults.extend(remembered);
+        decision.faults.extend(remembered);
     }
     let mut own_words = None;
     if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
         let whole = matches!(options.guards, Guards::All).then_some(options.registration);
-        own_words = crate::stop::decide(event, inputs.layout(), env, now, whole, &mut outcome)
+        own_words = crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision)
             .filter(|_| event.wire == Protocol::Gauntlet);
     }
-    turns::follow(event, inputs.layout(), now, &mut outcome);
-    if !outcome.is_silent() {
-        let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
+    turns::follow(event, inputs.layout(), now, &mut decision);
+    if !decision.is_silent() {
+        let is_finding = decision.findings().next().is_some();
         let state = is_finding.then(|| inputs.state_text()).flatten();
         Record::of(event)
             .within(env.trace.as_deref())
             .after(options.begun.elapsed())
             .in_project(project_id(&inputs))
             .about(text, state)
-            .write(inputs.layout(), &mut outcome, now);
+            .write(inputs.layout(), &mut decision, now);
     }
-    give(&own_words.unwrap_or_else(|| protocol::answer(event, &outcome)))
+    give(&own_words.unwrap_or_else(|| protocol::answer(event, &decision)))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a
 /// command that names it or a tool that writes it. Other events write nothing unless there is something to say.
-fn begins_watch(event: &Event<'_>, inputs: &Inputs) -> bool {
+fn begins_watch(context: &EventContext<'_>) -> bool {
+    let event = context.event;
     match (event.kind, event.tool.as_ref().map(|tool| &tool.call)) {
         (EventKind::SessionStart | EventKind::Prompt, _) => true,
-        (EventKind::PreTool, Some(ToolCall::Shell { command })) => {
-            let state = inputs.state_file();
-            inputs.may_touch(command, &[&state])
+        (EventKind::PreTool, Some(ToolCall::Shell { .. })) => {
+            context.may_touch(&[&context.state_file()])
         }
         // A hand-made event has no session, and no event follows that could find a change.
         (EventKind::PreTool, Some(_)) => {
-            let layout = inputs.layout();
+            let layout = context.layout();
             let is_state = |path: &str| layout.is_state_file(&layout.root().join(path));
             event.session.is_some() && event.files().iter().any(|path| is_state(path))
         }
@@ -238,37 +234,38 @@ fn history(inputs: &Inputs, now: Timestamp) -> History<'_> {
     History::new(inputs.layout().local(), project_id(inputs), now)
 }
 
-/// The verdict of the guards that the registration asks for.
-fn judge(
-    event: &Event<'_>,
-    inputs: &Inputs,
-    guards: Guards,
-    env: &Env,
-    now: Timestamp,
-) -> Decision {
+/// What the guards decide that the registration asks for.
+fn judge(context: &EventContext<'_>, guards: Guards, env: &Env, now: Timestamp) -> Decision {
     let asked = match guards {
         Guards::All => GUARDS,
         Guards::One(guard) => std::slice::from_ref(guard),
         Guards::Unknown => &[],
     };
-    let context = EventContext::new(event, inputs);
     let overrides = Overrides {
-        layout: inputs.layout(),
+        layout: context.layout(),
         env,
         now,
     };
     let mut faults = Vec::new();
-    let outcome = guard::judge_lifting(&context, asked, |block| {
-        overrides.lift(event, block, &mut faults)
+    let decision = guard::judge_lifting(context, asked, |block| {
+        overrides.lift(context.event, block, &mut faults)
     });
-    faults.extend(context.into_faults());
-    Decision { faults, ..outcome }
+    faults.extend(context.take_faults());
+    Decision { faults, ..decision }
 }
 
 /// Makes the changes that the guards want, as one transaction and once per event, however often
 /// the agent delivers it.
-fn apply(event: &Event<'_>, inputs: &Inputs, outcome: &mut Decision, now: Timestamp) {
-    let wanted = std::mem::take(&mut outcome.edits);
+fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Timestamp) {
+    if !decision.remembered.is_empty()
+        && let Err(text) = inputs.remember(&decision.remembered)
+    {
+        decision.faults.push(Fault::new("archive-unwritten", text));
+    }
+    let wanted = std::mem::take(&mut decision.edits);
+    if wanted.is_empty() {
+        return;
+    }
     let is_new = match event.tool.as_ref().and_then(|tool| tool.id.as_deref()) {
         Some(id) => {
             let key =
@@ -299,7 +296,9 @@ fn apply(event: &Event<'_>, inputs: &Inputs, outcome: &mut Decision, now: Timest
     });
     let fault = match store.submit(now, Durability::Lazy, &edits) {
         Ok(Submitted::Applied(updated)) => {
-            outcome.faults.extend(store.refusals(&updated).map(refused));
+            decision
+                .faults
+                .extend(store.refusals(&updated).map(refused));
             let entry = Entry {
                 session: event.session.as_deref(),
                 call,
@@ -313,7 +312,7 @@ fn apply(event: &Event<'_>, inputs: &Inputs, outcome: &mut Decision, now: Timest
         Ok(Submitted::Spooled(_)) => None,
         Err(error) => Some(Fault::new("state-unwritten", error.to_string())),
     };
-    outcome.faults.extend(fault);
+    decision.faults.extend(fault);
 }
 
 pub(crate) fn hash(value: impl Hash) -> u64 {

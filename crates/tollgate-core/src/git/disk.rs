@@ -1,5 +1,6 @@
 //! The files of this machine, as the commands that agents run would find them.
 
+use std::cell::RefCell;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -7,14 +8,57 @@ use super::Repository;
 use tollgate_shell::{Files, Head, RepositoryPaths};
 use tollgate_store::fs::{canonical, read_regular};
 
-/// The file system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disk;
+/// The file system. While one of these lives, each repository is discovered once and each file read
+/// once.
+#[derive(Debug, Default)]
+pub struct Disk {
+    /// What was read of a file, of at most so many bytes.
+    texts: RefCell<Vec<((PathBuf, u64), Option<String>)>>,
+    /// What was found for a directory.
+    discovered: RefCell<Vec<(PathBuf, Option<Checkout>)>>,
+}
+
+/// A repository and what is checked out in it.
+type Checkout = (Repository, Head);
+
+impl Disk {
+    /// The repository that `dir`, or the nearest directory above it, belongs to.
+    pub fn discover(&self, dir: &Path) -> Option<Repository> {
+        let known = |found: &[(PathBuf, Option<Checkout>)]| {
+            let found = found.iter().find(|(known, _)| known == dir)?;
+            Some(found.1.as_ref().map(|(repository, _)| repository.clone()))
+        };
+        if let Some(found) = known(&self.discovered.borrow()) {
+            return found;
+        }
+        let found = Repository::discover_with_head(dir);
+        let repository = found.as_ref().map(|(repository, _)| repository.clone());
+        self.discovered.borrow_mut().push((dir.to_owned(), found));
+        repository
+    }
+
+    /// What is checked out, if the repository was discovered here.
+    fn known_head(&self, git_dir: &Path) -> Option<Head> {
+        let discovered = self.discovered.borrow();
+        let mut found = discovered.iter().filter_map(|(_, found)| found.as_ref());
+        let found = found.find(|(repository, _)| repository.git_dir == git_dir)?;
+        Some(found.1.clone())
+    }
+}
 
 impl Files for Disk {
     fn read(&self, path: &Path, most: u64) -> Option<String> {
-        let contents = read_regular(path, most).ok()??;
-        Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+        let mut texts = self.texts.borrow_mut();
+        let known = texts
+            .iter()
+            .find(|((known, cap), _)| known == path && *cap == most);
+        if let Some((_, text)) = known {
+            return text.clone();
+        }
+        let contents = read_regular(path, most).ok().flatten();
+        let text = contents.map(|found| String::from_utf8_lossy(&found.bytes).into_owned());
+        texts.push(((path.to_owned(), most), text.clone()));
+        text
     }
 
     fn exists(&self, path: &Path) -> bool {
@@ -31,7 +75,7 @@ impl Files for Disk {
     }
 
     fn repository(&self, dir: &Path) -> Option<RepositoryPaths> {
-        Repository::discover(dir).map(Into::into)
+        self.discover(dir).map(Into::into)
     }
 
     fn repository_at(&self, git_dir: &Path, work_tree: &Path) -> Option<RepositoryPaths> {
@@ -39,7 +83,8 @@ impl Files for Disk {
     }
 
     fn head(&self, repository: &RepositoryPaths) -> Head {
-        Repository::from(repository).head()
+        self.known_head(&repository.git_dir)
+            .unwrap_or_else(|| Repository::from(repository).head())
     }
 
     fn has_reference(&self, repository: &RepositoryPaths, reference: &str) -> bool {

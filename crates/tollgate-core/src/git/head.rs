@@ -24,6 +24,11 @@ pub struct Repository {
 impl Repository {
     /// The repository that `dir`, or the nearest directory above it, belongs to.
     pub fn discover(dir: &Path) -> Option<Self> {
+        Self::discover_with_head(dir).map(|(repository, _)| repository)
+    }
+
+    /// The same, with what is checked out in it.
+    pub(super) fn discover_with_head(dir: &Path) -> Option<(Self, Head)> {
         dir.ancestors().find_map(|work_tree| {
             let dot_git = work_tree.join(".git");
             Self::open(work_tree, &follow(&dot_git)?)
@@ -32,42 +37,29 @@ impl Repository {
 
     /// The repository whose files lie in `git_dir`, as with `--git-dir`.
     pub fn at(git_dir: &Path, work_tree: &Path) -> Option<Self> {
-        Self::open(work_tree, &follow(git_dir)?)
+        Self::open(work_tree, &follow(git_dir)?).map(|(repository, _)| repository)
     }
 
-    fn open(work_tree: &Path, git_dir: &Path) -> Option<Self> {
-        read(&git_dir.join("HEAD"))?;
+    fn open(work_tree: &Path, git_dir: &Path) -> Option<(Self, Head)> {
+        let head_file = git_dir.join("HEAD");
+        let head = head_of(&head_file, &read(&head_file)?);
         let common_dir = match read(&git_dir.join("commondir")) {
             Some(text) => git_dir.join(text.trim_end()),
             None => git_dir.to_owned(),
         };
         let common_dir = canonical(&common_dir).unwrap_or(common_dir);
-        Some(Self {
+        let repository = Self {
             work_tree: work_tree.to_owned(),
             git_dir: git_dir.to_owned(),
             common_dir,
-        })
+        };
+        Some((repository, head))
     }
 
     /// The branch that is checked out in this work tree.
     pub fn head(&self) -> Head {
-        let path = self.git_dir.join("HEAD");
-        let Some(text) = read(&path) else {
-            return Head::None;
-        };
-        let text = text.trim_end();
-        match text.strip_prefix("ref:").map(str::trim) {
-            Some("refs/heads/.invalid") => Head::AskGit,
-            Some(reference) => match reference.strip_prefix("refs/heads/") {
-                Some(name) if !name.is_empty() => Head::Branch(name.to_owned()),
-                Some(_) => Head::None,
-                // HEAD may point outside refs/heads; a commit then moves no branch.
-                None if reference.starts_with("refs/") => Head::Detached,
-                None => Head::None,
-            },
-            None if is_object_id(text) => Head::Detached,
-            None => head_link(&path),
-        }
+        let file = self.git_dir.join("HEAD");
+        read(&file).map_or(Head::None, |text| head_of(&file, &text))
     }
 
     /// Whether a local branch of this name exists.
@@ -158,6 +150,23 @@ impl Repository {
                 .split_once(" to ")
         });
         Some(switches.nth(back.checked_sub(1)?)?.0.to_owned())
+    }
+}
+
+/// What a `HEAD` with this text says.
+fn head_of(file: &Path, text: &str) -> Head {
+    let text = text.trim_end();
+    match text.strip_prefix("ref:").map(str::trim) {
+        Some("refs/heads/.invalid") => Head::AskGit,
+        Some(reference) => match reference.strip_prefix("refs/heads/") {
+            Some(name) if !name.is_empty() => Head::Branch(name.to_owned()),
+            Some(_) => Head::None,
+            // HEAD may point outside refs/heads; a commit then moves no branch.
+            None if reference.starts_with("refs/") => Head::Detached,
+            None => Head::None,
+        },
+        None if is_object_id(text) => Head::Detached,
+        None => head_link(file),
     }
 }
 

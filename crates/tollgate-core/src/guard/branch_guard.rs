@@ -111,7 +111,7 @@ fn check(context: &EventContext<'_>) -> Decision {
     let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
         return Decision::allow();
     };
-    let Some(ours) = Repository::discover(context.layout().root()) else {
+    let Some(ours) = context.repository() else {
         return Decision::allow();
     };
     // The command may start outside the project and come back to it, so the repository counts and

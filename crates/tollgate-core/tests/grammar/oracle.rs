@@ -282,7 +282,7 @@ fn compare(text: &str, label: &str, wrong: &mut String) -> Option<usize> {
         &World {
             dir: Some(Path::new("/nowhere/p")),
             home: Some(Path::new("/nowhere")),
-            files: &Disk,
+            files: &Disk::default(),
         },
     );
     let found = found(&survey);

@@ -83,7 +83,7 @@ fn every_commit_that_bash_makes_was_announced_and_no_data_was() {
             &World {
                 dir: Some(dir.path()),
                 home: None,
-                files: &Disk,
+                files: &Disk::default(),
             },
         );
         let announced = announced(&found);

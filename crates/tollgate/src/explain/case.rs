@@ -81,7 +81,7 @@ impl Judged {
         let answers = watching
             .map(|guard| (guard.name, guard.check(&context)))
             .collect();
-        let mut faults = context.into_faults();
+        let mut faults = context.take_faults();
         faults.extend(event.faults());
         Self {
             answers,

@@ -61,7 +61,7 @@ fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
     let context = EventContext::new(event, &inputs);
     let outcome = guard::judge(&context, GUARDS);
     Decision {
-        faults: context.into_faults(),
+        faults: context.take_faults(),
         ..outcome
     }
 }
@@ -186,7 +186,7 @@ pub(super) fn shell(bytes: &[u8]) {
     let world = World {
         dir: Some(root),
         home: Some(Path::new("/nowhere")),
-        files: &Disk,
+        files: &Disk::default(),
     };
     let found = survey(&command, &world);
     let _commits = commits(&found, &world);
@@ -316,7 +316,7 @@ pub(super) fn git(bytes: &[u8]) {
     let world = World {
         dir: Some(ground.root()),
         home: None,
-        files: &Disk,
+        files: &Disk::default(),
     };
     let _commits = commits(&survey("git ci", &world), &world);
 }

@@ -16,11 +16,16 @@ const REQUIREMENTS: &str = ".claude/hooks/config/iteration-requirements.json";
 const WORKFLOWS: &str = ".isdlc/config/workflows.json";
 const ARTIFACTS: &str = ".claude/hooks/config/artifact-paths.json";
 
+/// Opened by every discovery of the repository.
+const HEAD: &str = ".git/HEAD";
+/// Opened by every survey of a command that runs it.
+const SCRIPT: &str = "commit.sh";
+
 /// How often each file was opened, and how often the state was replaced, while `work` ran.
 fn counted(project: &Project, work: impl FnOnce()) -> BTreeMap<&'static str, usize> {
     let notices = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
     let mut names = BTreeMap::new();
-    for file in [STATE, MANIFEST, REQUIREMENTS, WORKFLOWS, ARTIFACTS] {
+    for file in [STATE, MANIFEST, REQUIREMENTS, WORKFLOWS, ARTIFACTS, HEAD, SCRIPT] {
         let watch = inotify::add_watch(&notices, project.path(file), WatchFlags::OPEN).unwrap();
         names.insert(watch, file);
     }
@@ -54,6 +59,7 @@ fn project() -> Project {
         r#"{"workflows":{"feature":{"phases":["06-implementation","16-quality-loop"]}}}"#,
     );
     project.file(ARTIFACTS, r#"{"phases":{}}"#);
+    project.file(SCRIPT, "git commit -m x\n");
     project
 }
 
@@ -83,4 +89,31 @@ fn an_event_that_needs_no_file_opens_none() {
     let project = project();
     let counts = counted(&project, || project.hook(&bash("ls -la")).says_nothing());
     assert_eq!(counts, BTreeMap::new());
+}
+
+/// Also where the state is watched from this event on, and where the git guard's hook is looked for.
+#[test]
+fn a_blocked_commit_is_surveyed_once_and_its_repository_discovered_once() {
+    let project = project();
+    project.git(&["checkout", "-q", "main"]);
+    let mut event = bash(&format!("sh {SCRIPT}"));
+    event["hook_event_name"] = json!("PreToolUse");
+    event["session_id"] = json!("s");
+    let counts = counted(&project, || {
+        let reason = project.hook(&event).denies();
+        assert!(reason.starts_with("COMMIT TO MAIN BLOCKED"), "{reason}");
+    });
+    for file in [STATE, HEAD, SCRIPT] {
+        assert_eq!(counts.get(file), Some(&1), "{file}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_stop_reads_each_file_at_most_once() {
+    let project = project();
+    let event = json!({ "hook_event_name": "Stop", "session_id": "s", "stop_hook_active": false });
+    let counts = counted(&project, || drop(project.hook(&event)));
+    for (file, count) in counts {
+        assert_eq!(count, 1, "{file}");
+    }
 }

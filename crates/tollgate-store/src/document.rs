@@ -545,5 +545,4 @@ fn without_stand_ins(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "document_tests.rs"]
 mod tests;

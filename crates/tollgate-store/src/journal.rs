@@ -494,5 +494,4 @@ fn contains(text: &[u8], wanted: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-#[path = "journal_tests.rs"]
 mod tests;

@@ -657,5 +657,4 @@ fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
 }
 
 #[cfg(test)]
-#[path = "store_tests.rs"]
 mod tests;

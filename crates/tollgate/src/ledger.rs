@@ -249,5 +249,4 @@ fn file(local: &Path, session: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-#[path = "ledger_tests.rs"]
 mod tests;

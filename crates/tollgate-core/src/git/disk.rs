@@ -13,52 +13,56 @@ use tollgate_store::fs::{canonical, read_regular};
 #[derive(Debug, Default)]
 pub struct Disk {
     /// What was read of a file, of at most so many bytes.
-    texts: RefCell<Vec<((PathBuf, u64), Option<String>)>>,
-    /// What was found for a directory.
-    discovered: RefCell<Vec<(PathBuf, Option<Checkout>)>>,
+    texts: Answers<(PathBuf, u64), Option<String>>,
+    /// What was found for a directory: a repository, and what is checked out in it.
+    discovered: Answers<PathBuf, Option<(Repository, Head)>>,
 }
 
-/// A repository and what is checked out in it.
-type Checkout = (Repository, Head);
+/// Answers to questions that are asked more than once. There are few of them in an event.
+#[derive(Debug)]
+struct Answers<Q, A>(RefCell<Vec<(Q, A)>>);
+
+impl<Q, A> Default for Answers<Q, A> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<Q: PartialEq, A: Clone> Answers<Q, A> {
+    fn get(&self, question: Q, find: impl FnOnce(&Q) -> A) -> A {
+        let known = |(asked, answer): &(Q, A)| (*asked == question).then(|| answer.clone());
+        if let Some(answer) = self.0.borrow().iter().find_map(known) {
+            return answer;
+        }
+        let answer = find(&question);
+        self.0.borrow_mut().push((question, answer.clone()));
+        answer
+    }
+}
 
 impl Disk {
     /// The repository that `dir`, or the nearest directory above it, belongs to.
     pub fn discover(&self, dir: &Path) -> Option<Repository> {
-        let known = |found: &[(PathBuf, Option<Checkout>)]| {
-            let found = found.iter().find(|(known, _)| known == dir)?;
-            Some(found.1.as_ref().map(|(repository, _)| repository.clone()))
-        };
-        if let Some(found) = known(&self.discovered.borrow()) {
-            return found;
-        }
-        let found = Repository::discover_with_head(dir);
-        let repository = found.as_ref().map(|(repository, _)| repository.clone());
-        self.discovered.borrow_mut().push((dir.to_owned(), found));
-        repository
+        let find = |dir: &PathBuf| Repository::discover_with_head(dir);
+        let (repository, _) = self.discovered.get(dir.to_owned(), find)?;
+        Some(repository)
     }
 
     /// What is checked out, if the repository was discovered here.
     fn known_head(&self, git_dir: &Path) -> Option<Head> {
-        let discovered = self.discovered.borrow();
+        let discovered = self.discovered.0.borrow();
         let mut found = discovered.iter().filter_map(|(_, found)| found.as_ref());
-        let found = found.find(|(repository, _)| repository.git_dir == git_dir)?;
-        Some(found.1.clone())
+        let (_, head) = found.find(|(repository, _)| repository.git_dir == git_dir)?;
+        Some(head.clone())
     }
 }
 
 impl Files for Disk {
     fn read(&self, path: &Path, most: u64) -> Option<String> {
-        let mut texts = self.texts.borrow_mut();
-        let known = texts
-            .iter()
-            .find(|((known, cap), _)| known == path && *cap == most);
-        if let Some((_, text)) = known {
-            return text.clone();
-        }
-        let contents = read_regular(path, most).ok().flatten();
-        let text = contents.map(|found| String::from_utf8_lossy(&found.bytes).into_owned());
-        texts.push(((path.to_owned(), most), text.clone()));
-        text
+        self.texts.get((path.to_owned(), most), |(path, most)| {
+            let contents = read_regular(path, *most).ok()??;
+            Some(String::from_utf8_lossy(&contents.bytes).into_owned())
+        })
     }
 
     fn exists(&self, path: &Path) -> bool {

@@ -102,5 +102,4 @@ fn check(context: &EventContext<'_>) -> Decision {
             .phase(phase)
             .agent(agent),
     )
-    .into()
 }

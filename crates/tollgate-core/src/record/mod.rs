@@ -191,7 +191,6 @@ impl<'a> Record<'a> {
     }
 
     fn entry<'e>(&'e self, now: Timestamp, verdict: Verdict, finding: &'e Finding) -> Entry<'e> {
-        let finding = finding;
         Entry {
             guard: Some(finding.guard),
             code: Some(finding.code),

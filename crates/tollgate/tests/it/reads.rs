@@ -25,7 +25,15 @@ const SCRIPT: &str = "commit.sh";
 fn counted(project: &Project, work: impl FnOnce()) -> BTreeMap<&'static str, usize> {
     let notices = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
     let mut names = BTreeMap::new();
-    for file in [STATE, MANIFEST, REQUIREMENTS, WORKFLOWS, ARTIFACTS, HEAD, SCRIPT] {
+    for file in [
+        STATE,
+        MANIFEST,
+        REQUIREMENTS,
+        WORKFLOWS,
+        ARTIFACTS,
+        HEAD,
+        SCRIPT,
+    ] {
         let watch = inotify::add_watch(&notices, project.path(file), WatchFlags::OPEN).unwrap();
         names.insert(watch, file);
     }

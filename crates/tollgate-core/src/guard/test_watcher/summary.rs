@@ -506,5 +506,4 @@ pub(super) fn deno(text: &str) -> Option<Summary> {
 }
 
 #[cfg(test)]
-#[path = "summary_tests.rs"]
 mod tests;

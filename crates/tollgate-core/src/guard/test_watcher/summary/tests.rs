@@ -8,7 +8,7 @@ use crate::text::plain;
 
 macro_rules! file {
     ($name:literal) => {
-        include_str!(concat!("../../../tests/summaries/", $name, ".txt"))
+        include_str!(concat!("../../../../tests/summaries/", $name, ".txt"))
     };
 }
 

@@ -39,7 +39,7 @@ struct Options {
     begun: Instant,
     /// `--guard`: which guards run.
     guards: Guards,
-    /// `--wire`: the asker's dialect.
+    /// `--protocol`: the asker's dialect.
     wire: Option<Protocol>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
@@ -409,9 +409,10 @@ impl Options {
             let value = inline.or_else(|| args.next()).unwrap_or_default();
             match name.as_str() {
                 "--guard" => options.select(&value),
-                "--wire" => match Protocol::from_name(&value) {
+                // Registrations of earlier versions say `--wire`.
+                "--protocol" | "--wire" => match Protocol::from_name(&value) {
                     Some(wire) => options.wire = Some(wire),
-                    None => options.complain(&format!("--wire {value}: there is no such wire")),
+                    None => options.complain(&format!("{name} {value}: there is no such protocol")),
                 },
                 "--event" => options.event = Some(value),
                 _ => options.complain(&format!("{name} is no option of `tollgate hook`")),

@@ -296,7 +296,7 @@ pub struct Replacement<'a> {
 /// What the caller knows besides the bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
-    /// `--wire`
+    /// `--protocol`
     pub wire: Option<Protocol>,
     /// `--event`: the name of the event where the bytes do not tell it
     pub event: Option<&'a str>,

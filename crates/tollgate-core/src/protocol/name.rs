@@ -5,13 +5,13 @@ use std::fmt;
 use super::{EventKind, Protocol};
 
 impl Protocol {
-    /// The dialect that `--wire` calls `name`.
+    /// The dialect that `--protocol` calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|wire| wire.as_str() == name)
     }
 
-    /// What `--wire` calls it.
+    /// What `--protocol` calls it.
     pub const fn as_str(self) -> &'static str {
         self.row().name
     }

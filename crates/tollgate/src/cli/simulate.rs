@@ -26,8 +26,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// The asker's dialect [default: recognised from the event]
-    #[arg(long, value_parser = wire)]
-    wire: Option<Protocol>,
+    #[arg(long, alias = "wire", value_parser = protocol_named)]
+    protocol: Option<Protocol>,
     /// The event's name, where the event does not say it
     #[arg(long)]
     event: Option<String>,
@@ -39,9 +39,9 @@ pub(super) struct Arguments {
     exit_code: bool,
 }
 
-fn wire(name: &str) -> Result<Protocol, String> {
+fn protocol_named(name: &str) -> Result<Protocol, String> {
     Protocol::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Protocol::ALL.iter().map(|wire| wire.as_str()).collect();
+        let names: Vec<_> = Protocol::ALL.iter().map(|one| one.as_str()).collect();
         format!("one of {}", names.join(", "))
     })
 }
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     };
     let env = crate::hook::environment();
     let hints = Hints {
-        wire: arguments.wire,
+        wire: arguments.protocol,
         event: arguments.event.as_deref(),
         gemini_env: env.gemini,
     };

@@ -32,7 +32,7 @@ pub struct Decision {
 }
 
 /// One thing that a guard can say.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Code {
     /// The code of its findings, for example `BG-001`.
     pub id: &'static str,
@@ -43,6 +43,10 @@ pub struct Code {
     pub remedy: &'static str,
     /// Who can lift it; none if it does not block.
     pub lifted_by: Option<Override>,
+    /// Fields of the state, and what they would have to say for it to go away: `explain` tries them.
+    pub passes_with: &'static [&'static str],
+    /// A command that does not meet it.
+    pub instead: Option<&'static str>,
 }
 
 /// Who can lift a block (`tollgate allow`).
@@ -217,6 +221,8 @@ impl Code {
             meaning,
             remedy,
             lifted_by: Some(Override::Person),
+            passes_with: &[],
+            instead: None,
         }
     }
 
@@ -237,6 +243,24 @@ impl Code {
         Self {
             lifted_by: None,
             ..Self::blocks(id, meaning, remedy)
+        }
+    }
+
+    /// The same, with the fields that satisfy it.
+    #[must_use]
+    pub const fn passes_with(self, fields: &'static [&'static str]) -> Self {
+        Self {
+            passes_with: fields,
+            ..self
+        }
+    }
+
+    /// The same, with a command that does not meet it.
+    #[must_use]
+    pub const fn instead(self, command: &'static str) -> Self {
+        Self {
+            instead: Some(command),
+            ..self
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Tests carry their priority, P0 to P3, in their names. Whether one passed is told by its mark
 //! at the head of the line or by the word at its end; `not ok` is no `ok`.
 
+use super::fields::NO_ATDD;
 use super::sample::STATE;
 use super::test_watcher::test_run;
 use super::{Class, Guard, Must, Sample};
@@ -22,7 +23,12 @@ pub(super) const GUARD: Guard = Guard {
         "ACV-001",
         "acceptance tests are out of the order of their priorities",
         "make the tests of the higher priority pass first",
-    )],
+    )
+    .passes_with(NO_ATDD)],
+    reads: &[
+        "active_workflow.options.atdd_mode",
+        "active_workflow.atdd_mode",
+    ],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[(

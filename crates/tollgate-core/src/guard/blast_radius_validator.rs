@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use super::advance;
+use super::fields::PHASE;
 use super::sample::{ADVANCE, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -32,6 +33,12 @@ pub(super) const GUARD: Guard = Guard {
             "the impact analysis lists no files that can be read (warning)",
             "write the impact analysis as a table of files",
         ),
+    ],
+    reads: &[
+        PHASE,
+        "active_workflow.type",
+        "active_workflow.artifact_folder",
+        "active_workflow.git_branch.created_from",
     ],
     sample: Some(Sample {
         must: Must::Block,

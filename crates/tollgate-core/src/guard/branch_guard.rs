@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use super::fields::PHASE;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -27,13 +28,19 @@ pub(super) const GUARD: Guard = Guard {
             "BG-001",
             "the command would commit to main or master",
             "commit on the workflow's branch; finish or cancel a workflow that is over",
-        ),
+        ).instead("git switch {branch} && git commit -m x"),
         Code::blocks(
             "BG-002",
             "the command would commit on the workflow's branch before the last phase; only with `commit_in_last_phase_only` in `workflows.json`",
             "keep the changes until the last phase; `git stash` sets them aside",
-        ),
+        ).passes_with(&["active_workflow.current_phase = {last}"]).instead("git stash"),
     ],
+    reads: &[
+            PHASE,
+            "active_workflow.git_branch.name",
+            "active_workflow.git_branch.status",
+            "active_workflow.phases",
+        ],
     sample: Some(Sample {
         must: Must::Block,
         files: &[

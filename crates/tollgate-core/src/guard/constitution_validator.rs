@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::advance;
+use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
 use super::sample::{REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
@@ -27,13 +28,15 @@ pub(super) const GUARD: Guard = Guard {
             "CV-001",
             "the constitutional validation of the phase is not done",
             "validate the work against the listed articles first",
-        ),
+        )
+        .passes_with(VALIDATION),
         Code::warns(
             "CV-100",
             "the guard helped itself over something (note)",
             "nothing; it is in the log",
         ),
     ],
+    reads: &[PHASE, VALIDATION_RECORD, "iteration_enforcement"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[

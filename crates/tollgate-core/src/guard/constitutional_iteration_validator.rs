@@ -1,6 +1,7 @@
 //! constitutional-iteration-validator: a validation that says it is complete has been done.
 
 use super::advance;
+use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -16,7 +17,9 @@ pub(super) const GUARD: Guard = Guard {
         "CIV-001",
         "the record of the constitutional validation is incomplete",
         "finish the validation and record its iterations, status and articles",
-    )],
+    )
+    .passes_with(VALIDATION)],
+    reads: &[PHASE, VALIDATION_RECORD, "iteration_enforcement"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[(

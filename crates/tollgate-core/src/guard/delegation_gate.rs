@@ -34,6 +34,7 @@ pub(super) const GUARD: Guard = Guard {
             "nothing; it is in the log",
         ),
     ],
+    reads: &["pending_delegation", "active_workflow.current_phase_index"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[(

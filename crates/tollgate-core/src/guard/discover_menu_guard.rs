@@ -26,6 +26,7 @@ pub(super) const GUARD: Guard = Guard {
             "leave out the options that were removed",
         ),
     ],
+    reads: &[],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[(STATE, "{}")],

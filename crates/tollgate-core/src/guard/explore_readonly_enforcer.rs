@@ -19,7 +19,9 @@ pub(super) const GUARD: Guard = Guard {
         "ERE-001",
         "the call would change a file in Chat/Explore mode",
         "leave Chat/Explore mode before changing files",
-    )],
+    )
+    .passes_with(&["chat_explore_active = false"])],
+    reads: &["chat_explore_active"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[(STATE, r#"{"chat_explore_active":true}"#)],

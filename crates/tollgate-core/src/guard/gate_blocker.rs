@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::advance;
+use super::fields::{PHASE, VALIDATION_RECORD};
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
@@ -39,22 +40,35 @@ pub(super) const GUARD: Guard = Guard {
             "GB-002",
             "the workflow's index and its phase contradict each other",
             "`tollgate workflow audit --repair` puts the fields right",
-        ),
+        )
+        .passes_with(&["active_workflow.current_phase_index = {index}"]),
         Code::blocks(
             "GB-003",
             "the supervised review of the phase is not over, or it was rejected",
             "wait for the review, or redo the phase as it asks",
-        ),
+        )
+        .passes_with(&["active_workflow.supervised_review.status = \"approved\""]),
         Code::blocks(
             "GB-004",
             "the workflow is over and only its entry is left",
             "`tollgate workflow finalize`, then start the next workflow",
-        ),
+        )
+        .passes_with(&["active_workflow = null"]),
         Code::warns(
             "GB-100",
             "the guard helped itself over something (note)",
             "nothing; it is in the log",
         ),
+    ],
+    reads: &[
+        PHASE,
+        "active_workflow.current_phase_index",
+        "active_workflow.phases",
+        "active_workflow.status",
+        "active_workflow.supervised_review",
+        "phases.{}.iteration_requirements",
+        VALIDATION_RECORD,
+        "iteration_enforcement",
     ],
     sample: Some(Sample {
         must: Must::Block,

@@ -4,6 +4,7 @@
 //! the doors at its end.
 
 use super::advance;
+use super::fields::{PHASE, TEST_RECORD, TESTS, VALIDATION, VALIDATION_RECORD};
 use super::sample::{ADVANCE, REQUIREMENTS, STATE};
 use super::self_heal;
 use super::{Class, Guard, Must, Sample};
@@ -24,17 +25,24 @@ pub(super) const GUARD: Guard = Guard {
         (EventKind::PreTool, Class::Skill),
     ],
     codes: &[
-        Code::blocks("IC-001", "the phase's tests fail", "make the tests pass"),
+        Code::blocks("IC-001", "the phase's tests fail", "make the tests pass").passes_with(TESTS),
         Code::blocks(
             "IC-002",
             "the constitutional validation is not finished",
             "finish the constitutional validation",
-        ),
+        )
+        .passes_with(VALIDATION),
         Code::warns(
             "IC-100",
             "the guard helped itself over something (note)",
             "nothing; it is in the log",
         ),
+    ],
+    reads: &[
+        PHASE,
+        TEST_RECORD,
+        VALIDATION_RECORD,
+        "iteration_enforcement",
     ],
     sample: Some(Sample {
         must: Must::Block,

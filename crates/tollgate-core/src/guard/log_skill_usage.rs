@@ -25,6 +25,7 @@ pub(super) const GUARD: Guard = Guard {
         "`skill_usage_log` was no list and was begun anew (noted)",
         "nothing; the log was begun anew",
     )],
+    reads: &[],
     sample: Some(Sample {
         must: Must::Act,
         files: &[MANIFEST, (STATE, "{}")],

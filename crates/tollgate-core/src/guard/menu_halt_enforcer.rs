@@ -1,5 +1,6 @@
 //! menu-halt-enforcer: after a menu the agent stops and waits for the choice.
 
+use super::fields::PHASE;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -16,6 +17,7 @@ pub(super) const GUARD: Guard = Guard {
         "there is much text after an interactive menu",
         "stop after a menu and wait for the person's choice",
     )],
+    reads: &[PHASE],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[(

@@ -26,6 +26,7 @@ pub(super) const GUARD: Guard = Guard {
         "the elicitation's record was no object and was begun anew (noted)",
         "nothing; the record was begun anew",
     )],
+    reads: &[super::fields::PHASE],
     sample: Some(Sample {
         must: Must::Act,
         files: &[(

@@ -15,6 +15,7 @@ mod delegation_gate;
 mod discover_menu_guard;
 mod escalation;
 mod explore_readonly_enforcer;
+pub mod fields;
 mod gate_blocker;
 mod iteration_corridor;
 mod log_skill_usage;
@@ -118,10 +119,14 @@ pub fn codes() -> impl Iterator<Item = &'static Code> {
     guards.chain(integrity::CODES)
 }
 
+/// The row of a code.
+pub fn code(id: &str) -> Option<&'static Code> {
+    codes().find(|code| code.id == id)
+}
+
 /// What to do about a finding.
 pub fn remedy(id: &str) -> Option<&'static str> {
-    let code = codes().find(|code| code.id == id)?;
-    Some(code.remedy)
+    code(id).map(|code| code.remedy)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub(super) const GUARD: Guard = Guard {
         "a written artifact lacks required parts",
         "add the missing parts and write the file again",
     )],
+    reads: &[],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[

@@ -1,5 +1,6 @@
 //! phase-loop-controller: no delegation before the phase is marked as in progress.
 
+use super::fields::PHASE;
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -18,13 +19,18 @@ pub(super) const GUARD: Guard = Guard {
             "PLC-001",
             "the phase is neither in progress nor completed",
             "mark the phase as in progress (`tollgate phase begin`) before delegating",
-        ),
+        )
+        .passes_with(&[
+            "phases.{}.status = \"in_progress\"",
+            "phases.{current}.status = \"in_progress\"",
+        ]),
         Code::warns(
             "PLC-100",
             "a sub-agent went on inside its own phase (log only)",
             "nothing; it is in the log",
         ),
     ],
+    reads: &[PHASE, "phases.{}.status", "active_workflow.phase_status.{}"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[

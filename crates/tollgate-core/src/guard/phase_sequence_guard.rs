@@ -1,5 +1,6 @@
 //! phase-sequence-guard: a delegation goes to the phase the workflow is in, and to no other.
 
+use super::fields::PHASE;
 use super::sample::{DELEGATION, MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -17,13 +18,18 @@ pub(super) const GUARD: Guard = Guard {
             "PSG-001",
             "the delegation's phase is not the current one",
             "finish the current phase first, or delegate to its agent",
-        ),
+        )
+        .passes_with(&[
+            "active_workflow.current_phase = {target}",
+            "current_phase = {target}",
+        ]),
         Code::warns(
             "PSG-002",
             "the prompt has a `Phase key:` that no workflow knows (warning)",
             "name a phase of the workflow in the `Phase key:` line",
         ),
     ],
+    reads: &[PHASE],
     sample: Some(Sample {
         must: Must::Block,
         files: &[

@@ -4,6 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::fields::PHASE;
 use super::sample::{DELEGATION, REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -21,7 +22,14 @@ pub(super) const GUARD: Guard = Guard {
         "PT-001",
         "the phase takes longer than it should (warning)",
         "finish the phase, do less in it, or ask the person",
-    )],
+    )
+    .passes_with(&["phases.{}.started_at = {now}"])],
+    reads: &[
+        PHASE,
+        "phases.{}.started_at",
+        "phases.{}.timing.started_at",
+        "phases.{}.started",
+    ],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[

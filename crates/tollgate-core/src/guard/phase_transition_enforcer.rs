@@ -1,5 +1,6 @@
 //! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
 
+use super::fields::PHASE;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -16,6 +17,7 @@ pub(super) const GUARD: Guard = Guard {
         "the agent asked whether it may proceed",
         "go on to the next phase without asking",
     )],
+    reads: &[PHASE],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[(

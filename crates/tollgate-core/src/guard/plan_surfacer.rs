@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::fields::PHASE;
 use super::sample::{DELEGATION, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -25,6 +26,7 @@ pub(super) const GUARD: Guard = Guard {
             "put the plan right, or leave the format line out",
         ),
     ],
+    reads: &[PHASE],
     sample: Some(Sample {
         must: Must::Block,
         files: &[(

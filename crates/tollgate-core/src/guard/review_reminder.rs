@@ -19,7 +19,9 @@ pub(super) const GUARD: Guard = Guard {
         "RR-001",
         "a commit was made while code review is off and the team has several members",
         "have the commit read, or set `code_review.enabled` in the state",
-    )],
+    )
+    .passes_with(&["code_review.enabled = true"])],
+    reads: &["code_review.enabled", "code_review.team_size"],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[

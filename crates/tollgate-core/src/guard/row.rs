@@ -19,6 +19,8 @@ pub struct Guard {
     pub on: &'static [(EventKind, Class)],
     /// What it can say.
     pub codes: &'static [Code],
+    /// The fields of the state that it reads, for `explain`. `{}` is the current phase.
+    pub reads: &'static [&'static str],
     /// An event that it must react to; none if it never says anything.
     pub sample: Option<Sample>,
     pub(super) check: fn(&EventContext<'_>) -> Decision,

@@ -22,6 +22,7 @@ pub(super) const GUARD: Guard = Guard {
         "a command was loaded that its orchestrator must carry out (told)",
         "hand the command to the named orchestrator before the turn ends",
     )],
+    reads: &[],
     sample: Some(Sample {
         must: Must::Act,
         files: &[(STATE, "{}")],

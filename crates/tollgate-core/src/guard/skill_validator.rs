@@ -13,6 +13,7 @@ pub(super) const GUARD: Guard = Guard {
     about: "lets every delegation pass; log-skill-usage records it afterwards",
     on: &[(EventKind::PreTool, Class::Delegate)],
     codes: &[],
+    reads: &[],
     sample: None,
     check: |_| Decision::allow(),
 };

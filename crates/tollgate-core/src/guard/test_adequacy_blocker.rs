@@ -1,6 +1,7 @@
 //! test-adequacy-blocker: nothing is upgraded under tests that would not notice.
 
 use super::advance;
+use super::fields::PHASE;
 use super::sample::{MANIFEST, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -19,7 +20,12 @@ pub(super) const GUARD: Guard = Guard {
         "TAB-001",
         "the project's tests are too few for an upgrade",
         "write tests first, then run the discovery again",
-    )],
+    )
+    .passes_with(&[
+        "discovery_context.coverage_summary.total_tests = 1",
+        "discovery_context.coverage_summary.unit_test_pct = 50",
+    ])],
+    reads: &[PHASE, "discovery_context.coverage_summary"],
     sample: Some(Sample {
         must: Must::Block,
         files: &[

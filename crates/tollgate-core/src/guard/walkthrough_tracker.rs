@@ -15,7 +15,9 @@ pub(super) const GUARD: Guard = Guard {
         "WT-001",
         "the discovery's walkthrough is not recorded as completed",
         "walk through the constitution with the person",
-    )],
+    )
+    .passes_with(&["discovery_context.walkthrough_completed = true"])],
+    reads: &["discovery_context.walkthrough_completed"],
     sample: Some(Sample {
         must: Must::Warn,
         files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use tollgate_core::decision::Finding;
+use tollgate_core::guard::{self, fields};
 use tollgate_core::project::{ConfigFile, Layout};
 use tollgate_core::workflow::manifest::Manifest;
 use tollgate_core::workflow::phases;
@@ -11,17 +12,11 @@ use tollgate_store::timestamp::iso;
 
 use super::{Case, Change};
 
-/// By code, or by a gate's requirement: fields of the state and what they would have to say.
-/// `{}` is the phase that the finding is about; [`Problem::value`] knows the other names. `null`
-/// is a field that is not there.
-const FIELDS: &[(&str, &[&str])] = &[
-    ("PT-001", &["phases.{}.started_at = {now}"]),
-    ("IC-001", TESTS),
-    ("test_iteration", TESTS),
-    ("IC-002", VALIDATION),
-    ("CV-001", VALIDATION),
-    ("CIV-001", VALIDATION),
-    ("constitutional_validation", VALIDATION),
+/// By a gate's requirement: fields of the state and what they would have to say. The codes of guards
+/// have theirs in their rows.
+const REQUIREMENTS: &[(&str, &[&str])] = &[
+    ("test_iteration", fields::TESTS),
+    ("constitutional_validation", fields::VALIDATION),
     (
         "interactive_elicitation",
         &[
@@ -30,105 +25,6 @@ const FIELDS: &[(&str, &[&str])] = &[
             "phases.{}.iteration_requirements.interactive_elicitation.final_selection = {choice}",
         ],
     ),
-    ("GB-002", &["active_workflow.current_phase_index = {index}"]),
-    (
-        "GB-003",
-        &["active_workflow.supervised_review.status = \"approved\""],
-    ),
-    ("GB-004", &["active_workflow = null"]),
-    (
-        "TAB-001",
-        &[
-            "discovery_context.coverage_summary.total_tests = 1",
-            "discovery_context.coverage_summary.unit_test_pct = 50",
-        ],
-    ),
-    ("ERE-001", &["chat_explore_active = false"]),
-    (
-        "PSG-001",
-        &[
-            "active_workflow.current_phase = {target}",
-            "current_phase = {target}",
-        ],
-    ),
-    (
-        "PLC-001",
-        &[
-            "phases.{}.status = \"in_progress\"",
-            "phases.{current}.status = \"in_progress\"",
-        ],
-    ),
-    ("BG-002", &["active_workflow.current_phase = {last}"]),
-    (
-        "SWV-001",
-        &["phases.{}.constitutional_validation.iterations_used = 1"],
-    ),
-    (
-        "SWV-002",
-        &["phases.{}.iteration_requirements.interactive_elicitation.menu_interactions = 1"],
-    ),
-    (
-        "SWV-003",
-        &["phases.{}.iteration_requirements.test_iteration.current_iteration = 1"],
-    ),
-    ("SWV-007", &["state_version = {version}"]),
-    (
-        "SWV-009",
-        &[
-            "current_phase = {current}",
-            "active_workflow.current_phase_index = {index}",
-            "active_workflow.phase_status = null",
-        ],
-    ),
-    (
-        "WT-001",
-        &["discovery_context.walkthrough_completed = true"],
-    ),
-    (
-        "TW-001",
-        &[
-            "phases.{}.iteration_requirements.test_iteration.identical_failure_count = 0",
-            "phases.{}.iteration_requirements.test_iteration.history = []",
-        ],
-    ),
-    ("TW-002", MORE_RUNS),
-    ("TW-003", MORE_RUNS),
-    ("TW-004", NO_ATDD),
-    ("ACV-001", NO_ATDD),
-    ("RR-001", &["code_review.enabled = true"]),
-    ("WCE-002", &["workflow_history = {faster}"]),
-];
-
-const TESTS: &[&str] = &[
-    "phases.{}.iteration_requirements.test_iteration.completed = true",
-    "phases.{}.iteration_requirements.test_iteration.status = \"success\"",
-    "phases.{}.iteration_requirements.test_iteration.last_test_result = \"passed\"",
-    "phases.{}.iteration_requirements.test_iteration.current_iteration = 1",
-];
-
-const VALIDATION: &[&str] = &[
-    "phases.{}.constitutional_validation.completed = true",
-    "phases.{}.constitutional_validation.status = \"compliant\"",
-    "phases.{}.constitutional_validation.iterations_used = 1",
-    "phases.{}.constitutional_validation.articles_checked = [\"I\"]",
-];
-
-const MORE_RUNS: &[&str] = &[
-    "phases.{}.iteration_requirements.test_iteration.current_iteration = 0",
-    "phases.{}.iteration_requirements.test_iteration.max_iterations = 1000",
-];
-
-const NO_ATDD: &[&str] = &[
-    "active_workflow.options.atdd_mode = false",
-    "active_workflow.atdd_mode = false",
-];
-
-/// By the beginning of a code: a command that does not meet it.
-const COMMANDS: &[(&str, &str)] = &[
-    ("BG-001", "git switch {branch} && git commit -m x"),
-    ("BG-", "git stash"),
-    ("SFG-004", "tollgate install --list"),
-    ("SFG-", "tollgate workflow status"),
 ];
 
 /// The menu that a discovery shows.
@@ -169,16 +65,15 @@ pub(super) fn of(case: &Case, finding: &Finding) -> Vec<Fix> {
         phase: known.unwrap_or_default(),
     };
     let mut fixes = problem.own_fixes();
-    let row = FIELDS.iter().find(|(code, _)| *code == finding.code);
-    if let Some((_, fields)) = row {
-        fixes.extend(problem.written(fields));
-        fixes.extend(problem.fields(fields));
+    if let Some(code) = guard::code(finding.code) {
+        fixes.extend(problem.written(code.passes_with));
+        fixes.extend(problem.fields(code.passes_with));
+        let command = |command| vec![input("command", problem.named(command))];
+        fixes.extend(code.instead.map(command));
     }
-    let commands = COMMANDS
-        .iter()
-        .filter(|(code, _)| finding.code.starts_with(code))
-        .map(|(_, command)| vec![input("command", problem.named(command))]);
-    fixes.extend(commands);
+    // Another file than the one that the finding is about.
+    let named = PATHS.iter().filter(|key| !case.input(key).is_empty());
+    fixes.extend(named.map(|key| vec![input(key, "notes.md")]));
     fixes
 }
 
@@ -208,10 +103,6 @@ impl Problem<'_> {
             "OFV-001" => {
                 let path = finding.reason.split_once(": ").map(|(path, _)| path);
                 self.file(path.map(|path| self.inside(path)), artifacts)
-            }
-            "SFG-001" | "SFG-002" | "SFG-003" => {
-                let named = PATHS.iter().filter(|key| !case.input(key).is_empty());
-                named.map(|key| vec![input(key, "notes.md")]).collect()
             }
             "SFG-004" | "SWV-008" => self.unchanged(),
             "SWV-007" | "SWV-009" => self.unedited(),
@@ -337,7 +228,7 @@ impl Problem<'_> {
                     }));
                 }
                 name => {
-                    let row = FIELDS.iter().find(|(known, _)| *known == name);
+                    let row = REQUIREMENTS.iter().find(|(known, _)| *known == name);
                     let fields = row.and_then(|(_, fields)| self.fields(fields));
                     changes.extend(fields.unwrap_or_default());
                 }

@@ -31,23 +31,28 @@ pub(super) const GUARD: Guard = Guard {
             "SFG-001",
             "the command would change a state file, or the call remove it",
             "move the workflow with `tollgate phase` and `tollgate workflow`",
-        ),
+        )
+        .instead("tollgate workflow status"),
         Code::blocks_for_good(
             "SFG-002",
             "the command would change monorepo.json",
             "leave the registry of projects to the person",
-        ),
+        )
+        .instead("tollgate workflow status"),
         Code::blocks_for_good(
             "SFG-003",
             "the call would change what Tollgate keeps for itself",
             "leave Tollgate's own files alone",
-        ),
+        )
+        .instead("tollgate workflow status"),
         Code::blocks(
             "SFG-004",
             "the call would take Tollgate out of the agent's settings",
             "keep its registrations; a person takes it out with `tollgate uninstall`",
-        ),
+        )
+        .instead("tollgate install --list"),
     ],
+    reads: &[],
     sample: Some(Sample {
         must: Must::Block,
         files: &[(STATE, "{}")],

@@ -29,22 +29,28 @@ pub(super) const GUARD: Guard = Guard {
             "SWV-001",
             "a constitutional validation is completed without an iteration (warning)",
             "run the validation, then record it with its iterations",
-        ),
+        )
+        .passes_with(&["phases.{}.constitutional_validation.iterations_used = 1"]),
         Code::warns(
             "SWV-002",
             "an elicitation is completed without a menu interaction (warning)",
             "hold the elicitation, then record it with its menu interactions",
-        ),
+        )
+        .passes_with(&[
+            "phases.{}.iteration_requirements.interactive_elicitation.menu_interactions = 1",
+        ]),
         Code::warns(
             "SWV-003",
             "a test iteration is completed without a test run (warning)",
             "run the tests; their runs are recorded by themselves",
-        ),
+        )
+        .passes_with(&["phases.{}.iteration_requirements.test_iteration.current_iteration = 1"]),
         Code::blocks_for_good(
             "SWV-007",
             "the write has no version or an old one",
             "re-read the state and write it with its `state_version`",
-        ),
+        )
+        .passes_with(&["state_version = {version}"]),
         Code::blocks_for_good(
             "SWV-008",
             "the write takes a phase or the workflow back",
@@ -54,7 +60,17 @@ pub(super) const GUARD: Guard = Guard {
             "SWV-009",
             "fields of the state contradict each other (warning)",
             "use `tollgate phase`, which writes all redundant fields at once",
-        ),
+        )
+        .passes_with(&[
+            "current_phase = {current}",
+            "active_workflow.current_phase_index = {index}",
+            "active_workflow.phase_status = null",
+        ]),
+    ],
+    reads: &[
+        "state_version",
+        "active_workflow.current_phase_index",
+        "active_workflow.phase_status",
     ],
     sample: Some(Sample {
         must: Must::Block,

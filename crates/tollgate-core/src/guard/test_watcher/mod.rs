@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 pub(super) use judge::{TestRun, test_run};
 
+use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::Record;
 use super::sample::{REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
@@ -45,28 +46,36 @@ pub(super) const GUARD: Guard = Guard {
             "TW-001",
             "the same failure came back too often: a person must look",
             "stop and ask the person; they approve or change the course",
-        ),
+        )
+        .passes_with(&[
+            "phases.{}.iteration_requirements.test_iteration.identical_failure_count = 0",
+            "phases.{}.iteration_requirements.test_iteration.history = []",
+        ]),
         Code::warns(
             "TW-002",
             "the iterations are used up: a person must look",
             "stop and ask the person; they approve or raise the limit",
-        ),
+        )
+        .passes_with(MORE_RUNS),
         Code::warns(
             "TW-003",
             "the coverage is too low and no iterations are left",
             "stop and ask the person; they approve or lower the threshold",
-        ),
+        )
+        .passes_with(MORE_RUNS),
         Code::warns(
             "TW-004",
             "tests were skipped in ATDD mode",
             "make the skipped acceptance tests run",
-        ),
+        )
+        .passes_with(NO_ATDD),
         Code::warns(
             "TW-005",
             "the record of test runs was no object and was begun anew (noted)",
             "nothing; the record was begun anew",
         ),
     ],
+    reads: &[PHASE, TEST_RECORD],
     sample: Some(Sample {
         must: Must::Act,
         files: &[

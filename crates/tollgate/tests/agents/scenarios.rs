@@ -434,19 +434,12 @@ fn gates(more: &str) -> TestProject {
 
 /// A plan whose first task is done and not reviewed.
 fn planned() -> TestProject {
-    let project = TestProject::empty();
-    let file = |name: &str, text: &str| project.file(&format!(".taskie/plans/p/{name}"), text);
-    file("plan.md", "# Plan\n\n## Overview\nText.\n");
-    file(
-        "tasks.md",
-        "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | done | high | one |\n| 2 | pending | high | two |\n",
-    );
-    file("task-1.md", "# Task\n");
-    file("task-2.md", "# Task\n");
+    let rows = "| 1 | done | high | one |\n| 2 | pending | high | two |\n";
+    let project = TestProject::empty().with_plan("p", rows);
     let state = json!({
         "max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
         "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false,
     });
-    file("state.json", &state.to_string());
+    project.file(".taskie/plans/p/state.json", state.to_string());
     project.on_branch("main")
 }

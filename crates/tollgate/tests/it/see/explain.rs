@@ -287,15 +287,30 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
     let before = project.journal().len();
     let run = project.run(&["explain"], b"");
     assert_eq!(run.code, 0, "{run:?}");
-    for text in [
-        "#1 block",
-        "BG-001",
-        "active_workflow.git_branch.name = feature/x",
-        "the branch feature/x is checked out",
-        "git switch feature/x",
-    ] {
-        assert!(run.stdout.contains(text), "{text}: {run:?}");
-    }
+    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\dT\S+Z", "[TIME]")] }, {
+        insta::assert_snapshot!(run.stdout, @r"
+        #1 block [TIME]
+          guard   branch-guard
+          code    BG-001
+          session s1
+          reason  Commit to 'main' blocked, expected branch 'feature/x'
+
+        PreToolUse Bash
+          command  git commit -m '\u{1b}[31mred'
+
+          block  branch-guard  BG-001: Commit to 'main' blocked, expected branch 'feature/x'
+                   active_workflow.current_phase = not set
+                   current_phase = not set
+                   active_workflow.git_branch.name = feature/x
+                   active_workflow.git_branch.status = active
+                   active_workflow.phases = not set
+          allow  state-file-guard
+
+        It would have passed (tried) if
+          - the branch feature/x is checked out (`git switch feature/x`)
+        next: commit on the workflow's branch; finish or cancel a workflow that is over
+        ");
+    });
     assert!(!run.stdout.contains('\u{1b}'), "{run:?}");
     assert_eq!(project.run(&["explain", "#1"], b"").code, 0);
     let run = project.run(&["explain", "7"], b"");

@@ -4,16 +4,12 @@ use super::Clone;
 
 /// A project with a plan whose code review is due, and a reviewer that leaves a trace.
 fn plan() -> (Clone, String) {
-    let clone = Clone::empty();
-    let file = |name: &str, text: &str| clone.file(&format!(".taskie/plans/p/{name}"), text);
-    file("plan.md", "# Plan\n\n## Overview\nText.\n");
-    file(
-        "tasks.md",
-        "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | pending | high | one |\n",
-    );
-    file("task-1.md", "# Task\n");
-    file(
-        "state.json",
+    let project = Clone::empty().project;
+    let clone = Clone {
+        project: project.with_plan("p", "| 1 | pending | high | one |\n"),
+    };
+    clone.file(
+        ".taskie/plans/p/state.json",
         r#"{"max_reviews":8,"current_task":"1","phase":"next-task","phase_iteration":0,"next_phase":"code-review","review_model":"opus","consecutive_clean":0,"tdd":false}"#,
     );
     let ran = clone.path("ran");

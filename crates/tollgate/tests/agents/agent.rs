@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
-use crate::context::{Project, TOLLGATE};
 use crate::model::{Call, Input};
 use crate::offline;
+use crate::project::{TOLLGATE, TestProject};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
@@ -117,7 +117,7 @@ impl Agent {
     }
 
     /// Registers `hook` and the probe for every event, in the project or in the user's home.
-    pub(crate) fn register(self, project: &Project, home: &Path, probe: &Path) {
+    pub(crate) fn register(self, project: &TestProject, home: &Path, probe: &Path) {
         let hook = format!("{TOLLGATE} hook");
         let mut events = Map::new();
         for (neutral, own) in EVENTS {
@@ -149,7 +149,7 @@ impl Agent {
             };
             events.insert(event.to_owned(), registered);
         }
-        let file = |path: &str, value: Value| project.file(path, &value.to_string());
+        let file = |path: &str, value: Value| project.file(path, value.to_string());
         match self {
             Self::Claude => {
                 file(".claude/settings.json", json!({ "hooks": events }));

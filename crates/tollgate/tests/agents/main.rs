@@ -4,18 +4,18 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
-#[path = "../it/context.rs"]
-#[expect(
-    dead_code,
-    reason = "shared with the other tests, which need more of it"
-)]
-mod context;
-#[cfg(test)]
 mod measured;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
 mod offline;
+#[cfg(test)]
+#[path = "../it/project.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the other tests, which need more of it"
+)]
+mod project;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::context::{Project, run, running, with_branch};
 use crate::model::{Conversation, Turn};
+use crate::project::{TestProject, run, running, with_branch};
 use crate::scene::{Scene, Session, TASK};
 
 /// How often gates that stay red block: `max_retries` of the configuration's default.
@@ -88,7 +88,7 @@ pub(crate) fn a_commit_to_the_workflows_branch_runs(agent: Agent) -> String {
 pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> String {
     let mut state = running("06-implementation", "in_progress");
     state["state_version"] = json!(9);
-    let scene = Scene::new(agent, Project::new().state(&state));
+    let scene = Scene::new(agent, TestProject::new().state(&state));
     let before = scene.project.read(STATE);
     state["state_version"] = json!(2);
     let write = agent.write(&scene.project.path(STATE), &state.to_string());
@@ -106,7 +106,7 @@ pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> Strin
 pub(crate) fn a_state_that_a_script_forged_is_put_back(agent: Agent) -> String {
     let mut state = running("06-implementation", "in_progress");
     state["state_version"] = json!(9);
-    let scene = Scene::new(agent, Project::new().state(&state));
+    let scene = Scene::new(agent, TestProject::new().state(&state));
     let before = scene.project.read(STATE);
     // A script is read, but not what it reads: nobody sees that this one does it.
     scene.project.file("where", STATE);
@@ -308,7 +308,7 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
 }
 
 pub(crate) fn which_events_arrive(agent: Agent) -> String {
-    let scene = Scene::new(agent, Project::new().on_branch("main"));
+    let scene = Scene::new(agent, TestProject::new().on_branch("main"));
     let turns = vec![call(agent, "true"), call(agent, "false"), done()];
     let session = scene.play(turns);
     session.ends_well();
@@ -376,21 +376,21 @@ fn commits(scene: &Scene) -> usize {
 }
 
 /// A workflow with its own branch, while `branch` is checked out.
-fn workflow(branch: &str) -> Project {
-    Project::new()
+fn workflow(branch: &str) -> TestProject {
+    TestProject::new()
         .state(&with_branch("active"))
         .on_branch(branch)
 }
 
 /// A workflow in which tests must pass, and a test runner whose tests do.
 fn tests_to_run(agent: Agent) -> (Scene, String) {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     let wanted = json!({ "enabled": true, "max_iterations": 20 });
     let wanted =
         json!({ "phase_requirements": { "06-implementation": { "test_iteration": wanted } } });
     project.file(
         ".claude/hooks/config/iteration-requirements.json",
-        &wanted.to_string(),
+        wanted.to_string(),
     );
     let scene = Scene::new(agent, project);
     let passed = include_str!("../../../tollgate-core/tests/summaries/pytest-pass.txt");
@@ -412,8 +412,8 @@ fn iterations(scene: &Scene) -> u64 {
 }
 
 /// Gates over `src`, where something changed; `fixed` is green once `src/fixed` exists.
-fn gates(more: &str) -> Project {
-    let project = Project::empty();
+fn gates(more: &str) -> TestProject {
+    let project = TestProject::empty();
     project.file(
         ".gauntlet/checks/fixed.yml",
         "command: test -e fixed || { echo not fixed; exit 1; }\n",
@@ -433,20 +433,13 @@ fn gates(more: &str) -> Project {
 }
 
 /// A plan whose first task is done and not reviewed.
-fn planned() -> Project {
-    let project = Project::empty();
-    let file = |name: &str, text: &str| project.file(&format!(".taskie/plans/p/{name}"), text);
-    file("plan.md", "# Plan\n\n## Overview\nText.\n");
-    file(
-        "tasks.md",
-        "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | done | high | one |\n| 2 | pending | high | two |\n",
-    );
-    file("task-1.md", "# Task\n");
-    file("task-2.md", "# Task\n");
+fn planned() -> TestProject {
+    let rows = "| 1 | done | high | one |\n| 2 | pending | high | two |\n";
+    let project = TestProject::empty().with_plan("p", rows);
     let state = json!({
         "max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
         "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false,
     });
-    file("state.json", &state.to_string());
+    project.file(".taskie/plans/p/state.json", state.to_string());
     project.on_branch("main")
 }

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::context::Project;
 use crate::model::{Conversation, Model, Turn};
+use crate::project::TestProject;
 
 /// What the agent is asked; also the sign of its conversation.
 pub(crate) const TASK: &str = "Do what has to be done in this project.";
@@ -22,7 +22,7 @@ mv "$at.part" "$at"
 
 pub(crate) struct Scene {
     pub(crate) agent: Agent,
-    pub(crate) project: Project,
+    pub(crate) project: TestProject,
     home: tempfile::TempDir,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Seen {
 }
 
 impl Scene {
-    pub(crate) fn new(agent: Agent, project: Project) -> Self {
+    pub(crate) fn new(agent: Agent, project: TestProject) -> Self {
         let home = tempfile::Builder::new()
             .prefix("tollgate-home-")
             .tempdir()

@@ -11,8 +11,8 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::Value;
 use tollgate_core::guard::GUARDS;
 
-use crate::context::{Project, TOLLGATE, run};
 use crate::generated::{FILES, events, states};
+use crate::project::{TOLLGATE, TestProject, run};
 
 /// A state, and an event that happens in it.
 struct Happening {
@@ -66,11 +66,11 @@ fn happenings() -> Vec<Happening> {
 }
 
 /// What the hook decides, all guards together or one: the reason of a block, or nothing.
-fn blocked(project: &Project, happening: &Happening, guard: Option<&str>) -> Option<String> {
+fn blocked(project: &TestProject, happening: &Happening, guard: Option<&str>) -> Option<String> {
     // Recorders write and commands are watched: everybody meets the same project.
     let _none_yet = std::fs::remove_dir_all(project.path(".tollgate"));
     let now = jiff::Timestamp::now().to_string();
-    project.file(".isdlc/state.json", &happening.state.replace(NOW, &now));
+    project.file(".isdlc/state.json", happening.state.replace(NOW, &now));
     if happening.has_plan {
         project.file("docs/isdlc/tasks.md", "");
     } else {
@@ -96,7 +96,7 @@ fn blocked(project: &Project, happening: &Happening, guard: Option<&str>) -> Opt
 
 /// Decides events together and one by one; how often which guard blocked.
 fn compare<'a>(happenings: impl Iterator<Item = &'a Happening>) -> BTreeMap<&'static str, usize> {
-    let project = Project::new();
+    let project = TestProject::new();
     for (path, text) in FILES {
         project.file(path, text);
     }

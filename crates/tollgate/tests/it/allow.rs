@@ -5,69 +5,39 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, TOLLGATE, bash, run, running, with_branch};
+use crate::events::{Event as _, Protocol, bash, stop, task};
+use crate::project::{Run, TOLLGATE, TestProject, run, running, with_branch};
 use crate::terminal::Terminal;
 
 /// A project on `main` whose workflow has its own branch: BG-001 blocks commits.
 struct Blocked {
-    project: Project,
-    home: tempfile::TempDir,
+    project: TestProject,
+}
+
+impl std::ops::Deref for Blocked {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 const COMMIT: &str = "git commit -m x";
 
 impl Blocked {
     fn new() -> Self {
-        let project = Project::new()
+        let project = TestProject::new()
             .state(&with_branch("active"))
             .on_branch("main");
-        Self {
-            project,
-            home: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn command(&self, args: &[&str]) -> std::process::Command {
-        let mut command = self.project.command(args);
-        command.env("HOME", self.home.path());
-        command
-    }
-
-    fn tollgate(&self, args: &[&str]) -> Run {
-        run(self.command(args), b"")
-    }
-
-    /// A person allows something, and retypes the word.
-    #[track_caller]
-    fn allow(&self, args: &[&str]) {
-        let mut all = vec!["allow"];
-        all.extend(args);
-        all.extend(["--reason", "agreed"]);
-        let (screen, code) = Terminal::start(&self.command(&all)).retypes().ends();
-        assert_eq!(code, 0, "{screen}");
-        assert!(screen.contains("allowed  "), "{screen}");
-    }
-
-    fn event(id: &str, command: &str) -> Value {
-        json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",
-            "permission_mode": "default", "tool_name": "Bash", "tool_use_id": id,
-            "tool_input": { "command": command },
-        })
-    }
-
-    fn hook(&self, event: &Value) -> Run {
-        let mut command = self.command(&["hook"]);
-        command.env("CLAUDE_PROJECT_DIR", self.project.root());
-        run(command, event.to_string().as_bytes())
+        Self { project }
     }
 
     fn commits(&self, id: &str) -> Run {
-        self.hook(&Self::event(id, COMMIT))
+        self.hook(&as_claude_code(id, bash(COMMIT)))
     }
 
     fn file(&self) -> std::path::PathBuf {
-        let shelf = self.home.path().join(".local/state/tollgate/overrides");
+        let shelf = self.home().join(".local/state/tollgate/overrides");
         let entries = std::fs::read_dir(shelf).unwrap().flatten();
         let mut files = entries.map(|entry| entry.path());
         files
@@ -83,11 +53,16 @@ impl Blocked {
     }
 }
 
+/// A call of a tool as Claude Code tells of it.
+fn as_claude_code(id: &str, event: Value) -> Value {
+    event.from(Protocol::ClaudeCode).call(id)
+}
+
 /// Whether the block was lifted; the line for the person.
 #[track_caller]
 fn lifted(run: &Run) -> Option<String> {
     assert_eq!(run.code, 0, "{run:?}");
-    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+    let answer = run.json();
     let decision = &answer["hookSpecificOutput"]["permissionDecision"];
     if decision == "deny" {
         return None;
@@ -131,12 +106,12 @@ fn of_hooks_at_once_exactly_one_uses_it() {
         .map(|number| {
             let mut command = blocked.command(&["hook"]);
             command
-                .env("CLAUDE_PROJECT_DIR", blocked.project.root())
+                .env("CLAUDE_PROJECT_DIR", blocked.root())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
             let mut child = command.spawn().unwrap();
-            let event = Blocked::event(&number.to_string(), COMMIT).to_string();
+            let event = as_claude_code(&number.to_string(), bash(COMMIT)).to_string();
             child
                 .stdin
                 .take()
@@ -184,17 +159,12 @@ fn revoking_takes_it_back() {
 
 #[test]
 fn the_guards_behind_a_lifted_one_still_block() {
-    let home = tempfile::tempdir().unwrap();
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
-    let delegation = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",
-        "permission_mode": "default", "tool_name": "Task", "tool_use_id": "1",
-        "tool_input": { "subagent_type": "software-developer", "prompt": "Execute Phase 06" },
-    });
-    let blocked = Blocked { project, home };
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
+    let delegation = as_claude_code("1", task("software-developer", "Execute Phase 06"));
+    let blocked = Blocked { project };
     blocked.allow(&["PSG-001", "--for", "1h"]);
     assert_eq!(lifted(&blocked.hook(&delegation)), None);
-    let codes = blocked.project.codes();
+    let codes = blocked.codes();
     assert!(codes.contains(&"PLC-001".to_owned()), "{codes:?}");
     assert!(codes.contains(&"PSG-001".to_owned()), "{codes:?}");
     blocked.allow(&["PLC-001", "--for", "1h"]);
@@ -212,7 +182,7 @@ fn the_floor_holds_whatever_a_file_says() {
     }
     blocked.allow(&["BG-001", "--for", "2h"]);
     blocked.rewrite(|text| text.replace("BG-001", "SFG-001"));
-    let write = Blocked::event("1", "echo '{}' > .isdlc/state.json");
+    let write = as_claude_code("1", bash("echo '{}' > .isdlc/state.json"));
     assert_eq!(lifted(&blocked.hook(&write)), None);
 }
 
@@ -269,10 +239,10 @@ fn an_override_holds_in_one_repository_only() {
     let blocked = Blocked::new();
     blocked.allow(&["BG-001", "--for", "1h"]);
     let other = Blocked {
-        project: Project::new()
+        project: TestProject::new()
             .state(&with_branch("active"))
-            .on_branch("main"),
-        home: blocked.home,
+            .on_branch("main")
+            .env("HOME", blocked.home().to_str().unwrap()),
     };
     assert_eq!(lifted(&other.commits("1")), None);
 }
@@ -283,7 +253,7 @@ fn an_override_that_cannot_be_read_allows_nothing_and_is_told() {
     blocked.allow(&["BG-001", "--for", "1h"]);
     blocked.rewrite(|_| "{".to_owned());
     assert_eq!(lifted(&blocked.commits("1")), None);
-    let codes = blocked.project.codes();
+    let codes = blocked.codes();
     assert!(
         codes.contains(&"overrides-unreadable".to_owned()),
         "{codes:?}"
@@ -292,36 +262,30 @@ fn an_override_that_cannot_be_read_allows_nothing_and_is_told() {
 
 #[test]
 fn failing_gates_can_be_let_through_but_are_not_verified() {
-    let home = tempfile::tempdir().unwrap();
-    let project = Project::empty().on_branch("main");
-    project.file(
-        ".tollgate/config.yml",
-        "base_branch: main\nentry_points:\n  - path: src\n    checks: [bad]\n",
-    );
-    project.file(".tollgate/checks/bad.yml", "command: exit 3\n");
-    project.file("src/a.txt", "a\n");
-    let blocked = Blocked { project, home };
+    let project = TestProject::empty().on_branch("main");
+    let project = project.with_gates(".tollgate", &[("bad", "command: exit 3\n")], "");
+    let blocked = Blocked { project };
     blocked.allow(&["GATE-FAILED", "--once"]);
-    let stop = |session: &str| {
-        let event = json!({
-            "hook_event_name": "Stop", "session_id": session, "transcript_path": "/t",
-            "permission_mode": "default", "cwd": blocked.project.root(), "stop_hook_active": false,
-        });
-        let run = blocked.hook(&event);
-        serde_json::from_str::<Value>(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"))
+    let stops = |session: &str| {
+        let event = stop()
+            .in_session(session)
+            .in_directory(blocked.root())
+            .with("transcript_path", "/t")
+            .with("permission_mode", "default");
+        blocked.hook(&event).json()
     };
-    let first = stop("a");
+    let first = stops("a");
     assert_eq!(first["decision"], Value::Null, "{first}");
     let line = first["systemMessage"].as_str().unwrap();
     assert!(line.contains("NOT verified"), "{line}");
     assert!(line.contains("allowed GATE-FAILED once"), "{line}");
-    assert_eq!(stop("b")["decision"], "block");
+    assert_eq!(stops("b")["decision"], "block");
 }
 
 #[test]
 fn an_allowed_event_does_not_look_at_overrides() {
     let blocked = Blocked::new();
-    let trace = blocked.home.path().join("trace");
+    let trace = blocked.home().join("trace");
     let Ok(probe) = std::process::Command::new("strace").arg("-V").output() else {
         eprintln!("SKIPPED: there is no strace here");
         return;
@@ -330,11 +294,11 @@ fn an_allowed_event_does_not_look_at_overrides() {
     let mut command = std::process::Command::new("strace");
     command
         .args(["-f", "-o", trace.to_str().unwrap(), TOLLGATE, "hook"])
-        .current_dir(blocked.project.root())
+        .current_dir(blocked.root())
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", blocked.home.path())
-        .env("CLAUDE_PROJECT_DIR", blocked.project.root());
+        .env("HOME", blocked.home())
+        .env("CLAUDE_PROJECT_DIR", blocked.root());
     run(command, bash("git status").to_string().as_bytes()).says_nothing();
     let calls = std::fs::read_to_string(trace).unwrap();
     assert!(!calls.contains("overrides"), "{calls}");

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, TOLLGATE, bash, pipe, running, task, with_branch};
+use crate::events::{bash, task};
+use crate::project::{Run, TOLLGATE, TestProject, pipe, running, with_branch};
 
 /// An event of a real Claude Code: a delegation out of order.
-fn claude(project: &Project) -> Value {
+fn claude(project: &TestProject) -> Value {
     json!({
         "hook_event_name": "PreToolUse", "session_id": "s1", "cwd": project.root(),
         "tool_name": "Agent", "tool_use_id": "t1",
@@ -33,7 +34,7 @@ fn tells(run: &Run, text: &str) {
     assert!(answer.get("hookSpecificOutput").is_none(), "{run:?}");
 }
 
-fn faults(project: &Project) -> Vec<String> {
+fn faults(project: &TestProject) -> Vec<String> {
     let lines = project
         .journal()
         .into_iter()
@@ -45,7 +46,7 @@ fn faults(project: &Project) -> Vec<String> {
 
 #[test]
 fn input_that_is_no_event() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let deep = "[".repeat(100_000);
     let invalid: &[u8] = b"{\"tool_name\":\"\xff";
     for (input, fault) in [
@@ -74,7 +75,7 @@ fn input_that_is_no_event() {
 
 #[test]
 fn a_byte_order_mark_and_invalid_utf8_hide_nothing() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let event = task("software-developer", "build").to_string();
     let with_mark = [b"\xef\xbb\xbf", event.as_bytes()].concat();
     project.run(&["hook"], &with_mark).blocks("OUT-OF-ORDER");
@@ -88,7 +89,7 @@ fn a_byte_order_mark_and_invalid_utf8_hide_nothing() {
 
 #[test]
 fn a_deeply_nested_value_does_not_hide_the_rest() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -102,7 +103,7 @@ fn a_deeply_nested_value_does_not_hide_the_rest() {
 
 #[test]
 fn fifty_megabytes_pass_in_a_moment() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let content = "x".repeat(50 << 20);
     let event = json!({ "tool_name": "Write", "tool_input": { "file_path": "big.txt", "content": content } });
     let event = event.to_string();
@@ -120,7 +121,7 @@ fn fifty_megabytes_pass_in_a_moment() {
 
 #[test]
 fn wrong_types_are_told_and_the_rest_still_counts() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let mut event = claude(&project);
     event["tool_input"]["prompt"] = json!(["x"]);
     event["tool_input"]["subagent_type"] = json!("software-developer");
@@ -154,7 +155,7 @@ fn wrong_types_are_told_and_the_rest_still_counts() {
 
 #[test]
 fn a_duplicate_key_hides_no_command() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     for event in [
@@ -169,7 +170,7 @@ fn a_duplicate_key_hides_no_command() {
 }
 
 /// Puts something else where a state should be.
-type Damage = fn(&Project);
+type Damage = fn(&TestProject);
 
 #[test]
 fn a_state_that_cannot_be_read_is_told() {
@@ -221,7 +222,7 @@ fn a_state_that_cannot_be_read_is_told() {
         ("large", |p| large(p, ".isdlc/state.json"), "larger than"),
     ];
     for (name, make, text) in cases {
-        let project = Project::new();
+        let project = TestProject::new();
         make(&project);
         let start = Instant::now();
         let run = project.hook(&claude(&project));
@@ -243,7 +244,7 @@ fn a_state_that_cannot_be_read_is_told() {
 
 #[test]
 fn an_unreadable_state_is_told() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     std::fs::set_permissions(
         project.path(".isdlc/state.json"),
         std::fs::Permissions::from_mode(0o000),
@@ -257,7 +258,7 @@ fn an_unreadable_state_is_told() {
 
 #[test]
 fn a_manifest_that_cannot_be_read_is_told() {
-    let project = Project::bare().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::bare().state(&running("01-requirements", "in_progress"));
     project.hook(&claude(&project)).says_nothing();
     project.file(
         ".claude/hooks/config/skills-manifest.json",
@@ -275,11 +276,11 @@ fn e8_a_monorepo_that_points_nowhere_is_told() {
         (r#"{"default_project":"../../../escape"}"#, "escape"),
         ("{", "monorepo.json"),
     ] {
-        let project = Project::new().state(&running("01-requirements", "in_progress"));
+        let project = TestProject::new().state(&running("01-requirements", "in_progress"));
         project.file(".isdlc/monorepo.json", config);
         tells(&project.hook(&claude(&project)), text);
     }
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     project.file(".isdlc/monorepo.json", "{}");
     let project = project.env("ISDLC_PROJECT", "../..");
     tells(&project.hook(&claude(&project)), "ISDLC_PROJECT");
@@ -287,7 +288,7 @@ fn e8_a_monorepo_that_points_nowhere_is_told() {
 
 #[test]
 fn git_is_not_needed() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let project = project.env("PATH", "/nonexistent");
@@ -299,13 +300,13 @@ fn git_is_not_needed() {
 #[test]
 fn a_damaged_repository_is_no_branch() {
     for head in ["", "garbage", "ref: ", "ref: refs/heads/", "\0\0"] {
-        let project = Project::new()
+        let project = TestProject::new()
             .state(&with_branch("active"))
             .on_branch("main");
         project.file(".git/HEAD", head);
         project.hook(&bash("git commit -m x")).allows();
     }
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     std::fs::remove_file(project.path(".git/HEAD")).unwrap();
@@ -315,7 +316,7 @@ fn a_damaged_repository_is_no_branch() {
 
 #[test]
 fn an_allowed_event_writes_nothing_and_a_project_without_a_home_costs_nothing() {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     project.file("docs/isdlc/tasks.md", "");
     project
         .hook(&task("software-developer", "build"))
@@ -323,7 +324,7 @@ fn an_allowed_event_writes_nothing_and_a_project_without_a_home_costs_nothing() 
     assert!(!project.path(".tollgate").exists());
     assert!(!project.path(".isdlc/hook-activity.log").exists());
 
-    let nothing = Project::empty();
+    let nothing = TestProject::empty();
     nothing.hook(&bash("git commit -m x")).says_nothing();
     assert_eq!(std::fs::read_dir(nothing.root()).unwrap().count(), 0);
 }
@@ -335,7 +336,7 @@ fn a_child_of_ours_is_approved_before_anything_is_read() {
         ("TASKIE_HOOK_SKIP", "true"),
         ("GAUNTLET_STOP_HOOK_ACTIVE", "1"),
     ] {
-        let project = Project::new()
+        let project = TestProject::new()
             .state(&running("01-requirements", "in_progress"))
             .env(name, value);
         project.run(&["hook"], b"not even json").says_nothing();
@@ -344,7 +345,7 @@ fn a_child_of_ours_is_approved_before_anything_is_read() {
 
 #[test]
 fn a_registration_with_a_typo_stops_nobody() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let event = claude(&project).to_string();
     for args in [
         &["hook", "--guard", "brunch-guard"][..],
@@ -367,7 +368,7 @@ fn a_registration_with_a_typo_stops_nobody() {
 
 #[test]
 fn a_terminal_that_never_writes_is_not_waited_for() {
-    let project = Project::new();
+    let project = TestProject::new();
     let mut child = Command::new(TOLLGATE)
         .arg("hook")
         .current_dir(project.root())
@@ -392,7 +393,7 @@ fn a_terminal_that_never_writes_is_not_waited_for() {
 #[test]
 fn an_event_may_arrive_byte_by_byte() {
     use std::io::Write as _;
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let mut command = project.command(&["hook"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -405,7 +406,7 @@ fn an_event_may_arrive_byte_by_byte() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("OUT-OF-ORDER"));
 }
 
-fn large(project: &Project, path: &str) {
+fn large(project: &TestProject, path: &str) {
     let file = std::fs::File::create(project.path(path)).unwrap();
     file.set_len(17 << 20).unwrap();
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 fn rows(text: &str) -> Vec<Value> {
     text.lines()
@@ -16,7 +17,7 @@ fn rows(text: &str) -> Vec<Value> {
 fn delegations() {
     let corpus = rows(include_str!("../corpus/delegation.jsonl"));
     // A phase that no row expects, so that every delegation is out of order.
-    let project = Project::new().state(&running("99-none", "in_progress"));
+    let project = TestProject::new().state(&running("99-none", "in_progress"));
     project.file("docs/isdlc/tasks.md", "");
     let mut wrong = Vec::new();
     for row in &corpus {
@@ -43,8 +44,8 @@ fn delegations() {
 
 /// A repository as the rows expect it: on main, with branches, aliases and a linked work tree, and
 /// another repository beside it.
-fn repository() -> Project {
-    let project = Project::beside_others("repo");
+fn repository() -> TestProject {
+    let project = TestProject::named("repo");
     let project = project
         .state(&json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": "active" } } }))
         .on_branch("main");
@@ -161,14 +162,14 @@ fn guards() {
             row["expect"].as_str().unwrap(),
         );
         let project = match row["branch"].as_str() {
-            Some(branch) => Project::bare().on_branch(branch),
-            None => Project::bare(),
+            Some(branch) => TestProject::bare().on_branch(branch),
+            None => TestProject::bare(),
         };
         for (file, content) in row["files"].as_object().unwrap() {
             let text = content
                 .as_str()
                 .map_or_else(|| content.to_string(), str::to_owned);
-            project.file(file, &text.replace("__NOW__", &now));
+            project.file(file, text.replace("__NOW__", &now));
         }
         let run = project.guard(guard, &row["event"]);
         let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run};
+use crate::events::{Event as _, bash, named};
+use crate::project::{Run, TestProject};
 
 const STATE: &str = ".isdlc/state.json";
 
@@ -26,19 +27,22 @@ fn state() -> Value {
     })
 }
 
-fn next(project: &Project) -> Run {
-    project.hook(&json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/t",
-        "cwd": project.root(), "tool_name": "Bash", "tool_input": { "command": "ls" },
-        "tool_response": { "stdout": "" },
-    }))
+fn next(project: &TestProject) -> Run {
+    let event = bash("ls")
+        .in_session("s")
+        .in_directory(project.root())
+        .with("transcript_path", "/t");
+    project.hook(&event.done(json!({ "stdout": "" })))
 }
 
 /// A project in `good`, of which Tollgate knows, and in which somebody changed the state.
-fn changed(good: &Value, change: impl FnOnce(&mut Value)) -> (Project, Value) {
-    let project = Project::new().state(good);
-    let prompt = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s",
-        "transcript_path": "/t", "cwd": project.root(), "prompt": "go on" });
+fn changed(good: &Value, change: impl FnOnce(&mut Value)) -> (TestProject, Value) {
+    let project = TestProject::new().state(good);
+    let prompt = named("UserPromptSubmit")
+        .in_session("s")
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with("prompt", "go on");
     project.hook(&prompt).says_nothing();
     let mut new = good.clone();
     change(&mut new);

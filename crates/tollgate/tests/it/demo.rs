@@ -3,15 +3,15 @@
 use std::io::BufRead as _;
 use std::process::Stdio;
 
-use crate::context::{Project, Run, run};
+use crate::project::{Run, TestProject, run};
 
-fn play(project: &Project, args: &[&str]) -> Run {
+fn play(project: &TestProject, args: &[&str]) -> Run {
     let mut command = project.command(args);
     command.env("TMPDIR", project.root());
     run(command, b"")
 }
 
-fn left(project: &Project) -> Vec<String> {
+fn left(project: &TestProject) -> Vec<String> {
     let entries = project.root().read_dir().unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.collect()
@@ -30,7 +30,7 @@ pub(crate) fn without_time(line: &str) -> String {
 
 #[test]
 fn the_demo_plays_a_whole_session() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = play(&project, &["demo"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(run.stderr, "");
@@ -58,7 +58,7 @@ fn the_demo_plays_a_whole_session() {
 
 #[test]
 fn every_decision_of_the_demo_has_its_time() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = play(&project, &["demo", "--fast"]);
     let decisions = run.stdout.lines().filter(|line| {
         ["   ✔  ", "   ✖  ", "   !  "]
@@ -75,7 +75,7 @@ fn every_decision_of_the_demo_has_its_time() {
 
 #[test]
 fn the_demo_can_be_kept_and_looked_at() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = play(&project, &["demo", "--fast", "--keep"]);
     assert_eq!(run.code, 0, "{run:?}");
     let said = run.stdout.split("kept in").nth(1).unwrap();
@@ -89,14 +89,14 @@ fn the_demo_can_be_kept_and_looked_at() {
     for code in ["PSG-001", "BG-001", "SFG-001", "SW-001", "GATE-FAILED"] {
         assert!(journal.contains(code), "{code}: {journal}");
     }
-    let log = crate::context::git(&shop, &["log", "--format=%s", "main"]);
+    let log = crate::project::git(&shop, &["log", "--format=%s", "main"]);
     assert_eq!(log, "A shop", "main is as it was");
     assert!(shop.join(".tollgate/workflow/state-archive.json").is_file());
 }
 
 #[test]
 fn the_demo_does_not_mind_where_it_is_started_from() {
-    let project = Project::bare()
+    let project = TestProject::bare()
         .env("CLAUDE_PROJECT_DIR", "/nowhere")
         .env("CLAUDE_CODE_SESSION_ID", "x")
         .env("TOLLGATE_DEPTH", "1")
@@ -109,7 +109,7 @@ fn the_demo_does_not_mind_where_it_is_started_from() {
 
 #[test]
 fn the_demo_leaves_nothing_behind_when_nobody_reads_on() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let mut command = project.command(&["demo", "--fast"]);
     command
         .env("TMPDIR", project.root())
@@ -127,7 +127,7 @@ fn the_demo_leaves_nothing_behind_when_nobody_reads_on() {
 
 #[test]
 fn the_demo_says_what_it_lacks() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let mut command = project.command(&["demo", "--fast"]);
     command
         .env("TMPDIR", project.root())

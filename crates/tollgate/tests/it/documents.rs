@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::context::Project;
 use crate::demo::without_time;
+use crate::project::TestProject;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -13,7 +13,7 @@ fn document(name: &str) -> String {
 
 #[test]
 fn the_reference_of_guards_is_what_the_program_says() {
-    let made = Project::empty().run(&["guards", "--markdown"], b"");
+    let made = TestProject::empty().run(&["guards", "--markdown"], b"");
     assert_eq!(made.code, 0, "{made:?}");
     assert_eq!(
         made.stdout,
@@ -24,7 +24,7 @@ fn the_reference_of_guards_is_what_the_program_says() {
 
 #[test]
 fn every_guard_and_code_has_its_place_in_the_reference() {
-    let listed = Project::empty().run(&["guards", "--json"], b"");
+    let listed = TestProject::empty().run(&["guards", "--json"], b"");
     let guards: Value = serde_json::from_str(&listed.stdout).unwrap();
     let reference = document("docs/guards.md");
     for guard in guards.as_array().unwrap() {
@@ -44,7 +44,7 @@ fn the_readmes_session_is_what_the_program_prints() {
     let readme = document("README.md");
     let session = readme.split("$ tollgate demo\n").nth(1).unwrap();
     let session = session.split("```").next().unwrap();
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = project.run(&["demo", "--fast"], b"");
     let printed: Vec<_> = run.stdout.lines().map(without_time).collect();
     let shown: Vec<_> = session.trim_end().lines().map(without_time).collect();

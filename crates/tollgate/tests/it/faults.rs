@@ -4,17 +4,15 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
-use crate::context::{Project, bash, git, run, running, task, with_branch};
+use crate::events::{Event as _, bash, task, write};
+use crate::project::{TestProject, git, run, running, with_branch};
 
 #[test]
 fn e3_a_stale_write_of_a_real_agent_is_denied_before_it_lands() {
     let disk = json!({ "state_version": 41, "active_workflow": { "current_phase_index": 5 } });
     let incoming = json!({ "state_version": 3, "active_workflow": { "current_phase_index": 1 } });
-    let project = Project::new().state(&disk);
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Write",
-        "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": incoming.to_string() },
-    });
+    let project = TestProject::new().state(&disk);
+    let event = write(project.path(".isdlc/state.json"), &incoming.to_string()).in_session("s");
     assert!(
         project
             .hook(&event)
@@ -26,12 +24,11 @@ fn e3_a_stale_write_of_a_real_agent_is_denied_before_it_lands() {
 #[test]
 fn e4_a_workflow_that_is_thrown_away_is_denied() {
     let disk = json!({ "state_version": 41, "active_workflow": { "current_phase_index": 5 } });
-    let project = Project::new().state(&disk);
+    let project = TestProject::new().state(&disk);
     let content = json!({ "state_version": 1_000_000_000, "active_workflow": null }).to_string();
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Write",
-        "tool_input": { "file_path": ".isdlc/./state.json", "content": content }, "cwd": project.root(),
-    });
+    let event = write(".isdlc/./state.json", &content)
+        .in_session("s")
+        .in_directory(project.root());
     assert!(
         project
             .hook(&event)
@@ -45,7 +42,7 @@ fn e18_a_token_in_a_command_reaches_no_log() {
     let mut state = with_branch("active");
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
     state["active_workflow"]["git_branch"]["name"] = json!(format!("x {secret}"));
-    let project = Project::new().state(&state).on_branch("main");
+    let project = TestProject::new().state(&state).on_branch("main");
     project
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT TO MAIN");
@@ -62,7 +59,7 @@ fn e18_a_token_in_a_command_reaches_no_log() {
 
 #[test]
 fn the_activity_log_has_the_specifications_shape() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     project
         .hook(&task("software-developer", "x"))
         .blocks("OUT-OF-ORDER");
@@ -82,11 +79,11 @@ fn the_activity_log_has_the_specifications_shape() {
 
 #[test]
 fn the_journal_says_who_what_and_why() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s-1", "tool_name": "Agent", "cwd": project.root(),
-        "tool_input": { "subagent_type": "software-developer", "prompt": "x" },
-    });
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
+    let event = task("software-developer", "x")
+        .with("tool_name", "Agent")
+        .in_session("s-1")
+        .in_directory(project.root());
     project.hook(&event).denies();
     let lines = project.journal();
     assert_eq!(lines.len(), 1);
@@ -103,12 +100,12 @@ fn the_journal_says_who_what_and_why() {
 
 #[test]
 fn a_journal_that_cannot_be_written_is_told_and_does_not_unblock() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     project.file(".tollgate/local", "a file where a directory should be");
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Agent", "cwd": project.root(),
-        "tool_input": { "subagent_type": "software-developer", "prompt": "x" },
-    });
+    let event = task("software-developer", "x")
+        .with("tool_name", "Agent")
+        .in_session("s")
+        .in_directory(project.root());
     let run = project.hook(&event);
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert!(
@@ -123,7 +120,7 @@ fn a_journal_that_cannot_be_written_is_told_and_does_not_unblock() {
 
 #[test]
 fn d7_the_project_is_found_from_below_and_from_the_events_directory() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     std::fs::create_dir_all(project.path("src/deep")).unwrap();
     let event = task("software-developer", "x");
     // No CLAUDE_PROJECT_DIR, started below the root.
@@ -146,10 +143,10 @@ fn d7_the_project_is_found_from_below_and_from_the_events_directory() {
 
 #[test]
 fn a_session_that_started_above_or_beside_the_project_is_guarded_in_it() {
-    let project = Project::beside_others("project");
+    let project = TestProject::empty();
     project.file(
         ".isdlc/state.json",
-        &running("03-architecture", "in_progress").to_string(),
+        running("03-architecture", "in_progress").to_string(),
     );
     let above = project.root().parent().unwrap();
     let beside = above.join("beside");
@@ -166,7 +163,7 @@ fn a_session_that_started_above_or_beside_the_project_is_guarded_in_it() {
 
 #[test]
 fn a_worktree_with_its_own_home_goes_before_the_directory_the_session_started_in() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&running("03-architecture", "in_progress"))
         .on_branch("main");
     let outside = tempfile::tempdir().unwrap();
@@ -192,7 +189,7 @@ fn a_worktree_with_its_own_home_goes_before_the_directory_the_session_started_in
 
 #[test]
 fn a_new_project_has_its_home_in_dot_tollgate() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let state = running("03-architecture", "in_progress").to_string();
     project.file(".tollgate/workflow/state.json", &state);
     // No manifest: the built-in agents.
@@ -208,7 +205,7 @@ fn a_new_project_has_its_home_in_dot_tollgate() {
 
 #[test]
 fn a_heredoc_storm_is_read_in_a_moment() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let storm = "cat <<A\n".repeat(30_000);
@@ -223,7 +220,7 @@ fn a_heredoc_storm_is_read_in_a_moment() {
 
 #[test]
 fn reftable_repositories_are_asked_through_git() {
-    let project = Project::new().state(&with_branch("active"));
+    let project = TestProject::new().state(&with_branch("active"));
     let made = std::process::Command::new("git")
         .args(["init", "-q", "-b", "main", "--ref-format=reftable"])
         .current_dir(project.root())

@@ -5,22 +5,21 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run};
+use crate::events::{Event as _, named};
+use crate::project::{Run, TestProject};
 
 const STATE: &str = "{\"state_version\":1,\"active_workflow\":{\"current_phase_index\":5}}\n";
 
-fn event(project: &Project, name: &str, tool: &Value) -> Value {
-    let mut event = json!({
-        "hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
-    });
-    if let (Some(event), Some(tool)) = (event.as_object_mut(), tool.as_object()) {
-        event.extend(tool.clone());
-    }
-    event
+fn event(project: &TestProject, name: &str, tool: &Value) -> Value {
+    named(name)
+        .in_session("s")
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with_all(tool)
 }
 
-fn watched() -> Project {
-    let project = Project::new();
+fn watched() -> TestProject {
+    let project = TestProject::new();
     project.file(".isdlc/state.json", STATE);
     let prompt = json!({ "prompt": "go on" });
     project
@@ -30,13 +29,13 @@ fn watched() -> Project {
 }
 
 /// The next event after something happened: a harmless one.
-fn next(project: &Project) -> Run {
+fn next(project: &TestProject) -> Run {
     let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } });
     project.hook(&event(project, "PostToolUse", &tool))
 }
 
 #[track_caller]
-fn undone(project: &Project, why: &str) {
+fn undone(project: &TestProject, why: &str) {
     let run = next(project);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     let context = answer["hookSpecificOutput"]["additionalContext"]
@@ -150,7 +149,7 @@ fn a_mode_that_hides_the_state_is_put_back() {
 
 #[test]
 fn before_a_command_that_names_the_state_it_is_remembered() {
-    let project = Project::new();
+    let project = TestProject::new();
     project.file(".isdlc/state.json", STATE);
     let tool = |command: &str| json!({ "tool_name": "Bash", "tool_input": { "command": command } });
     project
@@ -169,7 +168,7 @@ fn before_a_command_that_names_the_state_it_is_remembered() {
 const TESTS: &str = "/phases/06-implementation/iteration_requirements/test_iteration";
 
 /// A workflow whose tests have failed, in a session that has begun.
-fn with_failed_tests() -> (Project, Value) {
+fn with_failed_tests() -> (TestProject, Value) {
     let state = json!({
         "state_version": 7,
         "current_phase": "06-implementation",
@@ -183,7 +182,7 @@ fn with_failed_tests() -> (Project, Value) {
             "test_iteration": { "completed": false, "current_iteration": 2, "last_test_result": "failed" },
         } } },
     });
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project.file(
         ".isdlc/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":10}}}}"#,
@@ -206,7 +205,7 @@ fn forged(state: &Value) -> Value {
 }
 
 #[track_caller]
-fn claims_are_taken_back(project: &Project, state: &Value) {
+fn claims_are_taken_back(project: &TestProject, state: &Value) {
     let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
     assert_eq!(after.pointer(TESTS), state.pointer(TESTS));
     assert_eq!(after["notes"], "mine", "the rest of the change stays");
@@ -235,7 +234,7 @@ fn e4_forged_evidence_is_taken_back_after_a_write_and_the_agent_is_told() {
 #[test]
 fn e4_forged_evidence_of_a_shell_command_is_taken_back() {
     let (project, state) = with_failed_tests();
-    project.file(".isdlc/state.json", &forged(&state).to_string());
+    project.file(".isdlc/state.json", forged(&state).to_string());
     assert!(next(&project).stdout.contains("STATE RESTORED"));
     claims_are_taken_back(&project, &state);
     next(&project).says_nothing();
@@ -244,20 +243,20 @@ fn e4_forged_evidence_of_a_shell_command_is_taken_back() {
 #[test]
 fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
     let (project, state) = with_failed_tests();
-    project.file(".isdlc/state.json", &forged(&state).to_string());
+    project.file(".isdlc/state.json", forged(&state).to_string());
     let mut command = project.command(&["phase", "complete", "--summary", "done"]);
     command.env("CLAUDECODE", "1");
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("GATE BLOCKED"), "{run:?}");
     claims_are_taken_back(&project, &state);
 }
 
 /// A command that an agent runs.
-fn as_agent(project: &Project, args: &[&str]) -> Run {
+fn as_agent(project: &TestProject, args: &[&str]) -> Run {
     let mut command = project.command(args);
     command.env("CLAUDECODE", "1");
-    crate::context::run(command, b"")
+    crate::project::run(command, b"")
 }
 
 #[test]
@@ -265,7 +264,7 @@ fn e4_a_repair_does_not_make_a_forgery_its_own() {
     let (project, state) = with_failed_tests();
     let mut forged = forged(&state);
     forged["active_agent"] = json!("nobody");
-    project.file(".isdlc/state.json", &forged.to_string());
+    project.file(".isdlc/state.json", forged.to_string());
     let run = as_agent(&project, &["workflow", "audit", "--repair"]);
     assert!(run.stderr.contains("STATE RESTORED"), "{run:?}");
     let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
@@ -293,7 +292,7 @@ fn e4_an_agent_does_not_take_back_what_was_seen() {
     assert!(run.stderr.contains("what Tollgate saw"), "{run:?}");
     assert_eq!(project.read(".isdlc/state.json"), before);
     // A person may.
-    let run = crate::context::run(project.command(&["state", "undo"]), b"");
+    let run = crate::project::run(project.command(&["state", "undo"]), b"");
     assert_eq!(run.code, 0, "{run:?}");
     let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
     assert_eq!(after.pointer(TESTS).unwrap()["completed"], true);
@@ -317,7 +316,7 @@ fn e4_no_branch_is_merged_on_a_forgery() {
     ));
     let mut done = ended(&state);
     done["phases"]["05-test-strategy"] = json!({ "status": "completed" });
-    project.file(".isdlc/state.json", &done.to_string());
+    project.file(".isdlc/state.json", done.to_string());
     let run = as_agent(&project, &["workflow", "finalize", "--merge"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("is not completed"), "{run:?}");
@@ -367,7 +366,7 @@ fn an_escalation_is_not_turned_into_a_pass_and_gates_do_not_get_softer() {
         let (parent, key) = place.rsplit_once('/').unwrap();
         claimed.pointer_mut(parent).unwrap()[key] = json!(claim);
         claimed["notes"] = json!("mine");
-        project.file(".isdlc/state.json", &claimed.to_string());
+        project.file(".isdlc/state.json", claimed.to_string());
         assert!(next(&project).stdout.contains("STATE RESTORED"), "{place}");
         claims_are_taken_back(&project, &state);
         let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
@@ -396,7 +395,7 @@ fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     hidden["active_workflow"]["phase_status"]["06-implementation"] = json!("in_progress");
     // By its status, with forged evidence besides, and by the index alone.
     for change in [ended(&state), ended(&forged(&state)), hidden] {
-        project.file(".isdlc/state.json", &change.to_string());
+        project.file(".isdlc/state.json", change.to_string());
         let told = next(&project).stdout;
         assert!(
             told.contains("its gate is closed (test_iteration)"),
@@ -415,7 +414,7 @@ fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     let passed: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
     let mut done = ended(&passed);
     done["state_version"] = json!(9);
-    project.file(".isdlc/state.json", &done.to_string());
+    project.file(".isdlc/state.json", done.to_string());
     next(&project).says_nothing();
     let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
     assert_eq!(after, done);
@@ -432,7 +431,7 @@ fn ir_004_a_permissive_workflow_may_be_ended_by_hand() {
         &json!({ "source": "startup" }),
     ));
     let done = ended(&state);
-    project.file(".isdlc/state.json", &done.to_string());
+    project.file(".isdlc/state.json", done.to_string());
     next(&project).says_nothing();
     let after: Value = serde_json::from_str(&project.read(".isdlc/state.json")).unwrap();
     assert_eq!(after, done);
@@ -445,7 +444,7 @@ fn e17_a_workflow_of_the_wrong_type_gives_way_to_the_last_good_version() {
             let (project, state) = with_failed_tests();
             let mut broken = state.clone();
             broken[key] = wrong.clone();
-            project.file(".isdlc/state.json", &broken.to_string());
+            project.file(".isdlc/state.json", broken.to_string());
             let run = next(&project);
             assert!(
                 run.stdout.contains(&format!("{key} is ")),
@@ -511,7 +510,7 @@ fn every_route_of_the_corpus_is_caught_by_its_effect() {
 }
 
 /// The state's content, mode and inode.
-fn look(project: &Project) -> Option<(String, u32, u64)> {
+fn look(project: &TestProject) -> Option<(String, u32, u64)> {
     let path = project.path(".isdlc/state.json");
     let meta = std::fs::symlink_metadata(&path).ok()?;
     Some((
@@ -522,13 +521,13 @@ fn look(project: &Project) -> Option<(String, u32, u64)> {
 }
 
 /// Runs a command as an agent's shell would, for two seconds at most, without a network.
-fn run_bash(project: &Project, command: &str) {
+fn run_bash(project: &TestProject, command: &str) {
     let _status = Command::new("timeout")
         .args(["-k", "1", "2", "bash", "-c", command])
         .current_dir(project.root())
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .env("HOME", project.root())
+        .env("HOME", project.home())
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("http_proxy", "http://127.0.0.1:9")
         .env("https_proxy", "http://127.0.0.1:9")

@@ -8,8 +8,6 @@ mod allow;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
-mod context;
-#[cfg(test)]
 mod corpora;
 #[cfg(test)]
 mod course;
@@ -18,11 +16,11 @@ mod defects;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
-mod desk;
-#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod events;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
@@ -42,6 +40,8 @@ mod integrity;
 mod page;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod project;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod reads;

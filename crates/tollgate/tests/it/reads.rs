@@ -8,7 +8,8 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use serde_json::json;
 
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 const STATE: &str = ".isdlc/state.json";
 const MANIFEST: &str = ".claude/hooks/config/skills-manifest.json";
@@ -22,7 +23,7 @@ const HEAD: &str = ".git/HEAD";
 const SCRIPT: &str = "commit.sh";
 
 /// How often each file was opened, and how often the state was replaced, while `work` ran.
-fn counted(project: &Project, work: impl FnOnce()) -> BTreeMap<&'static str, usize> {
+fn counted(project: &TestProject, work: impl FnOnce()) -> BTreeMap<&'static str, usize> {
     let notices = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
     let mut names = BTreeMap::new();
     for file in [
@@ -53,10 +54,10 @@ fn counted(project: &Project, work: impl FnOnce()) -> BTreeMap<&'static str, usi
     }
 }
 
-fn project() -> Project {
+fn project() -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
-    let project = Project::new().state(&state).on_branch("feature/x");
+    let project = TestProject::new().state(&state).on_branch("feature/x");
     project.file("docs/isdlc/tasks.md", "");
     project.file(
         REQUIREMENTS,

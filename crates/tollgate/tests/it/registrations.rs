@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 #[test]
 fn every_guard_answers_to_its_name_and_to_the_originals_file_name() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     let listed = project.run(&["guards", "--json"], b"");
     let guards: Value = serde_json::from_str(&listed.stdout).unwrap();
     let names: Vec<_> = guards
@@ -48,7 +49,7 @@ fn every_guard_answers_to_its_name_and_to_the_originals_file_name() {
 
 #[test]
 fn event_supplies_a_missing_name_and_wire_decides_the_dialect() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     let event = task("software-developer", "x").to_string();
     // After the fact there is nothing left to block.
     project
@@ -107,7 +108,7 @@ const REGISTRATIONS: &[(&str, &str, &[&str])] = &[
 
 #[test]
 fn the_twenty_registrations_of_specification_000_work() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     let mut count = 0;
     for (event, tool, guards) in REGISTRATIONS {
         for guard in *guards {
@@ -126,7 +127,7 @@ fn the_twenty_registrations_of_specification_000_work() {
 
 #[test]
 fn the_dispatchers_of_the_original_stand_for_their_events() {
-    let project = Project::new().state(&running("03-architecture", "in_progress"));
+    let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     let event = task("software-developer", "x");
     project
         .guard("pre-task-dispatcher", &event)
@@ -149,7 +150,7 @@ fn the_dispatchers_of_the_original_stand_for_their_events() {
 fn a_bare_stop_is_answered_as_its_guard_expects() {
     let marker = json!({ "skill": "isdlc", "args": "feature x", "required_agent": "sdlc-orchestrator",
         "invoked_at": jiff::Timestamp::now().to_string() });
-    let project = Project::new().state(&json!({ "pending_delegation": marker }));
+    let project = TestProject::new().state(&json!({ "pending_delegation": marker }));
     let event = json!({ "stop_hook_active": false });
     let run = project.guard("delegation-gate", &event);
     assert!(
@@ -157,7 +158,7 @@ fn a_bare_stop_is_answered_as_its_guard_expects() {
             .starts_with("{\"decision\":\"block\",\"reason\":\"You loaded /isdlc"),
         "{run:?}"
     );
-    Project::new()
+    TestProject::new()
         .state(&json!({}))
         .guard("delegation-gate", &event)
         .says_nothing();
@@ -166,7 +167,7 @@ fn a_bare_stop_is_answered_as_its_guard_expects() {
 #[test]
 fn a_guard_that_is_asked_afterwards_takes_a_bare_event_for_one() {
     // The originals' hooks do not look whether a result came along.
-    let project = Project::new().state(&json!({ "active_workflow": null }));
+    let project = TestProject::new().state(&json!({ "active_workflow": null }));
     let skill =
         json!({ "tool_name": "Skill", "tool_input": { "skill": "isdlc", "args": "feature x" } });
     let told = project.guard("skill-delegation-enforcer", &skill).stdout;
@@ -177,7 +178,7 @@ fn a_guard_that_is_asked_afterwards_takes_a_bare_event_for_one() {
     let block = r#"{"decision":"block","reason":"You loaded /isdlc"#;
     assert!(stopped.stdout.starts_with(block), "{stopped:?}");
 
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     // What the event says itself, and what `--event` says, goes first.
     let event = task("software-developer", "x");
     let mut before = event.clone();

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 #[test]
 fn the_readmes_first_command_shows_a_block_and_why() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let project = Project::empty();
+    let project = TestProject::empty();
     let file = format!("{root}/examples/out-of-order.json");
     let place = format!("{root}/examples/shop");
     let run = project.run(
@@ -27,7 +28,7 @@ fn the_readmes_first_command_shows_a_block_and_why() {
 
 #[test]
 fn simulate_decides_from_standard_input_and_prints_json() {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     project.file("docs/isdlc/tasks.md", "");
     let event = task("software-developer", "x").to_string();
     let run = project.run(&["simulate", "-", "--json"], event.as_bytes());
@@ -44,7 +45,7 @@ fn simulate_decides_from_standard_input_and_prints_json() {
 
 #[test]
 fn simulate_says_what_is_wrong_and_what_to_do() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = project.run(&["simulate", "nowhere.json"], b"");
     assert_eq!(run.code, 2);
     assert!(

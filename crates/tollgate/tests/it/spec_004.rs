@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run};
+use crate::events;
+use crate::project::{Run, TestProject};
 
 const NAME: &str = "state-write-validator";
 
@@ -24,10 +25,9 @@ fn write(disk: &Value, incoming: &Value) -> Run {
 }
 
 fn write_text(disk: &Value, content: &str) -> Run {
-    let project = Project::new().state(disk);
+    let project = TestProject::new().state(disk);
     let path = project.path(".isdlc/state.json");
-    let event =
-        json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": content } });
+    let event = events::write(path, content);
     let run = project.guard(NAME, &event);
     assert_eq!(
         serde_json::from_str::<Value>(&project.read(".isdlc/state.json")).unwrap(),
@@ -72,11 +72,10 @@ fn v7_names_the_file_of_this_project() {
         ".tollgate/workflow/state.json",
         ".isdlc/projects/api/state.json",
     ] {
-        let project = Project::empty();
-        let path = project.file(file, &workflow(41, 5, "in_progress").to_string());
+        let project = TestProject::empty();
+        let path = project.file(file, workflow(41, 5, "in_progress").to_string());
         for incoming in [&workflow(3, 5, "in_progress"), &unversioned] {
-            let event = json!({ "tool_name": "Write",
-                "tool_input": { "file_path": path, "content": incoming.to_string() } });
+            let event = events::write(&path, &incoming.to_string());
             let reason = project.guard(NAME, &event).blocks("");
             let end = format!("Re-read {file} before writing.");
             assert!(reason.ends_with(&end), "{reason}");
@@ -103,12 +102,10 @@ fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
 #[test]
 fn v7_knows_the_file_at_home() {
     let disk = workflow(5, 1, "in_progress");
-    // The tests' home is the project.
-    let project = Project::new().state(&disk);
+    let project = TestProject::new().state(&disk).at_home_in_project();
     let stale = workflow(4, 1, "in_progress").to_string();
     for path in ["~/.isdlc/state.json", "~/x/../.isdlc/state.json"] {
-        let event =
-            json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": stale } });
+        let event = events::write(path, &stale);
         project.guard(NAME, &event).blocks("Version mismatch");
     }
 }
@@ -121,8 +118,8 @@ fn v7_needs_an_object_and_a_file() {
     // For the specification a list is an object, one that has no version.
     write_text(&workflow(5, 1, "in_progress"), "[]").blocks("Unversioned write rejected: disk");
     write_text(&json!({ "a": 1 }), "[1]").says_nothing();
-    let project = Project::new();
-    let event = json!({ "tool_name": "Write", "tool_input": { "file_path": ".isdlc/state.json", "content": "{\"state_version\":1}" } });
+    let project = TestProject::new();
+    let event = events::write(".isdlc/state.json", "{\"state_version\":1}");
     project.guard(NAME, &event).says_nothing();
 }
 
@@ -150,8 +147,8 @@ fn requirements_that_are_broken_in_one_place_are_read_in_the_other() {
     state["active_workflow"]["type"] = json!("feature");
     let required = json!({ "phase_requirements": {
         "06-implementation": { "test_iteration": { "enabled": true } } } });
-    let advance = crate::context::task("sdlc-orchestrator", "advance to the next phase");
-    let project = Project::new().state(&state);
+    let advance = events::task("sdlc-orchestrator", "advance to the next phase");
+    let project = TestProject::new().state(&state);
     let first = ".claude/hooks/config/iteration-requirements.json";
     project.file(first, "{\"phase_requirements\":");
     let told = project.guard("gate-blocker", &advance).allows().stderr;
@@ -161,7 +158,7 @@ fn requirements_that_are_broken_in_one_place_are_read_in_the_other() {
     );
     let second = project.file(
         ".isdlc/config/iteration-requirements.json",
-        &required.to_string(),
+        required.to_string(),
     );
     let run = project.guard("gate-blocker", &advance);
     let instead = format!("{} is used instead", second.display());
@@ -278,7 +275,7 @@ fn f9_a_redo_needs_its_marker_on_disk() {
 
 #[test]
 fn d1_an_edit_is_applied_in_memory_before_the_write() {
-    let project = Project::new().state(&workflow(5, 5, "in_progress"));
+    let project = TestProject::new().state(&workflow(5, 5, "in_progress"));
     let edit = |old: &str, new: &str| {
         json!({
             "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Edit",
@@ -304,7 +301,7 @@ fn d1_an_edit_is_applied_in_memory_before_the_write() {
 
 #[test]
 fn d1_a_patch_is_applied_in_memory_before_the_write() {
-    let project = Project::new();
+    let project = TestProject::new();
     project.file(
         ".isdlc/state.json",
         "{\n  \"state_version\": 7,\n  \"note\": \"a\"\n}\n",
@@ -323,7 +320,7 @@ fn d1_a_patch_is_applied_in_memory_before_the_write() {
 
 #[test]
 fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
-    let project = Project::new().state(&json!({ "own": 5, "state_version": 5 }));
+    let project = TestProject::new().state(&json!({ "own": 5, "state_version": 5 }));
     let edit = |all: bool| {
         json!({ "tool_name": "Edit", "tool_input": {
             "file_path": project.path(".isdlc/state.json"),
@@ -337,7 +334,7 @@ fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
 #[test]
 fn d1_after_a_real_agents_write_nothing_is_blocked() {
     let disk = workflow(3, 1, "in_progress");
-    let project = Project::new().state(&disk);
+    let project = TestProject::new().state(&disk);
     let event = json!({
         "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Write",
         "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": disk.to_string() },
@@ -381,7 +378,7 @@ fn r28_contradictions_are_told_without_phases_too() {
 
 #[test]
 fn r33_and_e4_every_spelling_of_the_path_is_the_state_file() {
-    let project = Project::new().state(&workflow(41, 5, "in_progress"));
+    let project = TestProject::new().state(&workflow(41, 5, "in_progress"));
     std::os::unix::fs::symlink(project.path(".isdlc"), project.path("link")).unwrap();
     let incoming = workflow(3, 1, "in_progress").to_string();
     for path in [
@@ -391,7 +388,7 @@ fn r33_and_e4_every_spelling_of_the_path_is_the_state_file() {
         ".isdlc/projects/a/../../state.json",
         "link/state.json",
     ] {
-        let event = json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": incoming } });
+        let event = events::write(path, &incoming);
         project.guard(NAME, &event).blocks("Version mismatch");
     }
 }

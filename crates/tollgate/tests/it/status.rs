@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, bash, run};
+use crate::events::bash;
+use crate::project::{Run, TestProject, run};
 use crate::terminal::Terminal;
 
 /// What the screen shows, without what differs from machine to machine.
-fn screen(project: &Project) -> String {
+fn screen(project: &TestProject) -> String {
     let run = tollgate(project, &["status"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     for line in run.stdout.lines().skip(1) {
@@ -18,25 +19,25 @@ fn screen(project: &Project) -> String {
     run.stdout.replace(&root, "[root]").replace(name, "[name]")
 }
 
-fn tollgate(project: &Project, args: &[&str]) -> Run {
+fn tollgate(project: &TestProject, args: &[&str]) -> Run {
     run(project.command(args), b"")
 }
 
 #[track_caller]
-fn must(project: &Project, args: &[&str]) {
+fn must(project: &TestProject, args: &[&str]) {
     let run = tollgate(project, args);
     assert_eq!(run.code, 0, "{run:?}");
 }
 
-fn line(project: &Project) -> String {
+fn line(project: &TestProject) -> String {
     let run = tollgate(project, &["statusline"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     run.stdout
 }
 
 /// A repository with a check that fails while there is a file `broken`.
-fn repository() -> Project {
-    let project = Project::empty();
+fn repository() -> TestProject {
+    let project = TestProject::empty();
     project.file(
         ".tollgate/config.yml",
         "base_branch: main\nentry_points:\n  - path: src\n    checks: [test]\n",
@@ -48,12 +49,12 @@ fn repository() -> Project {
 }
 
 /// A workflow, a plan and a registration.
-fn busy() -> Project {
+fn busy() -> TestProject {
     let project = repository();
     let workflows = json!({ "workflows": { "change": { "phases": ["01-requirements", "06-implementation"] } } });
     project.file(
         ".tollgate/workflow/config/workflows.json",
-        &workflows.to_string(),
+        workflows.to_string(),
     );
     must(&project, &["workflow", "start", "change", "Gift cards"]);
     must(&project, &["phase", "complete", "--summary", "clear"]);
@@ -63,7 +64,7 @@ fn busy() -> Project {
         "max_reviews": 8, "current_task": null, "phase": "plan-review", "phase_iteration": 2,
         "next_phase": "post-plan-review", "review_model": "opus", "consecutive_clean": 1, "tdd": false,
     });
-    project.file(".tollgate/plans/cards/state.json", &state.to_string());
+    project.file(".tollgate/plans/cards/state.json", state.to_string());
     project.file(
         ".tollgate/plans/cards/plan.md",
         "# Plan\n\n## Overview\nx\n",
@@ -71,13 +72,13 @@ fn busy() -> Project {
     let hooks = json!({ "hooks": { "Stop": [{ "hooks": [
         { "type": "command", "command": "tollgate", "args": ["hook"], "timeout": 900 },
     ] }] } });
-    project.file(".claude/settings.json", &hooks.to_string());
+    project.file(".claude/settings.json", hooks.to_string());
     project
 }
 
 #[test]
 fn an_empty_project() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     std::fs::create_dir(project.path(".tollgate")).unwrap();
     insta::assert_snapshot!(screen(&project));
     assert_eq!(line(&project), "tollgate\n");
@@ -157,7 +158,7 @@ fn broken_files_are_named_and_the_rest_is_shown() {
 
 #[test]
 fn what_a_terminal_would_obey_is_shown_as_text() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let evil = "\u{1b}[2J\u{1b}]0;owned\u{7}\nsecond line\u{202e}";
     let state = json!({
         "active_workflow": {
@@ -167,9 +168,9 @@ fn what_a_terminal_would_obey_is_shown_as_text() {
         },
         "phases": { evil: { "status": "in_progress" } },
     });
-    project.file(".tollgate/workflow/state.json", &state.to_string());
+    project.file(".tollgate/workflow/state.json", state.to_string());
     let entry = json!({ "ts": "2026-01-01T00:00:00Z", "verdict": "block", "guard": evil, "code": evil, "reason": evil });
-    project.file(".tollgate/local/journal.jsonl", &format!("{entry}\n"));
+    project.file(".tollgate/local/journal.jsonl", format!("{entry}\n"));
     let shown = screen(&project);
     assert!(shown.contains("\\u{1b}[2J"), "{shown}");
     let line = line(&project);
@@ -193,7 +194,7 @@ fn status_is_json_for_programs() {
 
 #[test]
 fn costs_and_counts_are_those_of_the_last_day() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let now = jiff::Timestamp::now();
     let old = now - jiff::SignedDuration::from_hours(30);
     let entry = |ts: jiff::Timestamp, verdict: &str, cost: Option<f64>| {
@@ -210,7 +211,7 @@ fn costs_and_counts_are_those_of_the_last_day() {
         entry(now, "block", None),
         "torn {\n".to_owned(),
     ];
-    project.file(".tollgate/local/journal.jsonl", &lines.concat());
+    project.file(".tollgate/local/journal.jsonl", lines.concat());
     let run = tollgate(&project, &["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     let day = &status["last_24_hours"];
@@ -222,12 +223,12 @@ fn costs_and_counts_are_those_of_the_last_day() {
 
 #[test]
 fn a_long_journal_is_not_read_whole() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let now = jiff::Timestamp::now().to_string();
     let entry = json!({ "ts": now, "verdict": "warn", "reason": "x".repeat(200) }).to_string();
     project.file(
         ".tollgate/local/journal.jsonl",
-        &format!("{entry}\n").repeat(10_000),
+        format!("{entry}\n").repeat(10_000),
     );
     let run = tollgate(&project, &["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -254,7 +255,7 @@ fn the_line_is_of_the_project_that_the_agent_says() {
 
 #[test]
 fn the_line_never_fails() {
-    let outside = Project::empty();
+    let outside = TestProject::empty();
     for told in ["", "{", "[]", "{\"cwd\":7}", "\u{0}"] {
         let run = run(outside.command(&["statusline"]), told.as_bytes());
         assert_eq!(
@@ -286,7 +287,7 @@ fn between_two_phases_the_one_that_ended_has_its_own_number() {
     let workflows = json!({ "workflows": { "change": { "phases": phases } } });
     project.file(
         ".tollgate/workflow/config/workflows.json",
-        &workflows.to_string(),
+        workflows.to_string(),
     );
     must(&project, &["workflow", "start", "change", "Gift cards"]);
     must(&project, &["phase", "complete", "--summary", "clear"]);

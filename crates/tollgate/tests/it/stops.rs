@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run};
+use crate::events::{self, Event as _};
+use crate::project::{Run, TestProject};
 
 /// Sequences through the real program: most are short, some long enough for every bound.
 const SEQUENCES: u64 = 200;
@@ -15,43 +16,39 @@ const LONG: usize = 14;
 
 /// A plan, gates over `src`, and a workflow's state, all in one repository.
 struct World {
-    project: Project,
+    project: TestProject,
+}
+
+impl std::ops::Deref for World {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 impl World {
     fn new() -> Self {
-        let world = Self {
-            project: Project::new().on_branch("main"),
-        };
-        let file = |path: &str, text: &str| world.project.file(path, text);
-        file(".gitignore", ".tollgate\n.isdlc\n.taskie\n");
-        file(
-            ".gauntlet/config.yml",
-            "base_branch: main\nmax_retries: 100000\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: src\n    checks: [fault]\n",
-        );
-        file(
-            ".gauntlet/checks/fault.yml",
-            "command: \"! cat fault 2>/dev/null\"\n",
-        );
-        file("src/a.txt", "a\n");
-        world.project.git(&["add", "-A"]);
-        world.project.git(&["commit", "-q", "-m", "gates"]);
-        world.project.git(&["checkout", "-q", "-b", "work"]);
-        file("src/b.txt", "b\n");
-        world.rules(0);
-        world.plan_file("tasks.md", "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | pending | high | one |\n");
-        world.plan_file("task-1.md", "# Task\n");
+        let project = TestProject::new().on_branch("main");
+        project.file(".gitignore", ".tollgate\n.isdlc\n.taskie\n");
+        let fault = ("fault", "command: \"! cat fault 2>/dev/null\"\n");
+        let endless = "max_retries: 100000\nstop_hook: { run_interval_minutes: 0 }";
+        let project = project
+            .with_gates(".gauntlet", &[fault], endless)
+            .with_change()
+            .with_plan("p", "| 1 | pending | high | one |\n");
+        let world = Self { project };
         world.owe(false);
         world
     }
 
     fn plan_file(&self, name: &str, text: &str) {
-        self.project.file(&format!(".taskie/plans/p/{name}"), text);
+        self.file(&format!(".taskie/plans/p/{name}"), text);
     }
 
     fn rules(&self, fault: u64) {
-        let plan = self.project.path(".taskie/plans/p/plan.md");
-        let odd = self.project.path(".taskie/plans/p/odd.txt");
+        let plan = self.path(".taskie/plans/p/plan.md");
+        let odd = self.path(".taskie/plans/p/odd.txt");
         let _gone = std::fs::remove_file(&odd);
         match fault {
             0 => self.plan_file("plan.md", "# Plan\n\n## Overview\nText.\n"),
@@ -64,9 +61,9 @@ impl World {
 
     fn fault(&self, fault: u64) {
         if fault == 0 {
-            let _gone = std::fs::remove_file(self.project.path("src/fault"));
+            let _gone = std::fs::remove_file(self.path("src/fault"));
         } else {
-            self.project.file("src/fault", &format!("fault {fault}\n"));
+            self.file("src/fault", format!("fault {fault}\n"));
         }
     }
 
@@ -78,21 +75,22 @@ impl World {
         let state = json!({
             "state_version": 1, "pending_delegation": if is_owed { marker } else { Value::Null },
         });
-        self.project.file(".isdlc/state.json", &state.to_string());
+        self.file(".isdlc/state.json", state.to_string());
     }
 
     fn stop(&self, session: &str, prompt: Option<u64>, is_flagged: bool, more: &Value) -> Run {
-        let mut event = json!({
-            "hook_event_name": "Stop", "session_id": session, "cwd": self.project.root(),
-            "stop_hook_active": is_flagged, "last_assistant_message": "Done.",
-        });
+        let mut event = events::stop()
+            .in_session(session)
+            .in_directory(self.root())
+            .with("stop_hook_active", is_flagged)
+            .with("last_assistant_message", "Done.");
         if let Some(prompt) = prompt {
-            event["prompt_id"] = json!(format!("p{prompt}"));
+            event = event.at_prompt(&format!("p{prompt}"));
         }
         for (key, value) in more.as_object().into_iter().flatten() {
             event[key] = value.clone();
         }
-        self.project.hook(&event)
+        self.hook(&event)
     }
 }
 
@@ -155,10 +153,10 @@ fn the_first_block_wins_and_the_rest_is_reported() {
 fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
     type Stop<'a> = &'a dyn Fn(&World, u64) -> Run;
     let cursor = |world: &World, count: u64| {
-        world.project.hook(&json!({
+        world.hook(&json!({
             "hook_event_name": "stop", "conversation_id": "c", "generation_id": "g",
             "model": "m", "status": "completed", "loop_count": count,
-            "workspace_roots": [world.project.root()],
+            "workspace_roots": [world.root()],
         }))
     };
     let claude = |world: &World, count: u64| world.stop("s", Some(1), count > 0, &json!({}));
@@ -169,7 +167,7 @@ fn an_agent_is_let_go_with_the_last_block_that_it_bears() {
         let word = words[usize::try_from(count).unwrap()];
         world
             .project
-            .file("src/fault", &format!("a broken {word}\n"));
+            .file("src/fault", format!("a broken {word}\n"));
     };
     for (bears, asks, stop) in [
         (5, "followup_message", &cursor as Stop<'_>),
@@ -246,7 +244,7 @@ fn the_delegation_gate_asks_twice_at_most_where_the_flag_says_nothing() {
         .map(|_| blocker(&world.stop("s", Some(1), false, &json!({}))).is_some())
         .collect();
     assert_eq!(blocked, [true, true, false, false]);
-    let codes = world.project.codes();
+    let codes = world.codes();
     assert_eq!(
         codes.iter().filter(|code| *code == "DG-001").count(),
         4,
@@ -289,7 +287,7 @@ fn play(seeds: RangeInclusive<u64>) {
             world.fault(fault);
             world.rules(rules);
             if dice.u64(..4) > 0 {
-                world.project.file("src/edit", &format!("{seed} {at}\n"));
+                world.file("src/edit", format!("{seed} {at}\n"));
             }
             let is_flagged = blocks > 0 && dice.u64(..4) > 0;
             let is_same = last == Some(prompt) && (prompt.is_some() || is_flagged);

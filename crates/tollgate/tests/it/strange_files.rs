@@ -7,9 +7,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, bash, run, write};
+use crate::events::{bash, write};
+use crate::project::{Run, TestProject, put, run};
 
-fn event(project: &Project, name: &str, more: &Value) -> Value {
+fn event(project: &TestProject, name: &str, more: &Value) -> Value {
     let mut event = json!({
         "hook_event_name": name, "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
     });
@@ -19,13 +20,13 @@ fn event(project: &Project, name: &str, more: &Value) -> Value {
     event
 }
 
-fn starts(project: &Project) -> Run {
+fn starts(project: &TestProject) -> Run {
     let more = json!({ "source": "startup" });
     project.hook(&event(project, "SessionStart", &more))
 }
 
 /// A harmless event after something happened.
-fn next(project: &Project) -> Run {
+fn next(project: &TestProject) -> Run {
     let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } });
     project.hook(&event(project, "PostToolUse", &tool))
 }
@@ -51,7 +52,7 @@ fn guarded() -> Value {
 
 #[test]
 fn a_print_of_the_state_that_hides_a_member_hides_nothing() {
-    let project = Project::new().on_branch("main");
+    let project = TestProject::new().on_branch("main");
     // Long enough to be read by its lines, if they were to be trusted.
     let pad = "x".repeat(9000);
     let workflow = guarded()["active_workflow"].to_string();
@@ -69,7 +70,7 @@ fn a_print_of_the_state_that_hides_a_member_hides_nothing() {
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT TO MAIN");
     // Nor if it comes while a state that is printed well is remembered.
-    let project = Project::new().on_branch("main");
+    let project = TestProject::new().on_branch("main");
     let mut state = guarded();
     state["pad"] = json!({ "y": pad });
     let project = project.state(&state);
@@ -86,7 +87,7 @@ fn a_print_of_the_state_that_hides_a_member_hides_nothing() {
 
 #[test]
 fn a_pipe_in_the_place_of_the_lock_is_not_waited_for() {
-    let project = Project::new().state(&guarded()).on_branch("main");
+    let project = TestProject::new().state(&guarded()).on_branch("main");
     std::fs::create_dir_all(project.path(".tollgate/local/state")).unwrap();
     let made = Command::new("mkfifo")
         .arg(project.path(".tollgate/local/state/lock"))
@@ -102,7 +103,7 @@ fn a_pipe_in_the_place_of_the_lock_is_not_waited_for() {
 
 #[test]
 fn sessions_that_begin_at_once_do_not_call_each_others_guards_dead() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     let start = event(&project, "SessionStart", &json!({ "source": "startup" })).to_string();
     for _ in 0..3 {
         let runs: Vec<_> = std::thread::scope(|scope| {
@@ -123,7 +124,7 @@ fn sessions_that_begin_at_once_do_not_call_each_others_guards_dead() {
 
 #[test]
 fn guards_that_cannot_be_tried_are_one_message() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     project.file(".tollgate/local/selftest", "no directory");
     let told = told(&starts(&project));
     assert!(told.contains("could not be tried"), "{told}");
@@ -132,7 +133,7 @@ fn guards_that_cannot_be_tried_are_one_message() {
 
 #[test]
 fn a_change_without_a_copy_to_judge_it_by_is_told() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     starts(&project).says_nothing();
     for name in ["good-a", "good-b"] {
         let _gone = std::fs::remove_file(project.path(".tollgate/local/state").join(name));
@@ -152,14 +153,14 @@ fn a_change_without_a_copy_to_judge_it_by_is_told() {
 
 #[test]
 fn a_change_whose_time_was_set_back_is_found() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     starts(&project).says_nothing();
     let path = project.path(".isdlc/state.json");
     let before = path.metadata().unwrap();
     let text = project.read(".isdlc/state.json");
     let forged = text.replace("\"current_phase_index\": 2", "\"current_phase_index\": 0");
     assert_eq!(forged.len(), text.len());
-    write(&path, &forged);
+    put(&path, &forged);
     let file = std::fs::File::open(&path).unwrap();
     file.set_modified(before.modified().unwrap()).unwrap();
     let after = path.metadata().unwrap();
@@ -174,7 +175,7 @@ fn a_change_whose_time_was_set_back_is_found() {
 
 #[test]
 fn a_lock_that_somebody_holds_does_not_hide_a_change() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     starts(&project).says_nothing();
     let mut state = guarded();
     state["active_workflow"]["current_phase_index"] = json!(0);
@@ -196,14 +197,9 @@ fn a_state_full_of_phases_is_judged_in_a_moment() {
         .into();
     let mut state = guarded();
     state["phases"] = phases;
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     starts(&project).says_nothing();
-    let write = |state: &Value| {
-        json!({
-            "tool_name": "Write",
-            "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": state.to_string() },
-        })
-    };
+    let write = |state: &Value| write(project.path(".isdlc/state.json"), &state.to_string());
     // Comparing each phase with all others takes minutes, and the tests' watchdog ends it.
     project
         .hook(&event(&project, "PreToolUse", &write(&state)))
@@ -217,8 +213,8 @@ fn a_state_full_of_phases_is_judged_in_a_moment() {
 
 #[test]
 fn a_byte_order_mark_does_not_switch_the_guards_off() {
-    let project = Project::new().on_branch("main");
-    project.file(".isdlc/state.json", &format!("\u{feff}{:#}", guarded()));
+    let project = TestProject::new().on_branch("main");
+    project.file(".isdlc/state.json", format!("\u{feff}{:#}", guarded()));
     project
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT TO MAIN");
@@ -227,7 +223,7 @@ fn a_byte_order_mark_does_not_switch_the_guards_off() {
 
 #[test]
 fn an_event_that_never_ends_is_not_read_for_ever() {
-    let project = Project::new().state(&guarded());
+    let project = TestProject::new().state(&guarded());
     let mut command = project.command(&["hook"]);
     command
         .stdin(std::process::Stdio::piped())

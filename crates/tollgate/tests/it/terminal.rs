@@ -16,6 +16,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::project::TestProject;
+
 /// The screen and keyboard of a program.
 pub(crate) struct Terminal {
     master: File,
@@ -160,6 +162,46 @@ impl Drop for Terminal {
                 return;
             }
         }
+    }
+}
+
+/// What a person does at a terminal.
+impl TestProject {
+    /// A person runs a command at a terminal.
+    pub(crate) fn terminal(&self, args: &[&str]) -> Terminal {
+        Terminal::start(&self.command(args))
+    }
+
+    /// A person trusts what is there now.
+    #[track_caller]
+    pub(crate) fn trust(&self) {
+        let (screen, code) = self.terminal(&["trust", "--yes"]).ends();
+        assert_eq!(code, 0, "{screen}");
+    }
+
+    /// A person allows something for this reason: `agreed`, and retypes the word.
+    #[track_caller]
+    pub(crate) fn allow(&self, args: &[&str]) {
+        let args = [&["allow"], args, &["--reason", "agreed"]].concat();
+        let (screen, code) = self.terminal(&args).retypes().ends();
+        assert_eq!(code, 0, "{screen}");
+        assert!(screen.contains("allowed  "), "{screen}");
+    }
+
+    /// Uninstalls Tollgate as a person does, at a terminal, which must work; what it shows there.
+    #[track_caller]
+    pub(crate) fn uninstall(&self, args: &[&str]) -> String {
+        let args = [&["uninstall", "--yes"], args].concat();
+        let (screen, code) = self.terminal(&args).ends();
+        assert_eq!(code, 0, "{args:?} {screen}");
+        screen
+    }
+
+    /// With a person's trust in what is there now.
+    #[track_caller]
+    pub(crate) fn trusted(self) -> Self {
+        self.trust();
+        self
     }
 }
 

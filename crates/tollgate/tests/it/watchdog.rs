@@ -95,7 +95,7 @@ fn stands_in(pid: i32, directories: &Path) -> bool {
 
 #[test]
 fn it_knows_its_own() {
-    let project = super::context::Project::empty();
+    let project = super::project::TestProject::empty();
     // Its parent is gone at once; it stands in a directory of ours.
     let orphan = "sleep 60 & echo $!";
     let child = std::process::Command::new("sh")

@@ -4,31 +4,20 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, with_branch};
+use crate::events::{Event as _, Protocol, bash};
+use crate::project::{Run, TestProject, with_branch};
 
 #[test]
 fn a_commit_to_main_is_stopped_in_every_dialect() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let root = project.root();
-    let command = json!({ "command": "git commit -m x" });
-    let claude = json!({
-        "session_id": "s", "transcript_path": "/t", "cwd": root, "hook_event_name": "PreToolUse",
-        "permission_mode": "default", "tool_name": "Bash", "tool_input": command, "tool_use_id": "t",
-    });
-    let codex = json!({
-        "session_id": "s", "turn_id": "t", "model": "m", "transcript_path": null, "cwd": root,
-        "hook_event_name": "PreToolUse", "permission_mode": "default", "tool_name": "Bash",
-        "tool_input": command, "tool_use_id": "t",
-    });
-    let gemini = json!({
-        "session_id": "s", "transcript_path": "/t", "cwd": root, "hook_event_name": "BeforeTool",
-        "timestamp": "2026-11-15T00:00:00Z", "tool_name": "run_shell_command", "tool_input": command,
-    });
-    let copilot = json!({
-        "sessionId": "s", "timestamp": 1, "cwd": root, "toolName": "bash", "toolArgs": command.to_string(),
-    });
+    let commit = || bash("git commit -m x").in_directory(root);
+    let claude = commit().from(Protocol::ClaudeCode);
+    let codex = commit().from(Protocol::Codex);
+    let gemini = commit().from(Protocol::Gemini);
+    let copilot = commit().from(Protocol::Copilot);
     let cursor = json!({
         "conversation_id": "c", "generation_id": "g", "model": "m", "hook_event_name": "beforeShellExecution",
         "cursor_version": "1", "workspace_roots": [root], "command": "git commit -m x", "cwd": root,
@@ -73,7 +62,7 @@ fn a_commit_to_main_is_stopped_in_every_dialect() {
 
 #[test]
 fn claude_code_hears_a_warning_and_so_does_the_person() {
-    let project = Project::new().state(&json!({ "discovery_context": { "x": 1 } }));
+    let project = TestProject::new().state(&json!({ "discovery_context": { "x": 1 } }));
     let run = project.hook(&json!({
         "session_id": "s", "transcript_path": "/t", "cwd": project.root(), "hook_event_name": "PostToolUse",
         "tool_name": "Agent", "tool_input": { "subagent_type": "discover-orchestrator", "prompt": "x" },
@@ -99,7 +88,7 @@ fn claude_code_hears_a_warning_and_so_does_the_person() {
 
 #[test]
 fn the_person_reads_what_a_warning_is_about() {
-    let project = Project::new().state(&json!({ "state_version": 1 }));
+    let project = TestProject::new().state(&json!({ "state_version": 1 }));
     let claim = json!({ "completed": true, "iterations_used": "3" });
     let content = json!({ "state_version": 1,
         "phases": { "06-implementation": { "constitutional_validation": claim } } });
@@ -108,7 +97,7 @@ fn the_person_reads_what_a_warning_is_about() {
         "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_response": {},
         "tool_input": { "file_path": ".isdlc/state.json", "content": content.to_string() },
     });
-    project.file(".isdlc/state.json", &content.to_string());
+    project.file(".isdlc/state.json", content.to_string());
     let run = project.hook(&event);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     let told = answer["systemMessage"].as_str().unwrap();
@@ -120,10 +109,10 @@ fn the_person_reads_what_a_warning_is_about() {
 }
 
 /// A project on main with a workflow that has a branch of its own, in its fifth version.
-fn guarded() -> (Project, String) {
+fn guarded() -> (TestProject, String) {
     let mut state = with_branch("active");
     state["state_version"] = json!(5);
-    let project = Project::new().state(&state).on_branch("main");
+    let project = TestProject::new().state(&state).on_branch("main");
     state["state_version"] = json!(1);
     (project, state.to_string())
 }

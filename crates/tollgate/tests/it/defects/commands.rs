@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{command, new_project, state, works};
-use crate::context::{Project, run, task};
-use crate::desk::Desk;
+use crate::events::task;
+use crate::project::{TestProject, run};
 use crate::workflow::bench::Bench;
 
 const STATE: &str = ".isdlc/state.json";
@@ -65,9 +65,9 @@ fn bug_0027_bug_0035_skills_are_listed_in_both_shapes() {
             "qa-engineer": { "phase": "08-code-review", "skills": ["QA-001"] },
             "Software-Developer": { "phase": "06-implementation", "skills": skills },
         } });
-        bench.project.file(
+        bench.file(
             ".claude/hooks/config/skills-manifest.json",
-            &manifest.to_string(),
+            manifest.to_string(),
         );
         bench.ok(&["workflow", "start", "t", "Add a shop"]);
         let brief = bench.ok(&["phase", "brief"]);
@@ -116,7 +116,7 @@ fn bug_0033_bug_0034_gh_277_an_ended_workflow_is_over_in_every_view() {
 }
 
 /// A Write by a real agent, before or after it happened.
-fn write(project: &Project, event: &str, content: &str) -> crate::context::Run {
+fn write(project: &TestProject, event: &str, content: &str) -> crate::project::Run {
     project.hook(&json!({
         "hook_event_name": event, "session_id": "s", "tool_name": "Write",
         "tool_input": { "file_path": project.path(STATE), "content": content },
@@ -129,7 +129,7 @@ fn bug_0007_0_3_what_is_no_object_does_not_become_the_state() {
     let disk = json!({ "state_version": 9, "active_workflow": {
         "current_phase": "06-implementation", "current_phase_index": 4 } });
     for content in ["null", "7", "\"x\"", "[]", "true", "not json"] {
-        let project = Project::new().state(&disk);
+        let project = TestProject::new().state(&disk);
         // There is nothing to compare, so the write itself is not blocked (but a list, which for
         // the specification is an object without a version); what it did is undone.
         let before = write(&project, "PreToolUse", content);
@@ -148,13 +148,13 @@ fn bug_0007_0_3_what_is_no_object_does_not_become_the_state() {
 
 #[test]
 fn bug_0017_0_10_an_unversioned_write_does_not_replace_a_versioned_state() {
-    let project = Project::new().state(&json!({ "state_version": 9, "phases": {} }));
+    let project = TestProject::new().state(&json!({ "state_version": 9, "phases": {} }));
     for content in [r#"{"phases":{}}"#, r#"{"state_version":null,"phases":{}}"#] {
         let reason = write(&project, "PreToolUse", content).denies();
         assert!(reason.starts_with("Unversioned write rejected: disk state has state_version 9"));
     }
     write(&project, "PreToolUse", r#"{"state_version":9,"phases":{}}"#).allows();
-    let unversioned = Project::new().state(&json!({ "phases": {} }));
+    let unversioned = TestProject::new().state(&json!({ "phases": {} }));
     write(&unversioned, "PreToolUse", r#"{"phases":{}}"#).allows();
 }
 
@@ -231,7 +231,7 @@ fn bug_0009_batch_d_null_is_nothing_everywhere() {
             ),
             ("PostToolUse", "Bash", json!({ "command": "cargo test" })),
         ] {
-            let project = Project::new().state(&state).on_branch("main");
+            let project = TestProject::new().state(&state).on_branch("main");
             let run = project.hook(&json!({
                 "hook_event_name": kind, "session_id": "s", "tool_name": tool,
                 "tool_input": input, "tool_response": null,
@@ -248,10 +248,10 @@ fn bug_0009_batch_d_null_is_nothing_everywhere() {
 
 #[test]
 fn d10_the_timeouts_in_settings_are_seconds() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let run = desk.tollgate(&["install", "--agent", "claude", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
-    let settings: Value = serde_json::from_str(&desk.read(".claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&desk.text(".claude/settings.json")).unwrap();
     let mut seen = 0;
     for (event, groups) in settings["hooks"].as_object().unwrap() {
         for hook in groups

@@ -6,32 +6,33 @@ mod table;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, bash, running, task, with_branch};
+use crate::events::{self, Event as _, bash, task};
+use crate::project::{Run, TestProject, running, with_branch};
 
 /// A new project in a repository, with a home of its own.
-fn new_project() -> Project {
-    let project = Project::empty().on_branch("main");
+fn new_project() -> TestProject {
+    let project = TestProject::empty().on_branch("main");
     std::fs::create_dir(project.path(".tollgate")).unwrap();
     project
 }
 
-fn command(project: &Project, args: &[&str]) -> Run {
+fn command(project: &TestProject, args: &[&str]) -> Run {
     project.run(args, b"")
 }
 
 #[track_caller]
-fn works(project: &Project, args: &[&str]) {
+fn works(project: &TestProject, args: &[&str]) {
     let run = command(project, args);
     assert_eq!(run.code, 0, "{args:?} {run:?}");
 }
 
-fn state(project: &Project) -> Value {
+fn state(project: &TestProject) -> Value {
     serde_json::from_str(&project.read(".tollgate/workflow/state.json")).unwrap()
 }
 
 #[test]
 fn f4_commits_are_recognised_by_what_runs_not_by_letters() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     for blocked in [
@@ -54,11 +55,10 @@ fn f4_commits_are_recognised_by_what_runs_not_by_letters() {
 
 #[test]
 fn bug_0009_an_agent_that_holds_an_old_copy_does_not_turn_back_the_workflow() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&json!({ "state_version": 9, "active_workflow": { "current_phase_index": 4 } }));
     let stale = json!({ "state_version": 7, "active_workflow": { "current_phase_index": 2 } });
-    let event = json!({ "tool_name": "Write", "tool_input": {
-        "file_path": project.path(".isdlc/state.json"), "content": stale.to_string() } });
+    let event = events::write(project.path(".isdlc/state.json"), &stale.to_string());
     project.hook(&event).blocks("Version mismatch");
 }
 
@@ -83,7 +83,7 @@ fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&state)
         .commits_in_last_phase_only()
         .on_branch("feature/x");
@@ -94,9 +94,9 @@ fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
 
 #[test]
 fn bug_0013_helpers_of_the_current_phase_are_let_through() {
-    let project = Project::new().state(&running("02-tracing", "in_progress"));
+    let project = TestProject::new().state(&running("02-tracing", "in_progress"));
     // Their phase is that of the agent who asks them, even before its status was written.
-    let unwritten = Project::new().state(&running("02-tracing", "pending"));
+    let unwritten = TestProject::new().state(&running("02-tracing", "pending"));
     for helper in [
         "symptom-analyzer",
         "execution-path-tracer",
@@ -128,7 +128,7 @@ fn bug_0014_the_branch_is_there_before_the_first_phase_writes() {
 }
 
 /// A project in phase 06 whose tests are recorded like this.
-fn tested(record: &Value) -> Project {
+fn tested(record: &Value) -> TestProject {
     let project = new_project();
     project.file(
         ".tollgate/workflow/config/iteration-requirements.json",
@@ -141,7 +141,7 @@ fn tested(record: &Value) -> Project {
     let mut state = state(&project);
     state["phases"]["05-test-strategy"]["iteration_requirements"] =
         json!({ "test_iteration": record });
-    project.file(".tollgate/workflow/state.json", &state.to_string());
+    project.file(".tollgate/workflow/state.json", state.to_string());
     project
 }
 
@@ -185,11 +185,9 @@ fn bug_0057_saying_completed_is_no_evidence() {
 }
 
 /// A Write of the whole state by a real agent.
-fn write(project: &Project, content: &Value) -> Run {
-    project.hook(&json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Write",
-        "tool_input": { "file_path": project.path(".isdlc/state.json"), "content": content.to_string() },
-    }))
+fn write(project: &TestProject, content: &Value) -> Run {
+    let path = project.path(".isdlc/state.json");
+    project.hook(&events::write(path, &content.to_string()).in_session("s"))
 }
 
 #[test]
@@ -216,7 +214,7 @@ fn bug_0011_a_subagent_does_not_overwrite_index_or_status() {
             json!("in_progress"),
         ),
     ] {
-        let project = Project::new().state(&disk);
+        let project = TestProject::new().state(&disk);
         let mut stale = disk.clone();
         *stale.pointer_mut(pointer).unwrap() = back;
         assert!(
@@ -229,14 +227,11 @@ fn bug_0011_a_subagent_does_not_overwrite_index_or_status() {
 
 #[test]
 fn bug_0028_gh_64_a_blocked_commit_is_not_executed_in_part() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let whole = "touch made && git add -A && git commit -m x; echo done";
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": project.root(),
-        "tool_name": "Bash", "tool_input": { "command": whole },
-    });
+    let event = bash(whole).in_session("s").in_directory(project.root());
     // The one answer denies the call as a whole; nothing in it asks to run a rest.
     let run = project.hook(&event);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -246,7 +241,7 @@ fn bug_0028_gh_64_a_blocked_commit_is_not_executed_in_part() {
 
 #[test]
 fn bug_0029_a_command_of_several_lines_is_read_as_a_whole() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     for command in [
@@ -285,7 +280,7 @@ fn inv_0055_gh_55_both_records_of_a_phase_are_guarded_and_a_redo_is_let_through(
     });
     let mut back = disk.clone();
     back["phases"]["06-implementation"]["status"] = json!("pending");
-    let project = Project::new().state(&disk);
+    let project = TestProject::new().state(&disk);
     assert!(
         write(&project, &back)
             .denies()
@@ -300,6 +295,6 @@ fn inv_0055_gh_55_both_records_of_a_phase_are_guarded_and_a_redo_is_let_through(
     // The reviewer must have been asked: an agent does not grant itself a redo.
     let mut unasked = disk;
     unasked["active_workflow"]["supervised_review"] = Value::Null;
-    let project = Project::new().state(&unasked);
+    let project = TestProject::new().state(&unasked);
     write(&project, &redo).denies();
 }

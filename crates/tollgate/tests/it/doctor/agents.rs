@@ -65,7 +65,7 @@ fn a_timeout_in_seconds_where_milliseconds_are_meant() {
         0
     );
     ward.is_healthy();
-    let file = ward.project().join(".gemini/settings.json");
+    let file = ward.path(".gemini/settings.json");
     let text = std::fs::read_to_string(file).unwrap();
     ward.file(".gemini/settings.json", text.replace("900000", "900"));
     ward.has_and_mends("timeout-unit");
@@ -139,8 +139,8 @@ fn the_agent_starts_in_another_directory() {
     let ward = Ward::new();
     ward.file("deep/er/a.txt", "");
     let mut command = ward.command(&["doctor", "--json"]);
-    command.current_dir(ward.project().join("deep/er"));
-    let run = crate::context::run(command, b"");
+    command.current_dir(ward.path("deep/er"));
+    let run = crate::project::run(command, b"");
     assert!(run.stdout.contains("other-directory"), "{run:?}");
     assert_eq!(run.code, 1);
 }
@@ -195,11 +195,11 @@ fn a_program_that_stops_nothing_is_found_by_the_canary() {
 fn a_program_of_the_project_is_not_started() {
     let ward = Ward::new();
     let program = ward.file("tools/tollgate", "#!/bin/sh\ntouch \"$0.ran\"\n");
-    std::os::unix::fs::symlink(&program, ward.project().join("t")).unwrap();
+    std::os::unix::fs::symlink(&program, ward.path("t")).unwrap();
     let mut permissions = program.metadata().unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
     std::fs::set_permissions(&program, permissions).unwrap();
     ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", program.to_str().unwrap())));
     ward.has("program-in-project");
-    assert!(!ward.project().join("tools/tollgate.ran").exists());
+    assert!(!ward.path("tools/tollgate.ran").exists());
 }

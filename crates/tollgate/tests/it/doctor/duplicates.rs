@@ -129,13 +129,13 @@ fn a_registration_of_ones_own_that_the_projects_repeats() {
     ward.install_for("local");
     ward.has_and_mends("registered-twice");
     assert_eq!(ward.settings(), shared);
-    assert!(!ward.project().join(LOCAL).exists());
+    assert!(!ward.path(LOCAL).exists());
     // What else is in it stays.
     let mine = "{\n  \"permissions\": { \"allow\": [] }\n}\n";
     ward.file(LOCAL, mine);
     ward.install_for("local");
     ward.has_and_mends("registered-twice");
-    assert_eq!(ward.read(LOCAL), mine);
+    assert_eq!(ward.text(LOCAL), mine);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn hooks_in_toml() {
     let file = ".codex/config.toml";
     ward.file(file, "# mine\nmodel = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n");
     ward.must(&["install", "--agent", "codex", "--yes"]);
-    let once = ward.read(file);
+    let once = ward.text(file);
     let line = "command = \"tollgate hook --wire codex\"\n";
     assert!(once.contains(line), "{once}");
     let again = format!(
@@ -177,7 +177,7 @@ fn hooks_in_toml() {
     );
     ward.file(file, again);
     ward.has_and_mends("registered-twice");
-    assert_eq!(ward.read(file), once);
+    assert_eq!(ward.text(file), once);
 }
 
 #[test]

@@ -6,65 +6,55 @@ mod project;
 
 use serde_json::Value;
 
-use crate::context::git;
-use crate::desk::Desk;
+use crate::project::TestProject;
+use crate::project::git;
 
 /// A project in a repository that Claude Code works on with Tollgate, all of it healthy.
 pub(super) struct Ward {
-    desk: Desk,
+    project: TestProject,
 }
 
 impl std::ops::Deref for Ward {
-    type Target = Desk;
+    type Target = TestProject;
 
-    fn deref(&self) -> &Desk {
-        &self.desk
+    fn deref(&self) -> &TestProject {
+        &self.project
     }
 }
 
 impl Ward {
     pub(super) fn new() -> Self {
         let ward = Self::empty();
-        let run = ward.tollgate(&["install", "--agent", "claude-code", "--yes"]);
-        assert_eq!(run.code, 0, "{run:?}");
+        ward.must(&["install", "--agent", "claude-code", "--yes"]);
         ward
     }
 
     /// With a workflow that runs.
     pub(super) fn at_work() -> Self {
         let ward = Self::new();
-        let run = ward.tollgate(&["workflow", "start", "feature", "Pay by invoice"]);
-        assert_eq!(run.code, 0, "{run:?}");
+        ward.must(&["workflow", "start", "feature", "Pay by invoice"]);
         ward
     }
 
     /// Nothing is registered.
     pub(super) fn empty() -> Self {
         // Only what this machine has to have: an agent that stands elsewhere is not found.
-        let desk = Desk::new();
-        let path = format!("{}:/usr/bin:/bin", desk.programs().display());
-        let desk = desk
-            .env("PATH", &path)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        std::fs::create_dir_all(desk.project().join(".tollgate/workflow")).unwrap();
-        let ward = Self { desk };
-        git(&ward.project(), &["init", "-q", "-b", "main"]);
-        git(
-            &ward.project(),
-            &["commit", "-q", "--allow-empty", "-m", "first"],
-        );
-        ward
+        let project = TestProject::with_tollgate_on_path().with_repository();
+        let path = format!("{}:/usr/bin:/bin", project.programs().display());
+        let project = project.env("PATH", &path);
+        std::fs::create_dir_all(project.path(".tollgate/workflow")).unwrap();
+        project.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
+        Self { project }
     }
 
     pub(super) fn env(self, name: &str, value: &str) -> Self {
         Self {
-            desk: self.desk.env(name, value),
+            project: self.project.env(name, value),
         }
     }
 
     pub(super) fn settings(&self) -> String {
-        std::fs::read_to_string(self.project().join(".claude/settings.json")).unwrap()
+        self.text(".claude/settings.json")
     }
 
     /// Changes the settings that Claude Code reads.
@@ -79,8 +69,7 @@ impl Ward {
         let mut all = vec!["doctor", "--json"];
         all.extend(args);
         let run = self.tollgate(&all);
-        let report = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
-        (report, run.code)
+        (run.json(), run.code)
     }
 
     /// The names of all findings.
@@ -139,7 +128,7 @@ fn doctor_leaves_no_trace() {
     let ward = Ward::new();
     let status = || {
         git(
-            &ward.project(),
+            ward.root(),
             &["status", "--porcelain", "--ignored", "-uall"],
         )
     };
@@ -155,14 +144,24 @@ fn findings_are_told_in_words() {
     ward.tamper(|text| text.replace("\"timeout\": 900", "\"timeout\": 900000"));
     let run = ward.tollgate(&["doctor"]);
     assert_eq!(run.code, 1, "{run:?}");
-    let first = "timeout-unit  .claude/settings.json gives Stop a timeout of 900000";
-    assert!(run.stdout.starts_with(first), "{run:?}");
-    assert!(run.stdout.contains("`tollgate install`"), "{run:?}");
-    assert!(run.stdout.contains("--fix repairs 1 of them"), "{run:?}");
+    let guards = vec![(r"\d+ of \d+ guards", "[ALL] guards")];
+    insta::with_settings!({ filters => guards.clone() }, {
+        insta::assert_snapshot!(run.stdout, @r"
+        timeout-unit  .claude/settings.json gives Stop a timeout of 900000, which Claude Code takes for seconds
+          `tollgate uninstall` and `tollgate install` write it in the agent's unit
+        alive  [ALL] guards stop what they must
+        1 finding(s); tollgate doctor --fix repairs 1 of them
+        ");
+    });
     let run = ward.tollgate(&["doctor", "--fix"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stdout.starts_with("fixed  timeout-unit"), "{run:?}");
-    assert!(run.stdout.ends_with("healthy\n"), "{run:?}");
+    insta::with_settings!({ filters => guards }, {
+        insta::assert_snapshot!(run.stdout, @r"
+        fixed  timeout-unit  registered tollgate in .claude/settings.json
+        alive  [ALL] guards stop what they must
+        healthy
+        ");
+    });
 }
 
 /// The page lists every finding there is.

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use super::Ward;
-use crate::context::git;
+use crate::events::{Event as _, task};
+use crate::project::git;
 
 #[test]
 fn the_gates_configuration_is_wrong() {
@@ -24,7 +25,7 @@ fn the_commands_are_not_trusted() {
     );
     ward.file(".tollgate/checks/a.yml", "command: touch ran\n");
     ward.has("not-trusted");
-    assert!(!ward.project().join("ran").exists());
+    assert!(!ward.path("ran").exists());
 }
 
 fn with_reviewer(ward: &Ward) {
@@ -67,7 +68,7 @@ fn the_state_is_no_json() {
 fn the_state_breaks_the_rules() {
     let ward = Ward::at_work();
     ward.is_healthy();
-    let file = ward.project().join(".tollgate/workflow/state.json");
+    let file = ward.path(".tollgate/workflow/state.json");
     let text = std::fs::read_to_string(&file).unwrap();
     let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
     state["current_phase"] = json!("16-quality-loop");
@@ -88,7 +89,7 @@ fn a_broken_state_lies_aside() {
 #[test]
 fn changes_wait_in_the_spool() {
     let ward = Ward::at_work();
-    let lock = ward.project().join(".tollgate/local/state/lock");
+    let lock = ward.path(".tollgate/local/state/lock");
     let held = std::fs::File::options()
         .read(true)
         .write(true)
@@ -96,15 +97,13 @@ fn changes_wait_in_the_spool() {
         .unwrap();
     held.lock().unwrap();
     // An event whose change has to wait, because somebody holds the lock.
-    let event = json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "transcript_path": "/t",
-        "permission_mode": "default", "tool_name": "Task", "tool_use_id": "1",
-        "tool_input": { "subagent_type": "requirements-analyst", "prompt": "go" },
-        "tool_response": { "content": "done" },
-    });
-    let mut hook = ward.command(&["hook"]);
-    hook.env("CLAUDE_PROJECT_DIR", ward.project());
-    crate::context::run(hook, event.to_string().as_bytes());
+    let event = task("requirements-analyst", "go")
+        .in_session("s")
+        .call("1")
+        .with("transcript_path", "/t")
+        .with("permission_mode", "default")
+        .done(json!({ "content": "done" }));
+    ward.hook(&event);
     let names = ward.names();
     assert_eq!(names, ["lock-held"], "{names:?}");
     held.unlock().unwrap();
@@ -114,7 +113,7 @@ fn changes_wait_in_the_spool() {
 #[test]
 fn others_can_read_the_journal() {
     let ward = Ward::at_work();
-    let local = ward.project().join(".tollgate/local");
+    let local = ward.path(".tollgate/local");
     std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o755)).unwrap();
     ward.has_and_mends("local-mode");
 }
@@ -122,34 +121,31 @@ fn others_can_read_the_journal() {
 #[test]
 fn git_can_see_what_is_local() {
     let ward = Ward::at_work();
-    std::fs::remove_file(ward.project().join(".tollgate/local/.gitignore")).unwrap();
+    std::fs::remove_file(ward.path(".tollgate/local/.gitignore")).unwrap();
     ward.has_and_mends("local-not-ignored");
 }
 
 #[test]
 fn git_sees_nothing_of_directories_that_hide_themselves() {
     let ward = Ward::at_work();
-    let local = ward.project().join(".tollgate/local");
+    let local = ward.path(".tollgate/local");
     std::fs::remove_dir_all(&local).unwrap();
     std::fs::create_dir_all(local.join("state")).unwrap();
     std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o700)).unwrap();
-    crate::desk::put(&local.join("state/.gitignore"), "*\n");
+    crate::project::put(&local.join("state/.gitignore"), "*\n");
     let names = ward.names();
     assert!(
         !names.contains(&"local-not-ignored".to_owned()),
         "{names:?}"
     );
-    crate::desk::put(&local.join("notes"), "");
+    crate::project::put(&local.join("notes"), "");
     ward.has("local-not-ignored");
 }
 
 #[test]
 fn what_is_local_is_committed() {
     let ward = Ward::at_work();
-    git(
-        &ward.project(),
-        &["add", "-f", ".tollgate/local/journal.jsonl"],
-    );
+    git(ward.root(), &["add", "-f", ".tollgate/local/journal.jsonl"]);
     ward.has("local-tracked");
 }
 
@@ -157,9 +153,9 @@ fn what_is_local_is_committed() {
 #[test]
 fn git_never_answers() {
     let ward = Ward::at_work();
-    let config = ward.project().join(".git/config");
+    let config = ward.path(".git/config");
     std::fs::remove_file(&config).unwrap();
-    crate::context::pipe(&config);
+    crate::project::pipe(&config);
     ward.has("git-silent");
 }
 
@@ -182,7 +178,7 @@ fn faults_of_the_last_day_are_told_and_older_ones_are_not() {
     let ward = Ward::at_work();
     let line = |ts: String| json!({ "ts": ts, "verdict": "fault", "code": "state-corrupt", "reason": "no JSON" });
     let now = jiff::Timestamp::now();
-    let journal = ward.project().join(".tollgate/local/journal.jsonl");
+    let journal = ward.path(".tollgate/local/journal.jsonl");
     let before = std::fs::read_to_string(&journal).unwrap();
     let old = line((now - jiff::SignedDuration::from_hours(25)).to_string());
     ward.file(".tollgate/local/journal.jsonl", format!("{before}{old}\n"));
@@ -201,7 +197,7 @@ fn the_guard_on_gits_side_is_broken() {
     let run = ward.tollgate(&["install", "--git", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
     ward.is_healthy();
-    let hook = ward.project().join(".git/hooks/reference-transaction");
+    let hook = ward.path(".git/hooks/reference-transaction");
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o644)).unwrap();
     ward.has_and_mends("git-hook-broken");
 }
@@ -210,6 +206,6 @@ fn the_guard_on_gits_side_is_broken() {
 fn the_guard_on_gits_side_is_bypassed() {
     let ward = Ward::new();
     assert_eq!(ward.tollgate(&["install", "--git", "--yes"]).code, 0);
-    git(&ward.project(), &["config", "core.hooksPath", ".husky"]);
+    git(ward.root(), &["config", "core.hooksPath", ".husky"]);
     ward.has("git-hook-bypassed");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{BAD, FIXABLE, Gates, OK};
-use crate::context::git;
+use crate::project::git;
 
 const EVERYWHERE: &str = "base_branch: main\nentry_points:\n  - path: .\n    checks: [ok]\n";
 
@@ -31,7 +31,7 @@ fn committed_staged_unstaged_untracked_deleted_and_renamed() {
     gates.git(&["checkout", "-q", "main"]);
     std::fs::remove_file(gates.path("src/b.txt")).unwrap();
     for name in ["deleted", "renamed", "edited", "staged", "same"] {
-        gates.file(&format!("src/{name}"), &format!("{name}\n").repeat(20));
+        gates.file(&format!("src/{name}"), format!("{name}\n").repeat(20));
     }
     gates.commit("base");
     gates.git(&["checkout", "-q", "-B", "work"]);
@@ -105,7 +105,7 @@ fn a_shallow_clone_compares_with_the_base_itself() {
     let gates = Gates::raw(&[OK], EVERYWHERE);
     gates.commit("work");
     let clone = tempfile::tempdir().unwrap();
-    let url = format!("file://{}", gates.project.root().display());
+    let url = format!("file://{}", gates.root().display());
     git(
         clone.path(),
         &[
@@ -123,7 +123,7 @@ fn a_shallow_clone_compares_with_the_base_itself() {
     git(clone.path(), &["branch", "-q", "main", "origin/main"]);
     let mut command = gates.command(&["detect", "--json"]);
     command.current_dir(clone.path());
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     assert_eq!(found["changed_files"], json!(["src/b.txt"]));
 }
@@ -145,7 +145,7 @@ fn a_linked_worktree_has_its_own_changes() {
     std::fs::File::create(tree.join("src/linked.txt")).unwrap();
     let mut command = gates.command(&["run", "--json"]);
     command.current_dir(tree.join("src"));
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     assert_eq!(
         (&result["status"], &result["changed_files"]),
@@ -180,7 +180,7 @@ fn a_project_in_a_part_of_a_repository_sees_its_part() {
     gates.file("outside", "1");
     let mut command = gates.command(&["run", "--json"]);
     command.current_dir(gates.path("part"));
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     assert_eq!(
         (&result["status"], &result["changed_files"]),
@@ -201,7 +201,7 @@ fn git_s_own_variables_do_not_lead_astray() {
     for name in ["LITERAL", "GLOB", "ICASE"] {
         command.env(format!("GIT_{name}_PATHSPECS"), "1");
     }
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     assert_eq!(result["changed_files"], json!(1), "{result}");
 }
@@ -223,7 +223,7 @@ fn the_pull_request_of_ci_is_compared_with_its_base() {
     let found = |variables: &[(&str, &str)]| {
         let mut command = gates.command(&["detect", "--json"]);
         command.envs(variables.iter().copied());
-        let run = crate::context::run(command, b"");
+        let run = crate::project::run(command, b"");
         let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
         found["changed_files"].clone()
     };
@@ -273,7 +273,7 @@ fn odd_entries_of_the_index_hide_nothing() {
     gates.git(&["commit", "-q", "-am", "theirs"]);
     gates.git(&["checkout", "-q", "work"]);
     let mut merge = std::process::Command::new("git");
-    merge.arg("-C").arg(gates.project.root());
+    merge.arg("-C").arg(gates.root());
     merge.args([
         "-c",
         "user.name=t",
@@ -303,7 +303,7 @@ fn a_project_below_the_top_of_its_repository_sees_its_own() {
     gates.git(&["add", "below/two"]);
     let mut command = gates.command(&["run", "--json"]);
     command.current_dir(&below);
-    let run = crate::context::run(command, b"").exits(0);
+    let run = crate::project::run(command, b"").exits(0);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(answer["changed_files"], 2, "{answer}");
 }

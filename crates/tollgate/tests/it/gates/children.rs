@@ -2,10 +2,11 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use super::{BAD, Gates, OK};
-use crate::context::TOLLGATE;
+use crate::project::TOLLGATE;
 
 #[test]
 fn a_check_has_the_persons_variables_and_tollgates_own() {
@@ -18,7 +19,7 @@ fn a_check_has_the_persons_variables_and_tollgates_own() {
         .env("EMPTY", "")
         .env("ODD", odd)
         .env("CLAUDECODE", "1");
-    crate::context::run(command, b"").exits(0);
+    crate::project::run(command, b"").exits(0);
     let bytes = std::fs::read(gates.path("env.txt")).unwrap();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     for line in [
@@ -83,7 +84,7 @@ fn children_have_default_signals_whatever_tollgate_was_started_with() {
     let mut command = with_strange_signals(&gates, &["run"]);
     let path = format!("{}:/usr/bin:/bin", programs.path().display());
     command.env("PATH", path);
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     for path in [
         gates.path("check.txt"),
         programs.path().join("claude.txt"),
@@ -99,16 +100,16 @@ fn children_have_default_signals_whatever_tollgate_was_started_with() {
 #[test]
 fn exit_codes_arrive_when_the_parent_ignores_ended_children() {
     let gates = Gates::new(&[OK]);
-    crate::context::run(with_strange_signals(&gates, &["run"]), b"").exits(0);
+    crate::project::run(with_strange_signals(&gates, &["run"]), b"").exits(0);
     let gates = Gates::new(&[BAD]);
-    crate::context::run(with_strange_signals(&gates, &["run"]), b"")
+    crate::project::run(with_strange_signals(&gates, &["run"]), b"")
         .exits(1)
         .says("Exited with code 3");
 }
 
 /// The program, started with signals that are ignored and signals that are blocked.
 fn with_strange_signals(gates: &Gates, args: &[&str]) -> Command {
-    let mut command = gates.command_of("/usr/bin/env");
+    let mut command = gates.command_of(Path::new("/usr/bin/env"), &[]);
     command
         .args(["--ignore-signal=HUP,INT,QUIT,SEGV,CHLD,TTOU,XFSZ,RTMAX"])
         .args(["--block-signal=QUIT,USR1,TERM", TOLLGATE])

@@ -112,7 +112,7 @@ fn a_review_is_not_made_more_often_than_anybody_can_pay_for() {
     let review = |count: &str| {
         gates.file(
             ".gauntlet/reviews/q.md",
-            &format!("---\nnum_reviews: {count}\n---\nLook.\n"),
+            format!("---\nnum_reviews: {count}\n---\nLook.\n"),
         )
     };
     review("1000000000");
@@ -338,7 +338,7 @@ fn the_environment_goes_before_files() {
     ] {
         let mut command = gates.command(&["stop-hook"]);
         command.env(name, value);
-        let run = crate::context::run(command, b"{}");
+        let run = crate::project::run(command, b"{}");
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(answer["status"], status, "{name}={value}: {answer}");
     }
@@ -374,7 +374,7 @@ fn a_blank_behind_a_fence_hides_no_front_matter() {
     let config = gates.read(".gauntlet/config.yml");
     gates.file(
         ".gauntlet/config.yml",
-        &format!("{config}    reviews: [q]\n"),
+        format!("{config}    reviews: [q]\n"),
     );
     gates.file(
         ".gauntlet/reviews/q.md",
@@ -587,7 +587,7 @@ fn a_name_that_is_read_as_a_glob_is_told() {
     .gauntlet/config.yml:3 entry_points[0].path: "app/[id]" is read as a glob, and does not match what is there under this name (write `app/?id]/**`, where `?` stands for any sign)
     "#);
     // What it says is right.
-    gates.file(".gauntlet/config.yml", &config("app/?id]/**"));
+    gates.file(".gauntlet/config.yml", config("app/?id]/**"));
     assert_eq!(problems(&gates), [""; 0]);
     let (found, _) = gates.json(&["detect"]);
     assert_eq!(found["gates"][0]["id"], "check:app/?id]/**:ok", "{found}");

@@ -24,14 +24,14 @@ fn p02_checks_run_in_ci() {
     gates.commit("work");
     let mut command = gates.command(&["run"]);
     command.env("CI", "true");
-    crate::context::run(command, b"")
+    crate::project::run(command, b"")
         .exits(1)
         .says("[FAIL]  check:src:bad");
     gates.check("bad", "command: exit 3\nrun_in_ci: false");
     gates.commit("no ci");
     let mut command = gates.command(&["run"]);
     command.env("GITHUB_ACTIONS", "true");
-    crate::context::run(command, b"")
+    crate::project::run(command, b"")
         .exits(0)
         .says("No applicable gates");
 }
@@ -86,7 +86,7 @@ fn p09_beyond_the_limit_the_hook_exits_0() {
     let run_by_an_agent = || {
         let mut command = gates.command(&["run"]);
         command.env("CLAUDECODE", "1");
-        crate::context::run(command, b"")
+        crate::project::run(command, b"")
     };
     run_by_an_agent()
         .exits(1)
@@ -311,7 +311,7 @@ fn p26_no_value_reaches_a_shell() {
         .env("CI", "true")
         .env("GITHUB_BASE_REF", "$(touch pwned)")
         .env("GITHUB_SHA", ";touch pwned");
-    crate::context::run(command, b"").exits(1);
+    crate::project::run(command, b"").exits(1);
     assert!(!gates.exists("pwned") && !gates.exists("src/pwned"));
 }
 
@@ -332,7 +332,7 @@ fn p27_a_check_runs_in_the_nearest_directory() {
     let run = gates.tollgate(&["run"]).exits(1);
     assert!(!run.stderr.contains("[ERROR]"), "{}", run.stderr);
     assert!(!run.stderr.contains("packages/README.md"), "{}", run.stderr);
-    let root = gates.project.root().canonicalize().unwrap();
+    let root = gates.root().canonicalize().unwrap();
     for (stem, directory) in [
         ("check_src_a.txt_where", "src"),
         ("check_gone_where", ""),
@@ -350,7 +350,7 @@ fn p28_the_project_is_that_of_the_hook_s_directory_or_above_it() {
     let gates = Gates::new(&[BAD]);
     let elsewhere = Gates::new(&[OK]);
     let event = json!({ "cwd": gates.path("src"), "stop_hook_active": false });
-    let run = crate::context::run(
+    let run = crate::project::run(
         elsewhere.command(&["stop-hook"]),
         event.to_string().as_bytes(),
     );

@@ -53,7 +53,7 @@ fn p33_a_disabled_hook_says_so() {
     let gates = Gates::new(&[BAD]);
     let mut command = gates.command(&["stop-hook"]);
     command.env("GAUNTLET_STOP_HOOK_ENABLED", " FALSE ");
-    let run = crate::context::run(command, b"{}");
+    let run = crate::project::run(command, b"{}");
     assert!(run.stdout.contains("stop_hook_disabled"), "{run:?}");
 }
 
@@ -190,7 +190,7 @@ fn p41_two_gates_never_share_a_log() {
 /// The original knew a run within a run by a file, which was not there yet at the first one.
 #[test]
 fn p42_a_stop_within_the_first_run_is_known_for_one() {
-    let tollgate = crate::context::TOLLGATE;
+    let tollgate = crate::project::TOLLGATE;
     let nested = format!(
         "command: \"echo '{{}}' | '{tollgate}' stop-hook > ../nested; echo x >> ../count\""
     );
@@ -215,7 +215,7 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
         "#!/bin/sh\nfor word; do case $word in -*|*=*) ;; *) break ;; esac; done\necho \"$word\" >> '{}'\nPATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n",
         log.display()
     );
-    crate::context::write(&script, &text);
+    crate::project::put(&script, &text);
     std::fs::set_permissions(
         &script,
         <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755),
@@ -225,7 +225,7 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
     let asked = || {
         let mut command = gates.command(&["run"]);
         command.env("PATH", &path);
-        crate::context::run(command, b"").exits(0);
+        crate::project::run(command, b"").exits(0);
         let mut words: Vec<String> = std::fs::read_to_string(&log)
             .unwrap()
             .lines()

@@ -75,7 +75,7 @@ fn a_pass_in_ci_is_none_here_and_undoes_no_failure() {
         }
         let mut command = gates.command(&["run"]);
         command.env("CI", "true");
-        crate::context::run(command, b"").exits(0).says("[PASS]");
+        crate::project::run(command, b"").exits(0).says("[PASS]");
         if fails_first {
             // Nothing but the failure calls for the gates.
             std::fs::remove_file(gates.path("src/b.txt")).unwrap();
@@ -94,7 +94,7 @@ fn the_work_of_an_agent_that_runs_in_ci_is_seen() {
             .env("CI", "true")
             .env("GITHUB_SHA", tested.trim())
             .env("GITHUB_BASE_REF", "main");
-        let run = crate::context::run(command, b"{}").exits(0);
+        let run = crate::project::run(command, b"{}").exits(0);
         serde_json::from_str(&run.stdout).unwrap()
     };
     answers(&stop(), "block", "failed");

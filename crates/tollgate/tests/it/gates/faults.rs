@@ -91,7 +91,7 @@ fn d7_a_stop_in_a_subdirectory_is_gated() {
     let gates = Gates::new(&[BAD]);
     let mut command = gates.command(&["stop-hook"]);
     command.current_dir(gates.path("src"));
-    let run = crate::context::run(command, b"{}");
+    let run = crate::project::run(command, b"{}");
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     answers(&answer, "block", "failed");
 }
@@ -251,7 +251,7 @@ fn whatever_breaks_inside_the_stop_hook_answers() {
     let config = gates.read(".gauntlet/config.yml");
     gates.file(
         ".gauntlet/config.yml",
-        &format!("{config}    reviews: [q]\ncli: {{ default_preference: [command] }}\n"),
+        format!("{config}    reviews: [q]\ncli: {{ default_preference: [command] }}\n"),
     );
     let many = format!("prompt: look\ncommand: cat\nnum_reviews: {}\n", i64::MAX);
     gates.file(".gauntlet/reviews/q.yml", &many);
@@ -274,7 +274,7 @@ fn a_gate_that_was_removed_does_not_fail_for_ever() {
     let gates = Gates::new(&[BAD, OK]);
     gates.tollgate(&["run"]).exits(1);
     let config = gates.read(".gauntlet/config.yml");
-    gates.file(".gauntlet/config.yml", &config.replace("[bad, ok]", "[ok]"));
+    gates.file(".gauntlet/config.yml", config.replace("[bad, ok]", "[ok]"));
     gates.tollgate(&["run"]).exits(0).says("Status: Passed");
     assert!(gates.logs("check").is_empty(), "archived");
     answers(&gates.stop(), "approve", "passed");

@@ -2,7 +2,7 @@
 //! is verified by it.
 
 use super::{BAD, Gates, OK, answers};
-use crate::context::Run;
+use crate::project::Run;
 
 /// Runs a command where `directory` is a file system of its own with room for a few pages, which
 /// `filled` takes up. None, and a word about it, where nobody may mount.
@@ -28,7 +28,7 @@ fn with_small(gates: &Gates, directory: &str, filled: bool, args: &[&str]) -> Op
         .arg(filled.to_string())
         .arg(inner.get_program())
         .args(inner.get_args())
-        .current_dir(gates.project.root());
+        .current_dir(gates.root());
     for (name, value) in inner.get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -36,7 +36,7 @@ fn with_small(gates: &Gates, directory: &str, filled: bool, args: &[&str]) -> Op
         };
     }
     std::fs::create_dir_all(gates.path(directory)).unwrap();
-    let run = crate::context::run(command, b"{}");
+    let run = crate::project::run(command, b"{}");
     if run.code == 77 || run.stderr.contains("unshare") {
         eprintln!(
             "SKIPPED: no file system can be mounted here: {}",

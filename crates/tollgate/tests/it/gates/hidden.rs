@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Gates, OK};
-use crate::context::git;
+use crate::project::git;
 
 const EVERYWHERE: &str = "base_branch: main\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: .\n    checks: [ok]\n";
 

@@ -134,7 +134,7 @@ fn kill_9_of_a_run_leaves_nothing_of_a_run_inside_it() {
     let gates = Gates::new(&[("nested", &format!("command: \"{command}\""))]);
     let mut child = gates
         .command(&["run"])
-        .env("TOLLGATE", crate::context::TOLLGATE)
+        .env("TOLLGATE", crate::project::TOLLGATE)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -18,18 +18,23 @@ mod stop_hook;
 mod unverified;
 mod watching;
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, run};
+use crate::events::{self, Event as _};
+use crate::project::{Run, TestProject, run};
 
 /// A project with gates in a repository: `main` has the gates, the branch `work` a change in
 /// `src/`.
 pub(crate) struct Gates {
-    pub(crate) project: Project,
-    home: tempfile::TempDir,
+    project: TestProject,
+}
+
+impl std::ops::Deref for Gates {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 /// A gate that passes.
@@ -42,14 +47,10 @@ pub(super) const FIXABLE: (&str, &str) = ("fixable", "command: test -e fixed");
 impl Gates {
     /// Gates for `src`, with this in `config.yml` as well.
     pub(crate) fn with_config(checks: &[(&str, &str)], more: &str) -> Self {
-        let names: Vec<_> = checks.iter().map(|(name, _)| *name).collect();
-        Self::raw(
-            checks,
-            &format!(
-                "base_branch: main\n{more}\nentry_points:\n  - path: src\n    checks: [{}]\n",
-                names.join(", ")
-            ),
-        )
+        let project = TestProject::empty().with_repository();
+        Self {
+            project: project.with_gates(".gauntlet", checks, more).with_change(),
+        }
     }
 
     /// Gates for `src` that run at every stop.
@@ -59,79 +60,21 @@ impl Gates {
 
     /// With this very `config.yml`.
     pub(crate) fn raw(checks: &[(&str, &str)], config: &str) -> Self {
-        let gates = Self {
-            project: Project::empty(),
-            home: tempfile::tempdir().unwrap(),
-        };
-        for (name, yaml) in checks {
-            gates.check(name, yaml);
+        let project = TestProject::empty().with_repository();
+        let project = project.with_gates(".gauntlet", checks, "");
+        project.file(".gauntlet/config.yml", config);
+        Self {
+            project: project.with_change(),
         }
-        gates.file(".gauntlet/config.yml", config);
-        gates.file("src/a.txt", "a\n");
-        gates.git(&["init", "-q", "-b", "main"]);
-        gates.commit("first");
-        gates.git(&["checkout", "-q", "-b", "work"]);
-        gates.file("src/b.txt", "b\n");
-        gates
     }
 
     pub(crate) fn check(&self, name: &str, yaml: &str) {
         self.file(&format!(".gauntlet/checks/{name}.yml"), yaml);
     }
 
-    pub(crate) fn file(&self, path: &str, text: &str) -> PathBuf {
-        self.project.file(path, text)
-    }
-
-    pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.project.path(path)
-    }
-
-    pub(crate) fn read(&self, path: &str) -> String {
-        self.project.read(path)
-    }
-
-    pub(crate) fn exists(&self, path: &str) -> bool {
-        self.path(path).exists()
-    }
-
-    pub(crate) fn git(&self, args: &[&str]) -> String {
-        self.project.git(args)
-    }
-
-    pub(crate) fn commit(&self, message: &str) {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
-    }
-
+    /// The settings for all projects of the person.
     pub(crate) fn global(&self, yaml: &str) {
-        let directory = self.home.path().join(".config/agent-gauntlet");
-        std::fs::create_dir_all(&directory).unwrap();
-        std::io::Write::write_all(
-            &mut std::fs::File::create(directory.join("config.yml")).unwrap(),
-            yaml.as_bytes(),
-        )
-        .unwrap();
-    }
-
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.command_of(crate::context::TOLLGATE);
-        command.args(args);
-        command
-    }
-
-    /// Another program, started as Tollgate is.
-    pub(crate) fn command_of(&self, program: &str) -> Command {
-        let mut command = self.project.command_of(program.as_ref(), &[]);
-        command
-            .env("HOME", self.home.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        command
-    }
-
-    pub(crate) fn tollgate(&self, args: &[&str]) -> Run {
-        run(self.command(args), b"")
+        self.at_home(".config/agent-gauntlet/config.yml", yaml);
     }
 
     /// Runs a command with `--json`; its answer and exit code.
@@ -139,8 +82,7 @@ impl Gates {
         let mut args = args.to_vec();
         args.push("--json");
         let run = self.tollgate(&args);
-        let value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
-        (value, run.code)
+        (run.json(), run.code)
     }
 
     /// Feeds the stop hook these bytes.
@@ -148,7 +90,7 @@ impl Gates {
         let run = run(self.command(&["stop-hook"]), input);
         assert_eq!(run.code, 0, "{run:?}");
         assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
-        let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        let answer = run.json();
         let blocks = answer["decision"] == "block";
         assert!(blocks || answer["decision"] == "approve", "{answer}");
         assert_eq!(blocks, answer["reason"].is_string(), "{answer}");
@@ -160,16 +102,16 @@ impl Gates {
 
     /// A stop without a session.
     pub(crate) fn stop(&self) -> Value {
-        self.stop_raw(br#"{"hook_event_name":"Stop","stop_hook_active":false}"#)
-            .0
+        self.stop_raw(events::stop().to_string().as_bytes()).0
     }
 
     /// A stop of a session.
     pub(crate) fn stop_in(&self, session: &str, prompt: &str, active: bool) -> Value {
-        let event = json!({
-            "hook_event_name": "Stop", "session_id": session, "prompt_id": prompt,
-            "stop_hook_active": active, "cwd": self.project.root(),
-        });
+        let event = events::stop()
+            .in_session(session)
+            .at_prompt(prompt)
+            .in_directory(self.root())
+            .with("stop_hook_active", active);
         self.stop_raw(event.to_string().as_bytes()).0
     }
 
@@ -184,7 +126,7 @@ impl Gates {
         let state = json!({
             "last_run_completed_at": then.to_string(), "branch": branch, "commit": commit,
         });
-        self.file("gauntlet_logs/.execution_state", &state.to_string());
+        self.file("gauntlet_logs/.execution_state", state.to_string());
     }
 
     /// Names in the log directory that match.
@@ -197,29 +139,6 @@ impl Gates {
         let mut names: Vec<_> = names.filter(|name| name.contains(part)).collect();
         names.sort();
         names
-    }
-}
-
-impl Run {
-    /// The exit code, with everything shown if it is another.
-    #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{self:?}");
-        self
-    }
-
-    #[track_caller]
-    pub(crate) fn says(self, text: &str) -> Self {
-        let said = format!("{}{}", self.stdout, self.stderr);
-        assert!(said.contains(text), "{text:?} is not in {said}");
-        self
-    }
-
-    #[track_caller]
-    pub(crate) fn does_not_say(self, text: &str) -> Self {
-        let said = format!("{}{}", self.stdout, self.stderr);
-        assert!(!said.contains(text), "{text:?} is in {said}");
-        self
     }
 }
 

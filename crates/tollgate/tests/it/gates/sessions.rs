@@ -4,20 +4,22 @@
 use serde_json::{Value, json};
 
 use super::{BAD, FIXABLE, Gates, OK, answers};
-use crate::context::{Run, run};
+use crate::events::{self, Event as _};
+use crate::project::{Run, run};
 
 /// A Stop event of Claude Code through `tollgate hook`.
 fn hook(gates: &Gates, more: &Value) -> Run {
-    let mut event = json!({
-        "session_id": "s", "prompt_id": "p", "transcript_path": "/t.jsonl",
-        "cwd": gates.project.root(), "permission_mode": "default", "hook_event_name": "Stop",
-        "stop_hook_active": false, "last_assistant_message": "Done.", "background_tasks": [],
-    });
-    for (key, value) in more.as_object().unwrap() {
-        event[key] = value.clone();
-    }
+    let event = events::stop()
+        .in_session("s")
+        .at_prompt("p")
+        .in_directory(gates.root())
+        .with("transcript_path", "/t.jsonl")
+        .with("permission_mode", "default")
+        .with("last_assistant_message", "Done.")
+        .with("background_tasks", json!([]))
+        .with_all(more);
     let mut command = gates.command(&["hook"]);
-    command.env("CLAUDE_PROJECT_DIR", gates.project.root());
+    command.env("CLAUDE_PROJECT_DIR", gates.root());
     run(command, event.to_string().as_bytes())
 }
 
@@ -33,7 +35,7 @@ fn hook_gates_a_stop_of_claude_code() {
             .unwrap()
             .starts_with("GAUNTLET FAILED")
     );
-    let journal = gates.project.journal();
+    let journal = gates.journal();
     let blocks = journal.iter().filter(|line| line["verdict"] == "block");
     let codes: Vec<_> = blocks.map(|line| line["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["GATE-FAILED"], "{journal:?}");
@@ -113,7 +115,7 @@ fn a_changed_tree_is_progress_whatever_the_output_says() {
         "max_retries: 20\nstop_hook: { run_interval_minutes: 0 }",
     );
     for number in 0..8 {
-        gates.file("src/n", &number.to_string());
+        gates.file("src/n", number.to_string());
         answers(&gates.stop_in("s", "p", number > 0), "block", "failed");
     }
     gates.file("src/n", "8");
@@ -254,7 +256,7 @@ fn d8_each_of_two_entry_points_of_one_path_counts() {
     let gates = Gates::raw(&[OK, BAD], &config("ok"));
     answers(&gates.stop_in("s", "p", false), "approve", "passed");
     // A pass of other gates is none of these.
-    gates.file(".gauntlet/config.yml", &config("bad"));
+    gates.file(".gauntlet/config.yml", config("bad"));
     let answer = gates.stop_in("s", "p2", false);
     answers(&answer, "block", "failed");
     let message = answer["message"].as_str().unwrap();

@@ -23,19 +23,19 @@ mod stop_hook_protocol_compliance {
         command.current_dir(elsewhere.path());
         let event = json!({
             "hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t",
-            "cwd": gates.project.root(), "stop_hook_active": false,
+            "cwd": gates.root(), "stop_hook_active": false,
         });
-        let run = crate::context::run(command, event.to_string().as_bytes());
+        let run = crate::project::run(command, event.to_string().as_bytes());
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();
         answers(&answer, "block", "failed");
         // The same fields with the flag set, and a field that nobody knows.
         let mut command = gates.command(&["stop-hook"]);
         command.current_dir(elsewhere.path());
         let event = json!({
-            "hook_event_name": "Stop", "cwd": gates.project.root(), "stop_hook_active": true,
+            "hook_event_name": "Stop", "cwd": gates.root(), "stop_hook_active": true,
             "of_the_future": [1],
         });
-        let run = crate::context::run(command, event.to_string().as_bytes());
+        let run = crate::project::run(command, event.to_string().as_bytes());
         let answer: Value = serde_json::from_str(&run.stdout).unwrap();
         answers(&answer, "approve", "stop_hook_active");
     }

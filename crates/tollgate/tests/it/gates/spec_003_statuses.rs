@@ -158,7 +158,7 @@ mod status_codes_for_approval_scenarios {
         );
         let mut command = gates.command(&["stop-hook"]);
         command.env("GAUNTLET_STOP_HOOK_ACTIVE", "0");
-        let run = crate::context::run(command, b"");
+        let run = crate::project::run(command, b"");
         assert!(run.stdout.contains("stop_hook_active"), "{run:?}");
     }
 

@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 
 /// Verdict, guard and code of what the journal has about stops.
 fn decisions(gates: &Gates) -> Vec<String> {
-    let entries = gates.project.journal();
+    let entries = gates.journal();
     let stops = entries.iter().filter(|entry| entry["verdict"] != "gate");
     stops
         .map(|entry| {

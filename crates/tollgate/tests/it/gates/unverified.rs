@@ -1,10 +1,13 @@
 //! Nothing is called verified that was not, and no stop is let go in silence: in projects as
 //! `tollgate init` makes them.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use crate::context::{Run, run};
+use crate::events::{self, Event as _};
 use crate::init::Repository;
+use crate::project::{Run, TOLLGATE, run};
 
 /// A Go project set up by `init`, on `main` and committed. Its checks fail while a file `broken`
 /// is in the root.
@@ -12,24 +15,24 @@ fn project() -> Repository {
     let repository = Repository::with(&[("go.mod", "module x\n"), ("a.go", "package x\n")]);
     repository.tool("go");
     repository.init(&[]);
-    repository.commit();
+    repository.commit("work");
     repository.calls();
     repository
 }
 
 /// A stop of Claude Code, with these fields as well.
 fn stop_with(repository: &Repository, prompt: &str, active: bool, more: &Value) -> Run {
-    let mut event = json!({
-        "session_id": "s", "prompt_id": prompt, "transcript_path": "/t.jsonl",
-        "cwd": repository.project.root(), "permission_mode": "default",
-        "hook_event_name": "Stop", "stop_hook_active": active, "last_assistant_message": "Done.",
-        "background_tasks": [],
-    });
-    for (key, value) in more.as_object().unwrap() {
-        event[key] = value.clone();
-    }
-    let root = repository.project.root();
-    repository.run_with(root, &["hook"], event.to_string().as_bytes())
+    let event = events::stop()
+        .in_session("s")
+        .at_prompt(prompt)
+        .in_directory(repository.root())
+        .with("stop_hook_active", active)
+        .with("transcript_path", "/t.jsonl")
+        .with("permission_mode", "default")
+        .with("last_assistant_message", "Done.")
+        .with("background_tasks", json!([]))
+        .with_all(more);
+    run(repository.command(&["hook"]), event.to_string().as_bytes())
 }
 
 fn stop(repository: &Repository, prompt: &str, active: bool) -> Run {
@@ -60,19 +63,19 @@ fn let_go(run: &Run) -> String {
 }
 
 fn line(repository: &Repository) -> String {
-    repository.run(&["statusline"]).stdout
+    repository.tollgate(&["statusline"]).stdout
 }
 
 #[test]
 fn the_interval_covers_only_the_tree_that_passed() {
     let repository = project();
-    repository.project.file("b.go", "package x\n");
+    repository.file("b.go", "package x\n");
     assert_eq!(let_go(&stop(&repository, "p", false)), "");
     assert!(!repository.calls().is_empty());
     // The same tree: nothing runs.
     assert_eq!(let_go(&stop(&repository, "p2", false)), "");
     assert!(repository.calls().is_empty());
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     blocks(&stop(&repository, "p3", false));
     assert!(!repository.calls().is_empty());
 }
@@ -80,12 +83,12 @@ fn the_interval_covers_only_the_tree_that_passed() {
 #[test]
 fn the_interval_covers_only_the_branch_that_passed() {
     let repository = project();
-    repository.project.file("b.go", "package x\n");
+    repository.file("b.go", "package x\n");
     let_go(&stop(&repository, "p", false));
-    repository.project.git(&["checkout", "-q", "-b", "other"]);
+    repository.git(&["checkout", "-q", "-b", "other"]);
     let told = run(
         {
-            let mut command = repository.project.command(&["stop-hook"]);
+            let mut command = repository.command(&["stop-hook"]);
             command.env("PATH", "/usr/bin:/bin");
             command
         },
@@ -102,31 +105,31 @@ fn the_interval_covers_only_the_branch_that_passed() {
 fn the_status_line_has_its_check_mark_only_over_the_tree_that_passed() {
     let repository = project();
     assert!(!line(&repository).contains("gates"), "nothing ran yet");
-    repository.run(&["run"]).exits(0);
+    repository.tollgate(&["run"]).exits(0);
     assert!(line(&repository).contains("gates ✔"));
-    repository.project.file("b.go", "package x\n");
+    repository.file("b.go", "package x\n");
     let stale = line(&repository);
     assert!(
         stale.contains("gates stale") && !stale.contains('✔'),
         "{stale}"
     );
-    repository.project.file("broken", "");
-    repository.run(&["run"]).exits(1);
+    repository.file("broken", "");
+    repository.tollgate(&["run"]).exits(1);
     assert!(line(&repository).contains("gates ✖"));
-    std::fs::remove_file(repository.project.path("broken")).unwrap();
-    std::fs::remove_file(repository.project.path("b.go")).unwrap();
+    std::fs::remove_file(repository.path("broken")).unwrap();
+    std::fs::remove_file(repository.path("b.go")).unwrap();
     assert!(line(&repository).contains("gates ✔"), "this tree passed");
 }
 
 #[test]
 fn a_failure_on_the_tree_that_passed_takes_the_pass_back() {
     let repository = project();
-    repository.run(&["run"]).exits(0);
+    repository.tollgate(&["run"]).exits(0);
     repository.program("go", "#!/bin/sh\nexit 1\n");
     // Only a part of the gates is asked for, and it contradicts the pass.
-    repository.project.file("b.go", "package x\n");
-    std::fs::remove_file(repository.project.path("b.go")).unwrap();
-    let checks = repository.run(&["check", "-b", "HEAD~1"]);
+    repository.file("b.go", "package x\n");
+    std::fs::remove_file(repository.path("b.go")).unwrap();
+    let checks = repository.tollgate(&["check", "-b", "HEAD~1"]);
     assert_eq!(checks.code, 1, "{checks:?}");
     assert!(
         line(&repository).contains("gates ✖"),
@@ -138,40 +141,40 @@ fn a_failure_on_the_tree_that_passed_takes_the_pass_back() {
 #[test]
 fn run_in_a_fresh_clone_runs_gates_that_never_passed() {
     let repository = project();
-    repository.project.file("broken", "");
-    repository.commit();
-    let detected = repository.run(&["detect"]).exits(0);
+    repository.file("broken", "");
+    repository.commit("work");
+    let detected = repository.tollgate(&["detect"]).exits(0);
     assert!(
         detected.stdout.contains("No changes detected"),
         "{detected:?}"
     );
     assert!(detected.stdout.contains("Would run"), "{detected:?}");
-    repository.run(&["run"]).exits(1).says("[FAIL]");
-    repository.project.git(&["rm", "-q", "broken"]);
-    repository.commit();
-    repository.run(&["run"]).exits(0).says("[PASS]");
+    repository.tollgate(&["run"]).exits(1).says("[FAIL]");
+    repository.git(&["rm", "-q", "broken"]);
+    repository.commit("work");
+    repository.tollgate(&["run"]).exits(0).says("[PASS]");
     repository.calls();
     repository
-        .run(&["run"])
+        .tollgate(&["run"])
         .exits(0)
         .says("No changes detected");
     assert!(repository.calls().is_empty());
-    repository.run(&["detect"]).exits(2);
+    repository.tollgate(&["detect"]).exits(2);
 }
 
 #[test]
 fn a_stop_without_a_record_runs_gates_that_never_passed() {
     let repository = project();
-    repository.project.file("broken", "");
-    repository.commit();
+    repository.file("broken", "");
+    repository.commit("work");
     blocks(&stop(&repository, "p", false));
 }
 
 #[test]
 fn a_session_that_changed_nothing_is_not_held_for_gates_that_never_passed() {
     let repository = project();
-    repository.project.file("broken", "");
-    repository.commit();
+    repository.file("broken", "");
+    repository.commit("work");
     let start = json!({ "hook_event_name": "SessionStart", "source": "startup" });
     stop_with(&repository, "p", false, &start);
     let told = let_go(&stop(&repository, "p", false));
@@ -180,34 +183,29 @@ fn a_session_that_changed_nothing_is_not_held_for_gates_that_never_passed() {
         "{told}"
     );
     assert!(repository.calls().is_empty(), "nothing ran");
-    assert!(
-        repository
-            .project
-            .codes()
-            .contains(&"GATE-NOTICE".to_owned())
-    );
-    repository.project.file("b.go", "package x\n");
+    assert!(repository.codes().contains(&"GATE-NOTICE".to_owned()));
+    repository.file("b.go", "package x\n");
     blocks(&stop(&repository, "p2", false));
 }
 
 #[test]
 fn a_question_is_gated_and_is_let_through_when_it_is_asked_again() {
     let repository = project();
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     let asks = json!({ "last_assistant_message": "All done. Anything else?" });
     let reason = blocks(&stop_with(&repository, "p", false, &asks));
     let sentence = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
     assert!(reason.starts_with(sentence), "{reason}");
     let told = let_go(&stop_with(&repository, "p", true, &asks));
     assert!(told.contains("NOT verified"), "{told}");
-    let codes = repository.project.codes();
+    let codes = repository.codes();
     assert!(codes.contains(&"GATE-NOTICE".to_owned()), "{codes:?}");
 }
 
 #[test]
 fn a_shell_in_the_background_does_not_switch_the_gates_off() {
     let repository = project();
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     for kind in ["shell", "monitor"] {
         let task =
             json!({ "id": "1", "type": kind, "status": "running", "command": "npm run dev" });
@@ -230,7 +228,7 @@ fn a_shell_in_the_background_does_not_switch_the_gates_off() {
 #[test]
 fn what_is_not_gated_is_said_where_something_is_not_verified() {
     let repository = project();
-    repository.run(&["run"]).exits(0);
+    repository.tollgate(&["run"]).exits(0);
     let working = json!({ "id": "1", "type": "subagent", "status": "running" });
     let cases = [
         (
@@ -250,11 +248,11 @@ fn what_is_not_gated_is_said_where_something_is_not_verified() {
         );
     }
     let notices = || {
-        let codes = repository.project.codes();
+        let codes = repository.codes();
         codes.iter().filter(|code| *code == "GATE-NOTICE").count()
     };
     assert_eq!(notices(), 0);
-    repository.project.file("b.go", "package x\n");
+    repository.file("b.go", "package x\n");
     for (more, why) in &cases {
         let told = let_go(&stop_with(&repository, "p", false, more));
         assert!(told.contains(why), "{told}");
@@ -272,10 +270,10 @@ fn a_blocked_agent_is_verified_until_its_retries_are_used_up() {
     let repository = project();
     repository.program("go", "#!/bin/sh\necho 1 test failed\nexit 1\n");
     for number in 0..3 {
-        repository.project.file("work", &number.to_string());
+        repository.file("work", number.to_string());
         blocks(&stop(&repository, "p", number > 0));
     }
-    repository.project.file("work", "3");
+    repository.file("work", "3");
     let told = let_go(&stop(&repository, "p", true));
     assert!(told.contains("Retry limit exceeded"), "{told}");
     assert!(told.contains("NOT verified"), "{told}");
@@ -285,7 +283,7 @@ fn a_blocked_agent_is_verified_until_its_retries_are_used_up() {
 #[test]
 fn a_stop_without_any_change_says_so_when_it_is_let_go() {
     let repository = project();
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     blocks(&stop(&repository, "p", false));
     repository.calls();
     // Gemini's flag is down again after every tool; the turn is the same.
@@ -302,38 +300,34 @@ fn a_stop_without_any_change_says_so_when_it_is_let_go() {
 #[test]
 fn a_person_runs_the_gates_as_often_as_they_like() {
     let repository = project();
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     for _ in 0..6 {
         repository
-            .run(&["run"])
+            .tollgate(&["run"])
             .exits(1)
             .says("Status: Failed")
             .does_not_say("Retry limit");
     }
     // Nor does it use up what the agent has.
     blocks(&stop(&repository, "p", false));
-    std::fs::remove_file(repository.project.path("broken")).unwrap();
-    repository.run(&["run"]).exits(0);
+    std::fs::remove_file(repository.path("broken")).unwrap();
+    repository.tollgate(&["run"]).exits(0);
 }
 
 #[test]
 fn checks_start_with_default_signals_whatever_tollgate_was_started_with() {
     let repository = project();
-    let seen = repository.project.path(".tollgate/local/signals");
+    let seen = repository.path(".tollgate/local/signals");
     let script = format!("#!/bin/sh\ncat /proc/self/status > '{}'\n", seen.display());
     repository.program("go", &script);
-    let tollgate = repository.project.command(&[]);
-    let mut command = std::process::Command::new("/usr/bin/env");
+    let mut command = repository.command_of(Path::new("/usr/bin/env"), &[]);
     command
         .args([
             "--ignore-signal=QUIT",
             "--ignore-signal=XFSZ",
             "--ignore-signal=HUP",
         ])
-        .arg(tollgate.get_program())
-        .arg("run")
-        .current_dir(repository.project.root())
-        .env("PATH", repository.path());
+        .args([TOLLGATE, "run"]);
     run(command, b"").exits(0);
     let status = std::fs::read_to_string(seen).unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -345,39 +339,39 @@ fn checks_start_with_default_signals_whatever_tollgate_was_started_with() {
 #[test]
 fn phases_and_the_end_of_a_workflow_claim_no_gate_that_nobody_ran() {
     let repository = project();
-    repository.project.file("broken", "");
+    repository.file("broken", "");
     let workflows = json!({ "workflows": { "change": { "phases": ["01-requirements", "06-implementation"] } } });
-    repository.project.file(
+    repository.file(
         ".tollgate/workflow/config/workflows.json",
-        &workflows.to_string(),
+        workflows.to_string(),
     );
     repository
-        .run(&["workflow", "start", "change", "x"])
+        .tollgate(&["workflow", "start", "change", "x"])
         .exits(0);
     repository
-        .run(&["phase", "complete", "--summary", "x"])
+        .tollgate(&["phase", "complete", "--summary", "x"])
         .exits(0)
         .says("gates: not verified: the gates never passed here");
-    repository.run(&["phase", "begin"]).exits(0);
+    repository.tollgate(&["phase", "begin"]).exits(0);
     let json = repository
-        .run(&["phase", "complete", "--summary", "x", "--json"])
+        .tollgate(&["phase", "complete", "--summary", "x", "--json"])
         .exits(0);
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["gates"]["verified"], false, "{value}");
     repository
-        .run(&["workflow", "finalize"])
+        .tollgate(&["workflow", "finalize"])
         .exits(0)
         .says("2 of 2 phases completed")
         .says("gates: not verified: the gates never passed here")
         .does_not_say("passed at the first try");
 
-    std::fs::remove_file(repository.project.path("broken")).unwrap();
+    std::fs::remove_file(repository.path("broken")).unwrap();
     repository
-        .run(&["workflow", "start", "change", "y"])
+        .tollgate(&["workflow", "start", "change", "y"])
         .exits(0);
-    repository.run(&["run"]).exits(0);
+    repository.tollgate(&["run"]).exits(0);
     repository
-        .run(&["phase", "complete", "--summary", "y"])
+        .tollgate(&["phase", "complete", "--summary", "y"])
         .exits(0)
         .says("gates: verified on this tree");
 }

@@ -1,7 +1,7 @@
 //! A person watches a run on a terminal.
 
 use super::{BAD, Gates, OK};
-use crate::context::TOLLGATE;
+use crate::project::TOLLGATE;
 use crate::terminal::Terminal;
 
 #[test]
@@ -55,9 +55,7 @@ fn on_a_narrow_terminal_a_moving_line_is_one_line() {
     let mut command = gates.command(&["-c", "stty rows 24 cols 40; exec \"$0\" run", TOLLGATE]);
     command.env("TERM", "xterm");
     let mut shell = std::process::Command::new("sh");
-    shell
-        .args(command.get_args())
-        .current_dir(gates.project.root());
+    shell.args(command.get_args()).current_dir(gates.root());
     for (name, value) in command.get_envs() {
         shell.env(name, value.unwrap());
     }
@@ -76,7 +74,7 @@ fn the_log_shows_a_failed_gate_as_failed() {
     gates.tollgate(&["run"]).exits(1);
     let mut command = gates.command(&["log"]);
     command.env("CLICOLOR_FORCE", "1");
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     let style = |gate: &str| {
         let line = run.stdout.lines().find(|line| line.contains(gate)).unwrap();
         let before = line.split("gate").next().unwrap();

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Run, bash, run};
-use crate::desk::Desk;
+use crate::events::bash;
+use crate::project::TestProject;
+use crate::project::{Run, run};
 use crate::terminal::Terminal;
 
 const BLOCKED: &str = "SETTINGS GUARD: This would take Tollgate out of ";
@@ -20,15 +21,15 @@ const SETTINGS: &str = r#"{
 "#;
 
 /// A project in whose settings Tollgate was registered beside somebody else's hook.
-fn registered(agent: &str, scope: &str) -> Desk {
-    let desk = Desk::new();
+fn registered(agent: &str, scope: &str) -> TestProject {
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(".tollgate/config.yml", "");
     desk.file(CLAUDE, SETTINGS);
     desk.must(&["install", "--agent", agent, "--scope", scope, "--yes"]);
     desk
 }
 
-impl Desk {
+impl TestProject {
     fn decides(&self, event: &Value) -> Run {
         let command = self.command(&["hook", "--guard", "state-file-guard"]);
         run(command, event.to_string().as_bytes())
@@ -65,8 +66,8 @@ fn a_write_without_the_registrations_is_blocked_and_says_what_to_do() {
     ] {
         assert!(reason.contains(part), "{part}: {reason}");
     }
-    let whole = desk.read(CLAUDE);
-    let absolute = desk.project().join(CLAUDE);
+    let whole = desk.text(CLAUDE);
+    let absolute = desk.path(CLAUDE);
     for broken in [
         "",
         "{}",
@@ -76,14 +77,14 @@ fn a_write_without_the_registrations_is_blocked_and_says_what_to_do() {
         desk.writes(absolute.to_str().unwrap(), broken)
             .blocks(BLOCKED);
     }
-    let journal = desk.read(".tollgate/local/journal.jsonl");
+    let journal = desk.text(".tollgate/local/journal.jsonl");
     assert!(journal.contains(r#""code":"SFG-004""#), "{journal}");
 }
 
 #[test]
 fn a_write_that_keeps_the_registrations_is_fine() {
     let desk = registered("claude-code", "project");
-    let whole = desk.read(CLAUDE);
+    let whole = desk.text(CLAUDE);
     for fine in [
         whole.clone(),
         whole.replace("opus", "sonnet"),
@@ -99,7 +100,7 @@ fn a_write_that_keeps_the_registrations_is_fine() {
 #[test]
 fn one_registration_is_enough_and_a_narrower_one_is_none() {
     let desk = registered("claude-code", "project");
-    let whole: Value = serde_json::from_str(&desk.read(CLAUDE)).unwrap();
+    let whole: Value = serde_json::from_str(&desk.text(CLAUDE)).unwrap();
     let mut without_stop = whole.clone();
     without_stop["hooks"]
         .as_object_mut()
@@ -180,7 +181,7 @@ fn a_switch_for_all_hooks_takes_tollgate_out_from_any_of_the_agents_files() {
     desk.writes(local, r#"{ "disableAllHooks": true, "a": 1 }"#)
         .says_nothing();
 
-    let free = Desk::new();
+    let free = TestProject::with_tollgate_on_path();
     free.file(".tollgate/config.yml", "");
     free.writes(local, r#"{ "disableAllHooks": true }"#)
         .says_nothing();
@@ -188,7 +189,7 @@ fn a_switch_for_all_hooks_takes_tollgate_out_from_any_of_the_agents_files() {
 
 #[test]
 fn the_plugin_that_registers_it_stays_on() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(".tollgate/config.yml", "");
     desk.file(
         CLAUDE,
@@ -235,7 +236,7 @@ fn every_agents_file_is_watched() {
         ),
     ] {
         let desk = registered(agent, scope);
-        let whole = desk.read(file);
+        let whole = desk.text(file);
         desk.writes(file, &whole).says_nothing();
         desk.writes(file, "{}").blocks(BLOCKED);
         desk.decides(&bash(&format!("rm {file}"))).blocks(BLOCKED);
@@ -264,12 +265,12 @@ fn the_persons_own_settings_are_watched_too() {
 
 #[test]
 fn hooks_in_toml_and_the_switch_beside_them() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(".tollgate/config.yml", "");
     let file = ".codex/config.toml";
     desk.file(file, "model = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n");
     desk.must(&["install", "--agent", "codex", "--yes"]);
-    let whole = desk.read(file);
+    let whole = desk.text(file);
     assert!(whole.contains("tollgate hook"), "{whole}");
     desk.patches(&format!(
         "*** Update File: {file}\n@@\n-model = \"x\"\n+model = \"y\"\n"
@@ -426,7 +427,7 @@ fn a_new_file_and_a_removal_are_judged_whatever_tool_makes_them() {
 #[test]
 fn other_files_of_the_same_names_are_nobodys() {
     let desk = registered("claude-code", "project");
-    let whole = desk.read(CLAUDE);
+    let whole = desk.text(CLAUDE);
     for file in [
         "web/settings.json",
         "sub/.claude/settings.json",
@@ -439,14 +440,14 @@ fn other_files_of_the_same_names_are_nobodys() {
         desk.decides(&bash(&format!("rm {file}"))).says_nothing();
     }
     // A link by another name leads to the same file.
-    std::os::unix::fs::symlink(desk.project().join(CLAUDE), desk.project().join("link")).unwrap();
+    std::os::unix::fs::symlink(desk.path(CLAUDE), desk.path("link")).unwrap();
     desk.writes("link", "{}").blocks(BLOCKED);
 }
 
 #[test]
 fn settings_that_cannot_be_read_are_not_kept_from_being_mended() {
     let desk = registered("claude-code", "project");
-    let broken = desk.read(CLAUDE).replacen('{', "{,", 1);
+    let broken = desk.text(CLAUDE).replacen('{', "{,", 1);
     desk.file(CLAUDE, &broken);
     desk.writes(CLAUDE, SETTINGS).says_nothing();
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::skill;
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 const NAME: &str = "blast-radius-validator";
 const HOME: &str = "docs/requirements/REQ-1";
@@ -23,8 +24,8 @@ fn state() -> Value {
 }
 
 /// On a branch of its own, nothing changed yet.
-fn project() -> Project {
-    let project = Project::new().state(&state());
+fn project() -> TestProject {
+    let project = TestProject::new().state(&state());
     project.file("src/a.rs", "a");
     project.file("src/c.rs", "c");
     project.git(&["init", "-q", "-b", "main"]);
@@ -141,14 +142,14 @@ fn only_the_implementation_of_a_feature_is_watched() {
         let project = project();
         let mut state = state();
         state["active_workflow"][key] = json!(value);
-        project.file(".isdlc/state.json", &state.to_string());
+        project.file(".isdlc/state.json", state.to_string());
         project.guard(NAME, &advance()).says_nothing();
     }
 }
 
 #[test]
 fn where_git_cannot_tell_the_agent_goes_on_and_the_person_is_told() {
-    let project = Project::new().state(&state());
+    let project = TestProject::new().state(&state());
     project.file(&format!("{HOME}/impact-analysis.md"), TABLE);
     project
         .guard(NAME, &advance())
@@ -162,7 +163,7 @@ fn r26_a_branch_name_is_never_a_command_or_an_option() {
         let project = project();
         let mut state = state();
         state["active_workflow"]["git_branch"] = json!({ "created_from": name });
-        project.file(".isdlc/state.json", &state.to_string());
+        project.file(".isdlc/state.json", state.to_string());
         project.guard(NAME, &advance()).blocks(&incomplete(3));
         assert!(!project.path("PWNED").exists(), "{name}");
     }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{escalation, in_phase, state, with_requirements};
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 const NAME: &str = "constitution-validator";
 const BLOCKED: &str = "PHASE COMPLETION BLOCKED: Constitutional validation required.\n";
@@ -12,7 +13,7 @@ fn required() -> Value {
     json!({ "constitutional_validation": { "enabled": true, "max_iterations": 5, "articles": ["I", "VII"] } })
 }
 
-fn with(validation: &Value) -> Project {
+fn with(validation: &Value) -> TestProject {
     let mut data = json!({ "status": "in_progress" });
     data["constitutional_validation"] = validation.clone();
     in_phase("06-implementation", &required(), &data)
@@ -86,7 +87,7 @@ fn d2_setup_words_inside_the_text_switch_nothing_off() {
 
 #[test]
 fn rule_2_when_nothing_is_asked() {
-    Project::new().guard(NAME, &done()).says_nothing();
+    TestProject::new().guard(NAME, &done()).says_nothing();
     let mut off = running("06-implementation", "in_progress");
     off["iteration_enforcement"] = json!({ "enabled": false });
     let config = json!({ "phase_requirements": { "06-implementation": required() } });

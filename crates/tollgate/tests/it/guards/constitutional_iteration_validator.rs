@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{in_phase, skill};
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 const NAME: &str = "constitutional-iteration-validator";
 const BLOCKED: &str =
     "CONSTITUTIONAL VALIDATION INCOMPLETE: Phase '06-implementation' cannot pass its gate yet.";
 
-fn with(validation: &Value) -> Project {
+fn with(validation: &Value) -> TestProject {
     in_phase(
         "06-implementation",
         &json!({}),
@@ -87,17 +88,17 @@ fn which_calls_ask_for_the_gate() {
 fn without_a_record_a_workflow_or_enforcement_it_allows() {
     let event = skill("isdlc", "advance");
     with(&json!(null)).guard(NAME, &event).says_nothing();
-    Project::new().guard(NAME, &event).says_nothing();
+    TestProject::new().guard(NAME, &event).says_nothing();
     let mut state = running("06-implementation", "in_progress");
     state["phases"]["06-implementation"]["constitutional_validation"] = json!({});
     state["iteration_enforcement"] = json!({ "enabled": false });
-    Project::new()
+    TestProject::new()
         .state(&state)
         .guard(NAME, &event)
         .says_nothing();
     state["iteration_enforcement"] = json!({ "enabled": true });
     state["active_workflow"] = json!(null);
-    Project::new()
+    TestProject::new()
         .state(&state)
         .guard(NAME, &event)
         .says_nothing();
@@ -107,7 +108,7 @@ fn without_a_record_a_workflow_or_enforcement_it_allows() {
 fn r11_f6_a_record_under_an_old_key_counts() {
     let mut state = running("12-test-deploy", "in_progress");
     state["phases"] = json!({ "13-test-deploy": { "constitutional_validation": {} } });
-    Project::new()
+    TestProject::new()
         .state(&state)
         .guard(NAME, &skill("isdlc", "advance"))
         .blocks("CONSTITUTIONAL VALIDATION INCOMPLETE: Phase '12-test-deploy'");

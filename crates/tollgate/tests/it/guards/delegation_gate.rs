@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{minutes_ago, state};
-use crate::context::{Project, Run, running};
+use crate::project::{Run, TestProject, running};
 
 const BLOCKED: &str =
     "You loaded /isdlc but did not delegate to \"sdlc-orchestrator\" for initialization.";
@@ -12,13 +12,13 @@ fn marker(args: &str, minutes: i64) -> Value {
     json!({ "skill": "isdlc", "required_agent": "sdlc-orchestrator", "invoked_at": minutes_ago(minutes), "args": args })
 }
 
-fn with(mut state: Value, marker: &Value) -> Project {
+fn with(mut state: Value, marker: &Value) -> TestProject {
     state["state_version"] = json!(1);
     state["pending_delegation"] = marker.clone();
-    Project::new().state(&state)
+    TestProject::new().state(&state)
 }
 
-fn stop(project: &Project) -> Run {
+fn stop(project: &TestProject) -> Run {
     project.run(
         &["hook", "--guard", "delegation-gate", "--event", "Stop"],
         b"{}",
@@ -36,7 +36,7 @@ fn holds(run: &Run) -> String {
 }
 
 #[track_caller]
-fn clears(project: &Project) {
+fn clears(project: &TestProject) {
     let run = stop(project).allows();
     let after = state(project);
     assert_eq!(after["pending_delegation"], json!(null), "{run:?}");
@@ -57,7 +57,7 @@ fn rule_8_a_command_that_was_not_handed_on_holds_the_stop() {
 
 #[test]
 fn rule_1_without_a_marker_there_is_nothing_to_say() {
-    stop(&Project::new()).says_nothing();
+    stop(&TestProject::new()).says_nothing();
     for none in [json!(null), json!(false), json!("x"), json!([])] {
         stop(&with(json!({}), &none)).says_nothing();
     }
@@ -170,7 +170,7 @@ fn r20_stop_hook_active_is_honoured() {
 
 #[test]
 fn r20_431006b3_what_cannot_be_read_lets_the_agent_stop() {
-    let project = Project::new();
+    let project = TestProject::new();
     project.file(
         ".isdlc/state.json",
         r#"{"pending_delegation": {"skill": "isdlc","#,

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::context::Project;
+use crate::project::TestProject;
 
 const NAME: &str = "explore-readonly-enforcer";
 const BLOCKED: &str =
     "CHAT/EXPLORE READ-ONLY: File writes are not permitted during Chat/Explore mode.";
 
-fn exploring(value: &Value) -> Project {
-    Project::new().state(&json!({ "chat_explore_active": value }))
+fn exploring(value: &Value) -> TestProject {
+    TestProject::new().state(&json!({ "chat_explore_active": value }))
 }
 
 fn write(tool: &str, path: &str) -> Value {
@@ -46,7 +46,7 @@ fn otherwise_they_do() {
             .guard(NAME, &write("Write", "src/main.rs"))
             .says_nothing();
     }
-    Project::new()
+    TestProject::new()
         .guard(NAME, &write("Write", "src/main.rs"))
         .says_nothing();
     let read = json!({ "tool_name": "Read", "tool_input": { "file_path": "src/main.rs" } });

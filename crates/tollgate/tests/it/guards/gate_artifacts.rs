@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::with_requirements;
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 const SPEC: &str = "docs/requirements/{artifact_folder}/requirements-spec.md";
 
-fn project(folder: &Value, paths: &Value) -> Project {
+fn project(folder: &Value, paths: &Value) -> TestProject {
     let mut state = running("01-requirements", "in_progress");
     state["active_workflow"]["artifact_folder"] = folder.clone();
     let required = json!({ "artifact_validation": { "enabled": true, "paths": paths } });
@@ -17,7 +18,7 @@ fn project(folder: &Value, paths: &Value) -> Project {
     )
 }
 
-fn ask(project: &Project) -> Option<String> {
+fn ask(project: &TestProject) -> Option<String> {
     let run = project.guard("gate-blocker", &task("sdlc-orchestrator", "advance"));
     (!run.stdout.is_empty()).then(|| run.blocks("GATE BLOCKED: Iteration requirements"))
 }
@@ -103,10 +104,10 @@ fn r31_a_monorepos_documents_are_found_where_its_projects_keep_them() {
         );
         project.file(
             ".isdlc/projects/api/state.json",
-            &project.read(".isdlc/state.json"),
+            project.read(".isdlc/state.json"),
         );
         let registry = json!({ "default_project": "api", "docs_location": location, "projects": { "api": { "path": "apps/api" } } });
-        project.file(".isdlc/monorepo.json", &registry.to_string());
+        project.file(".isdlc/monorepo.json", registry.to_string());
         project.file("docs/requirements/R/s.md", "another project's");
         assert!(ask(&project).is_some(), "{location}");
         project.file(place, "");

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{ADVANCE, escalation, in_phase, skill, state, with_requirements};
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "gate-blocker";
 const BLOCKED: &str = "GATE BLOCKED: Iteration requirements not satisfied for phase '06-implementation'.\n\nBlocking requirements: test_iteration\n- test_iteration: Test iteration not started.";
@@ -13,7 +14,7 @@ fn tests_required() -> Value {
     json!({ "test_iteration": { "enabled": true } })
 }
 
-fn closed() -> Project {
+fn closed() -> TestProject {
     in_phase(
         "06-implementation",
         &tests_required(),
@@ -25,7 +26,7 @@ fn open() -> Value {
     json!({ "iteration_requirements": { "test_iteration": { "completed": true, "current_iteration": 1 } } })
 }
 
-fn workflow(fields: &Value) -> Project {
+fn workflow(fields: &Value) -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     for (key, value) in fields.as_object().unwrap() {
         state["active_workflow"][key] = value.clone();
@@ -146,9 +147,9 @@ fn gh_65_bug_0031_f7_the_first_word_that_is_no_flag_is_the_verb() {
 
 #[test]
 fn rule_2_without_state_enforcement_or_requirements_it_allows() {
-    Project::new().guard(NAME, &advance()).says_nothing();
+    TestProject::new().guard(NAME, &advance()).says_nothing();
     let mut state = running("06-implementation", "in_progress");
-    Project::new()
+    TestProject::new()
         .state(&state)
         .guard(NAME, &advance())
         .says_nothing();

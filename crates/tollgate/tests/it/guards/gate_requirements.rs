@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::{in_phase, minutes_ago, with_requirements};
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 /// What the gate says about one requirement, or nothing if it opens.
 fn gate(required: &Value, data: &Value) -> Option<String> {
     ask(&in_phase("06-implementation", required, data))
 }
 
-fn ask(project: &Project) -> Option<String> {
+fn ask(project: &TestProject) -> Option<String> {
     let run = project.guard("gate-blocker", &task("sdlc-orchestrator", "advance"));
     if run.stdout.is_empty() {
         return None;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ADVANCE, escalation, in_phase, skill, state, with_requirements};
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "iteration-corridor";
 const TESTS: &str = "ITERATION CORRIDOR: Tests are failing (iteration 2/5). Fix the code and re-run tests before doing anything else.";
@@ -35,7 +36,7 @@ fn checking(status: &str) -> Value {
     })
 }
 
-fn corridor(data: &Value) -> Project {
+fn corridor(data: &Value) -> TestProject {
     in_phase("06-implementation", &required(), data)
 }
 
@@ -173,7 +174,7 @@ fn rule_6_which_words_move_on() {
 #[test]
 fn rules_1_to_3_when_it_has_nothing_to_say() {
     let event = task("general-purpose", ADVANCE);
-    Project::new().guard(NAME, &event).says_nothing();
+    TestProject::new().guard(NAME, &event).says_nothing();
     let mut off = running("06-implementation", "in_progress");
     off["iteration_enforcement"] = json!({ "enabled": false });
     off["phases"]["06-implementation"] = failing();
@@ -202,7 +203,7 @@ fn rules_1_to_3_when_it_has_nothing_to_say() {
             .read(".isdlc/hook-activity.log")
             .contains("self-heal")
     );
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     project.guard(NAME, &event).says_nothing();
 }
 
@@ -225,14 +226,14 @@ fn rule_8_a_block_is_escalated_once_a_minute_and_twenty_are_kept() {
         .collect();
     let mut now = state(&project);
     now["pending_escalations"] = json!(old);
-    project.file(".isdlc/state.json", &now.to_string());
+    project.file(".isdlc/state.json", now.to_string());
     project.guard(NAME, &event).blocks(TESTS);
     let list = state(&project)["pending_escalations"].clone();
     assert_eq!(list.as_array().unwrap().len(), 20);
     assert_eq!(list[19]["detail"], json!(reason));
     // What is no list does not keep the block from being written down.
     now["pending_escalations"] = json!("none");
-    project.file(".isdlc/state.json", &now.to_string());
+    project.file(".isdlc/state.json", now.to_string());
     project.guard(NAME, &event).blocks(TESTS);
     escalation(&project);
 }

@@ -19,14 +19,14 @@ mod together;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, running};
+use crate::project::{TestProject, running};
 
 /// Asks for the next phase in prose.
 const ADVANCE: &str = "Advance to the next phase";
 
 /// A project in `phase` of a feature workflow, of which only `required` is required. The
 /// phase's data is `data`.
-fn in_phase(phase: &str, required: &Value, data: &Value) -> Project {
+fn in_phase(phase: &str, required: &Value, data: &Value) -> TestProject {
     let mut state = running(phase, "in_progress");
     state["phases"][phase] = data.clone();
     with_requirements(
@@ -36,10 +36,10 @@ fn in_phase(phase: &str, required: &Value, data: &Value) -> Project {
 }
 
 /// A project with this state and these iteration requirements.
-fn with_requirements(state: &Value, requirements: &Value) -> Project {
-    let project = Project::new().state(state);
+fn with_requirements(state: &Value, requirements: &Value) -> TestProject {
+    let project = TestProject::new().state(state);
     let place = ".claude/hooks/config/iteration-requirements.json";
-    project.file(place, &requirements.to_string());
+    project.file(place, requirements.to_string());
     project
 }
 
@@ -48,13 +48,13 @@ fn skill(name: &str, args: &str) -> Value {
     json!({ "tool_name": "Skill", "tool_input": { "skill": name, "args": args } })
 }
 
-fn state(project: &Project) -> Value {
+fn state(project: &TestProject) -> Value {
     serde_json::from_str(&project.read(".isdlc/state.json")).unwrap()
 }
 
 /// The one escalation of a project.
 #[track_caller]
-fn escalation(project: &Project) -> Value {
+fn escalation(project: &TestProject) -> Value {
     let state = state(project);
     let list = state["pending_escalations"].as_array().unwrap();
     assert_eq!(list.len(), 1, "{list:?}");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{in_phase, minutes_ago};
-use crate::context::task;
+use crate::events::task;
 
 const NAME: &str = "phase-timeout";
 

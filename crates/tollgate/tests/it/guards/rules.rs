@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 
 use super::{ADVANCE, in_phase, skill, state, with_requirements};
-use crate::context::{Project, bash, running, task, with_branch};
+use crate::events::{self, bash, task};
+use crate::project::{TestProject, running, with_branch};
 use crate::recorders::ran;
 
 /// The last line of the specification's log.
 #[track_caller]
-fn logged(project: &Project) -> Value {
+fn logged(project: &TestProject) -> Value {
     let log = project.read(".isdlc/hook-activity.log");
     serde_json::from_str(log.lines().last().unwrap_or_default()).unwrap_or_else(|_| panic!("{log}"))
 }
 
-fn write(project: &Project, content: &Value) -> Value {
-    json!({ "tool_name": "Write", "tool_input": {
-        "file_path": project.path(".isdlc/state.json"), "content": content.to_string() } })
+fn write(project: &TestProject, content: &Value) -> Value {
+    events::write(project.path(".isdlc/state.json"), &content.to_string())
 }
 
 #[test]
@@ -26,28 +26,28 @@ fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
     upgrade["discovery_context"] = json!({ "coverage_summary": { "total_tests": 0 } });
     let mut open = running("06-implementation", "in_progress");
     open["phases"]["06-implementation"]["constitutional_validation"] = json!({});
-    let versioned = Project::new().state(&json!({ "state_version": 9 }));
+    let versioned = TestProject::new().state(&json!({ "state_version": 9 }));
     let stale = write(&versioned, &json!({ "state_version": 7 }));
     let owes = json!({ "pending_delegation": { "skill": "isdlc", "required_agent": "sdlc-orchestrator",
         "invoked_at": super::minutes_ago(1), "args": "feature x" } });
     for (guard, project, event, phase, agent) in [
         (
             "phase-loop-controller",
-            Project::new().state(&running("06-implementation", "pending")),
+            TestProject::new().state(&running("06-implementation", "pending")),
             task("software-developer", "x"),
             Some("06-implementation"),
             Some("software-developer"),
         ),
         (
             "phase-sequence-guard",
-            Project::new().state(&running("03-architecture", "in_progress")),
+            TestProject::new().state(&running("03-architecture", "in_progress")),
             task("software-developer", "x"),
             Some("03-architecture"),
             Some("software-developer"),
         ),
         (
             "plan-surfacer",
-            Project::new().state(&running("06-implementation", "in_progress")),
+            TestProject::new().state(&running("06-implementation", "in_progress")),
             task("software-developer", "x"),
             Some("06-implementation"),
             None,
@@ -61,21 +61,21 @@ fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
         ),
         (
             "constitutional-iteration-validator",
-            Project::new().state(&open),
+            TestProject::new().state(&open),
             skill("isdlc", "advance"),
             Some("06-implementation"),
             None,
         ),
         (
             "test-adequacy-blocker",
-            Project::new().state(&upgrade),
+            TestProject::new().state(&upgrade),
             task("upgrade-engineer", "x"),
             Some("15-upgrade-plan"),
             None,
         ),
         (
             "branch-guard",
-            Project::new()
+            TestProject::new()
                 .state(&with_branch("active"))
                 .on_branch("main"),
             bash("git commit -m x"),
@@ -84,22 +84,22 @@ fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
         ),
         (
             "state-file-guard",
-            Project::new(),
+            TestProject::new(),
             bash("rm .isdlc/state.json"),
             None,
             None,
         ),
         (
             "explore-readonly-enforcer",
-            Project::new().state(&json!({ "chat_explore_active": true })),
-            json!({ "tool_name": "Write", "tool_input": { "file_path": "a.rs", "content": "" } }),
+            TestProject::new().state(&json!({ "chat_explore_active": true })),
+            events::write("a.rs", ""),
             None,
             None,
         ),
         ("state-write-validator", versioned, stale, None, None),
         (
             "delegation-gate",
-            Project::new().state(&owes),
+            TestProject::new().state(&owes),
             json!({ "stop_hook_active": false }),
             None,
             Some("sdlc-orchestrator"),
@@ -118,7 +118,7 @@ fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
 
 #[test]
 fn rule_1_11_the_logs_reason_names_the_plans_path() {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     project.guard("plan-surfacer", &task("software-developer", "x"));
     let expected = project.path("docs/isdlc/tasks.md");
     let reason = format!("No tasks.md found at {}", expected.display());
@@ -158,7 +158,7 @@ fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&state)
         .commits_in_last_phase_only()
         .on_branch("feature/x");
@@ -178,7 +178,7 @@ fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
     ] {
         let mut free = state.clone();
         free["active_workflow"][key] = value;
-        Project::new()
+        TestProject::new()
             .state(&free)
             .commits_in_last_phase_only()
             .on_branch("feature/x")
@@ -192,7 +192,7 @@ fn rule_1_21_1_a_stop_without_an_event_is_free() {
     let owes = json!({ "pending_delegation": { "skill": "isdlc", "required_agent": "sdlc-orchestrator",
         "invoked_at": super::minutes_ago(1), "args": "feature x" } });
     for input in [&b""[..], b" \n", b"no json", b"[1"] {
-        let project = Project::new().state(&owes);
+        let project = TestProject::new().state(&owes);
         let args = ["hook", "--guard", "delegation-gate", "--event", "Stop"];
         project.run(&args, input).allows();
         assert!(state(&project)["pending_delegation"].is_object());
@@ -202,7 +202,7 @@ fn rule_1_21_1_a_stop_without_an_event_is_free() {
 #[test]
 fn rule_1_31_v9_looks_at_the_file_after_an_edit() {
     let split = json!({ "current_phase": "a", "active_workflow": { "current_phase": "b" } });
-    let project = Project::new().state(&split);
+    let project = TestProject::new().state(&split);
     let edit = json!({ "tool_name": "Edit", "tool_input": {
         "file_path": project.path(".isdlc/state.json"), "old_string": "x", "new_string": "y" } });
     let said = project.guard("state-write-validator", &edit).warns(
@@ -232,7 +232,7 @@ fn rule_1_6_after_a_command_every_guard_speaks() {
 
 #[test]
 fn rule_1_7_after_a_write_every_guard_speaks_and_no_decision_is_lost() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let path = project.file("docs/adr-7.md", "status");
     let event = json!({ "tool_name": "Write", "tool_result": "ok",
         "tool_input": { "file_path": path, "content": "status" } });
@@ -240,14 +240,14 @@ fn rule_1_7_after_a_write_every_guard_speaks_and_no_decision_is_lost() {
         .guard("post-write-edit-dispatcher", &event)
         .warns("ARTIFACT FORMAT WARNING: ");
     let fabricated = json!({ "state_version": 1, "phases": { "p": { "constitutional_validation": { "completed": true } } } });
-    let project = Project::new().state(&fabricated);
+    let project = TestProject::new().state(&fabricated);
     let mut event = write(&project, &fabricated);
     event["tool_result"] = json!("ok");
     project
         .guard("post-write-edit-dispatcher", &event)
         .warns("[state-write-validator] WARNING: Suspicious state.json write detected.");
     // Before the write its decision counts, whoever asks.
-    let project = Project::new().state(&json!({ "state_version": 9 }));
+    let project = TestProject::new().state(&json!({ "state_version": 9 }));
     project
         .hook(&write(&project, &json!({ "state_version": 7 })))
         .blocks("Version mismatch");
@@ -265,7 +265,7 @@ fn rule_1_4_before_a_skill_the_guards_run_in_their_order_and_only_in_a_workflow(
         .blocks("ITERATION CORRIDOR: Tests are failing");
     let mut idle = state(&project);
     idle["active_workflow"] = json!(null);
-    project.file(".isdlc/state.json", &idle.to_string());
+    project.file(".isdlc/state.json", idle.to_string());
     project
         .guard("pre-skill-dispatcher", &advance)
         .says_nothing();

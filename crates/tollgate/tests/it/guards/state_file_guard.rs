@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash};
+use crate::events::bash;
+use crate::project::TestProject;
 
 const NAME: &str = "state-file-guard";
 const BLOCKED: &str = "BASH STATE GUARD: Direct writes to state.json via Bash are not permitted.";
 
-fn project() -> Project {
-    let project = Project::new();
+fn project() -> TestProject {
+    let project = TestProject::new();
     project.file(".isdlc/state.json", "{}");
     project
 }
@@ -73,7 +74,7 @@ fn f5_routes_that_the_letters_do_not_show() {
 
 #[test]
 fn a_command_that_deletes_everything_is_told_what_it_deletes() {
-    let project = Project::beside_others("project");
+    let project = TestProject::empty().at_home_in_project();
     project.file(".isdlc/state.json", "{}");
     std::fs::create_dir(project.path("src")).unwrap();
     let root = project.root().display().to_string();
@@ -115,11 +116,9 @@ fn a_command_that_deletes_everything_is_told_what_it_deletes() {
 #[test]
 fn the_home_directory_is_named_when_it_is_deleted() {
     let project = project();
-    let home = tempfile::tempdir().unwrap();
-    let project = project.env("HOME", home.path().to_str().unwrap());
     let reason = project.guard(NAME, &bash("rm -rf ~")).blocks(&format!(
         "DELETION BLOCKED: This command deletes the home directory ({}), with what Tollgate keeps there about the person.",
-        home.path().display()
+        project.home().display()
     ));
     assert!(!reason.contains("Write and Edit tools"), "{reason}");
     assert_eq!(project.codes(), ["SFG-003"]);
@@ -199,7 +198,7 @@ fn what_may_change_anything_is_judged_by_its_effect_unless_it_names_the_file() {
 
 #[test]
 fn no_state_is_needed_and_other_projects_are_not_ours() {
-    let project = Project::new();
+    let project = TestProject::new();
     project
         .guard(NAME, &bash("echo '{}' > .isdlc/state.json"))
         .blocks(BLOCKED);

@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, running, task};
+use crate::events::task;
+use crate::project::{TestProject, running};
 
 const NAME: &str = "test-adequacy-blocker";
 const BLOCKED: &str = "TEST ADEQUACY REQUIRED: ";
 
-fn with(phase: &str, summary: &Value) -> Project {
+fn with(phase: &str, summary: &Value) -> TestProject {
     let mut state = running(phase, "in_progress");
     state["discovery_context"] = json!({ "coverage_summary": summary });
-    Project::new().state(&state)
+    TestProject::new().state(&state)
 }
 
 fn upgrade() -> Value {
@@ -88,7 +89,7 @@ fn bug_0006_0_7_the_quality_loop_is_no_upgrade() {
 #[test]
 fn without_a_workflow_it_allows() {
     let state = json!({ "current_phase": "15-upgrade-plan", "discovery_context": { "coverage_summary": { "total_tests": 0 } } });
-    Project::new()
+    TestProject::new()
         .state(&state)
         .guard(NAME, &upgrade())
         .says_nothing();

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{skill, state, with_requirements};
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 fn required() -> Value {
     json!({ "phase_requirements": { "06-implementation": {
@@ -13,7 +14,7 @@ fn required() -> Value {
     } } })
 }
 
-fn project(tests: &Value) -> Project {
+fn project(tests: &Value) -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     state["phases"]["06-implementation"]["started"] = json!(super::minutes_ago(30));
     state["phases"]["06-implementation"]["iteration_requirements"] =
@@ -64,7 +65,7 @@ fn a_skill_meets_the_gate_before_the_record_of_the_constitution() {
     let project = project(&json!({ "last_test_result": "passed" }));
     let mut now = state(&project);
     now["phases"]["06-implementation"]["constitutional_validation"] = json!({});
-    project.file(".isdlc/state.json", &now.to_string());
+    project.file(".isdlc/state.json", now.to_string());
     project
         .hook(&skill("isdlc", "advance"))
         .blocks("GATE BLOCKED");
@@ -73,7 +74,7 @@ fn a_skill_meets_the_gate_before_the_record_of_the_constitution() {
         json!({ "test_iteration": { "completed": true, "current_iteration": 1 } });
     now["phases"]["06-implementation"]["constitutional_validation"] =
         json!({ "completed": true, "status": "compliant", "iterations_used": 1 });
-    project.file(".isdlc/state.json", &now.to_string());
+    project.file(".isdlc/state.json", now.to_string());
     project
         .hook(&skill("isdlc", "advance"))
         .blocks("CONSTITUTIONAL VALIDATION INCOMPLETE");
@@ -81,7 +82,8 @@ fn a_skill_meets_the_gate_before_the_record_of_the_constitution() {
 
 #[test]
 fn while_exploring_the_state_write_is_still_validated() {
-    let project = Project::new().state(&json!({ "chat_explore_active": true, "state_version": 5 }));
+    let project =
+        TestProject::new().state(&json!({ "chat_explore_active": true, "state_version": 5 }));
     let write = |path: &str| json!({ "tool_name": "Write", "tool_input": { "file_path": path, "content": "{\"state_version\":3}" } });
     project
         .hook(&write("a.txt"))
@@ -93,7 +95,7 @@ fn while_exploring_the_state_write_is_still_validated() {
 
 #[test]
 fn one_command_two_guards() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": "active" } } }))
         .on_branch("main");
     project

@@ -224,19 +224,19 @@ fn every_language_is_set_up_validated_and_run_green_and_red() {
             repository.tool(program);
         }
         repository.init(&["--only", "gates"]);
-        let valid = repository.run(&["validate"]);
+        let valid = repository.tollgate(&["validate"]);
         assert_eq!(
             (valid.code, valid.stderr.as_str()),
             (0, ""),
             "{name}: {valid:?}"
         );
         touch(&repository, files, "once");
-        let green = repository.run(&["run"]);
+        let green = repository.tollgate(&["run"]);
         assert_eq!(green.code, 0, "{name}: {green:?}");
         assert_eq!(repository.calls(), *calls, "{name}");
-        repository.project.file("broken", "");
+        repository.file("broken", "");
         touch(&repository, files, "twice");
-        let red = repository.run(&["run"]);
+        let red = repository.tollgate(&["run"]);
         assert_eq!(red.code, 1, "{name}: {red:?}");
         assert!(red.stderr.contains("Status: Failed"), "{name}: {red:?}");
     }
@@ -258,8 +258,8 @@ fn checks_of_a_part_run_in_its_directory() {
     let repository = Repository::with(&[("backend/go.mod", "module x\n")]);
     repository.program("go", "#!/bin/sh\ntest -f go.mod\n");
     repository.init(&[]);
-    repository.project.file("backend/main.go", "package main\n");
-    let run = repository.run(&["run"]);
+    repository.file("backend/main.go", "package main\n");
+    let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
         run.stderr.contains("[PASS]  check:backend:backend-test"),
@@ -274,7 +274,7 @@ fn a_command_that_waits_for_changes_is_told_not_to() {
         r#"{"scripts":{"test":"react-scripts test"}}"#,
     )]);
     repository.init(&[]);
-    let check = repository.project.read(".tollgate/checks/test.yml");
+    let check = repository.read(".tollgate/checks/test.yml");
     assert!(check.contains("command: CI=true npm test"), "{check}");
 }
 
@@ -295,9 +295,9 @@ fn p37_a_blank_command_is_no_check() {
         let files = repository.files();
         let checks = files.keys().filter(|path| path.contains("/checks/"));
         assert_eq!(checks.count(), 0, "{text}: {files:?}");
-        let valid = repository.run(&["validate"]);
+        let valid = repository.tollgate(&["validate"]);
         assert_eq!((valid.code, valid.stderr.as_str()), (0, ""), "{text}");
-        assert_eq!(repository.run(&["run"]).code, 0, "{text}");
+        assert_eq!(repository.tollgate(&["run"]).code, 0, "{text}");
         assert_eq!(repository.calls(), Vec::<String>::new(), "{text}");
     }
 }
@@ -313,9 +313,9 @@ fn manifests_that_cannot_be_read_are_no_reason_to_fail() {
     ] {
         let repository = Repository::with(&[(path, text)]);
         repository.init(&[]);
-        let valid = repository.run(&["validate"]);
+        let valid = repository.tollgate(&["validate"]);
         assert_eq!(valid.code, 0, "{path}: {valid:?}");
-        let run = repository.run(&["run"]);
+        let run = repository.tollgate(&["run"]);
         assert_eq!(run.code, 0, "{path}: {run:?}");
     }
 }

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::Repository;
-use crate::context::{Project, git};
+use crate::project::{TestProject, git};
 
 #[test]
 fn outside_of_a_repository_it_says_what_to_do() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = project.run(&["init", "--yes"], b"");
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("in no git repository"), "{run:?}");
@@ -19,14 +19,14 @@ fn outside_of_a_repository_it_says_what_to_do() {
 fn a_repository_without_a_commit_and_without_a_file_works() {
     let repository = Repository::empty();
     repository.init(&[]);
-    assert_eq!(repository.run(&["validate"]).code, 0);
-    let run = repository.run(&["run"]);
+    assert_eq!(repository.tollgate(&["validate"]).code, 0);
+    let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
     // And goes on working when there are commits.
-    repository.commit();
-    repository.project.git(&["switch", "-q", "-c", "work"]);
-    repository.project.file("a.txt", "a");
-    let run = repository.run(&["run"]);
+    repository.commit("work");
+    repository.git(&["switch", "-q", "-c", "work"]);
+    repository.file("a.txt", "a");
+    let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
 }
 
@@ -35,48 +35,48 @@ fn p37_the_base_is_the_branch_that_there_is() {
     let base = |repository: &Repository| repository.proposal()["base_branch"].clone();
     let repository = Repository::with(&[]);
     assert_eq!(base(&repository), "main");
-    repository.project.git(&["switch", "-q", "-c", "work"]);
+    repository.git(&["switch", "-q", "-c", "work"]);
     assert_eq!(base(&repository), "main");
     repository
         .project
         .git(&["branch", "-q", "-m", "main", "master"]);
     assert_eq!(base(&repository), "master");
-    repository.project.git(&["branch", "-q", "-D", "master"]);
+    repository.git(&["branch", "-q", "-D", "master"]);
     assert_eq!(base(&repository), "work", "nothing else is there");
     let clone = Repository::empty();
-    clone.project.git(&[
+    clone.git(&[
         "remote",
         "add",
         "origin",
-        repository.project.root().to_str().unwrap(),
+        repository.root().to_str().unwrap(),
     ]);
-    repository.project.git(&["switch", "-q", "-c", "main"]);
-    clone.project.git(&["fetch", "-q", "origin"]);
+    repository.git(&["switch", "-q", "-c", "main"]);
+    clone.git(&["fetch", "-q", "origin"]);
     assert_eq!(base(&clone), "origin/main");
-    clone.project.git(&["remote", "set-head", "origin", "work"]);
+    clone.git(&["remote", "set-head", "origin", "work"]);
     assert_eq!(base(&clone), "origin/work", "the remote's own word");
 }
 
 #[test]
 fn a_subdirectory_belongs_to_the_repository_around_it() {
     let repository = Repository::with(&[("src/deep/a.txt", "a"), ("go.mod", "module x\n")]);
-    let inside = repository.project.path("src/deep");
+    let inside = repository.path("src/deep");
     let run = repository.run_in(&inside, &["init", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(repository.project.path(".tollgate/config.yml").is_file());
+    assert!(repository.path(".tollgate/config.yml").is_file());
     assert!(!inside.join(".tollgate").exists());
 }
 
 #[test]
 fn a_home_above_the_repository_is_another_projects() {
-    let outer = Project::empty();
+    let outer = TestProject::empty();
     outer.file(".tollgate/config.yml", "entry_points: []\n");
     let inner = outer.path("inner");
     std::fs::create_dir(&inner).unwrap();
     git(&inner, &["init", "-q", "-b", "main"]);
     let mut command = outer.command(&["init", "--yes"]);
     command.current_dir(&inner);
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(inner.join(".tollgate/config.yml").is_file());
     assert_eq!(outer.read(".tollgate/config.yml"), "entry_points: []\n");
@@ -101,21 +101,21 @@ fn existing_homes_are_used_as_they_are() {
         assert!(run.stdout.contains(line), "{line}: {run:?}");
     }
     assert_eq!(repository.files(), before);
-    assert_eq!(repository.run(&["validate"]).code, 0);
+    assert_eq!(repository.tollgate(&["validate"]).code, 0);
 }
 
 #[test]
 fn what_is_missing_beside_an_existing_home_is_added() {
     let repository = Repository::with(&[("go.mod", "module x\n"), (".isdlc/state.json", "{}")]);
     repository.tool("go").init(&[]);
-    assert!(repository.project.path(".tollgate/config.yml").is_file());
-    assert!(!repository.project.path(".tollgate/workflow").exists());
-    let config = repository.project.read(".tollgate/config.yml");
+    assert!(repository.path(".tollgate/config.yml").is_file());
+    assert!(!repository.path(".tollgate/workflow").exists());
+    let config = repository.read(".tollgate/config.yml");
     assert!(
         config.contains(".isdlc]"),
         "a change of the state is no work: {config}"
     );
-    assert_eq!(repository.run(&["run"]).code, 0);
+    assert_eq!(repository.tollgate(&["run"]).code, 0);
 }
 
 #[test]
@@ -150,12 +150,12 @@ fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
     let script = format!("#!/bin/sh\ncat > /dev/null\ncat <<'END'\n{answer}\nEND\n");
     repository.program("claude", &script);
     repository.init(&[]);
-    assert_eq!(repository.run(&["validate"]).code, 0);
-    repository.project.file("a.txt", "b\n");
-    let run = repository.run(&["run"]);
+    assert_eq!(repository.tollgate(&["validate"]).code, 0);
+    repository.file("a.txt", "b\n");
+    let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("[PASS]  review:.:quality"), "{run:?}");
-    let plans = repository.project.read(".tollgate/plans.json");
+    let plans = repository.read(".tollgate/plans.json");
     assert!(plans.contains("\"reviewer\": \"claude\""), "{plans}");
 }
 
@@ -163,8 +163,8 @@ fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
 fn the_proposed_workflow_can_be_started() {
     let repository = Repository::with(&[("a.txt", "a")]);
     repository.init(&["--only", "workflow"]);
-    repository.commit();
-    let run = repository.run(&["workflow", "start", "change", "Greet people"]);
+    repository.commit("work");
+    let run = repository.tollgate(&["workflow", "start", "change", "Greet people"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
         run.stdout.contains("change/REQ-0001-greet-people"),
@@ -181,11 +181,8 @@ fn the_next_command_is_said_until_the_agents_know_of_it() {
             .contains("tollgate install registers it with Claude Code."),
         "{run:?}"
     );
-    assert!(
-        !repository.project.path(".claude").exists(),
-        "not by itself"
-    );
-    let installed = repository.run(&["install", "--yes"]);
+    assert!(!repository.path(".claude").exists(), "not by itself");
+    let installed = repository.tollgate(&["install", "--yes"]);
     assert_eq!(installed.code, 0, "{installed:?}");
     let run = repository.init(&[]);
     assert!(!run.stdout.contains("tollgate install"), "{run:?}");

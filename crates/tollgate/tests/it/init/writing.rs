@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Repository;
-use crate::context::{TOLLGATE, run};
+use crate::project::{TOLLGATE, run};
 
 fn go() -> Repository {
     let repository = Repository::with(&[("go.mod", "module x\n")]);
@@ -15,12 +15,12 @@ fn go() -> Repository {
 fn every_file_is_shown_before_it_is_written() {
     let repository = go();
     repository.tool("claude");
-    repository.project.file("CLAUDE.md", "");
+    repository.file("CLAUDE.md", "");
     let before = repository.files();
-    let run = repository.run(&["init", "--dry-run"]);
+    let run = repository.tollgate(&["init", "--dry-run"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(repository.files(), before, "--dry-run writes nothing");
-    let root = repository.project.root().display().to_string();
+    let root = repository.root().display().to_string();
     for line in run.stdout.lines().skip(1) {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -62,7 +62,7 @@ fn ended_while_it_writes_it_leaves_no_half_file() {
     whole.init(&[]);
     let limited = format!("ulimit -f 0; exec {TOLLGATE} init --yes");
     let shell = Path::new("/bin/sh");
-    let command = (repository.project).command_of(shell, &["-c", &limited]);
+    let command = repository.command_of(shell, &["-c", &limited]);
     assert_ne!(run(command, b"").code, 0);
     let known = whole.files();
     for (path, text) in repository.files() {
@@ -85,11 +85,11 @@ fn ended_while_it_writes_it_leaves_no_half_file() {
 fn p37_what_tollgate_keeps_for_itself_is_hidden_from_git() {
     let repository = go();
     repository.init(&[]);
-    let status = repository.project.git(&["status", "--porcelain", "-uall"]);
+    let status = repository.git(&["status", "--porcelain", "-uall"]);
     assert!(status.contains(".tollgate/config.yml"), "{status}");
     assert!(!status.contains("local"), "{status}");
-    repository.run(&["run"]);
-    let status = repository.project.git(&["status", "--porcelain", "-uall"]);
+    repository.tollgate(&["run"]);
+    let status = repository.git(&["status", "--porcelain", "-uall"]);
     assert!(!status.contains("logs"), "{status}");
 }
 
@@ -101,13 +101,13 @@ fn files_of_others_stay_as_they_are_even_by_force() {
         .file(".tollgate/checks/test.yml", "command: 'true' # mine\n");
     repository.init(&["--force"]);
     assert_eq!(
-        repository.project.read(".tollgate/checks/test.yml"),
+        repository.read(".tollgate/checks/test.yml"),
         "command: 'true' # mine\n"
     );
-    assert!(repository.project.path(".tollgate/config.yml").is_file());
-    assert_eq!(repository.run(&["validate"]).code, 0);
-    let edited = repository.project.read(".tollgate/config.yml") + "max_retries: 5\n";
-    repository.project.file(".tollgate/config.yml", &edited);
+    assert!(repository.path(".tollgate/config.yml").is_file());
+    assert_eq!(repository.tollgate(&["validate"]).code, 0);
+    let edited = repository.read(".tollgate/config.yml") + "max_retries: 5\n";
+    repository.file(".tollgate/config.yml", &edited);
     repository
         .project
         .file("package.json", r#"{"scripts":{"test":"x"}}"#);
@@ -128,16 +128,16 @@ fn force_brings_what_init_wrote_up_to_date() {
     assert!(run.stdout.contains("nothing was written"), "{run:?}");
     let run = repository.init(&["--force"]);
     assert!(run.stdout.contains("~ .tollgate/config.yml"), "{run:?}");
-    let config = repository.project.read(".tollgate/config.yml");
+    let config = repository.read(".tollgate/config.yml");
     assert!(config.contains("javascript-test"), "{config}");
-    assert_eq!(repository.run(&["validate"]).code, 0);
+    assert_eq!(repository.tollgate(&["validate"]).code, 0);
 }
 
 #[test]
 fn without_a_record_no_file_is_ours() {
     let repository = go();
     repository.init(&[]);
-    std::fs::remove_dir_all(repository.project.path(".tollgate/local")).unwrap();
+    std::fs::remove_dir_all(repository.path(".tollgate/local")).unwrap();
     repository
         .project
         .file("package.json", r#"{"scripts":{"test":"x"}}"#);
@@ -170,7 +170,7 @@ fn p37_without_anybody_to_ask_nothing_is_written() {
     let before = repository.files();
     // An answer that was written beforehand is nobody's.
     for stdin in ["", "y\ny\ny\n"] {
-        let run = repository.run_with(repository.project.root(), &["init"], stdin.as_bytes());
+        let run = run(repository.command(&["init"]), stdin.as_bytes());
         assert_eq!(run.code, 2, "{run:?}");
         assert!(run.stderr.contains("there is nobody to ask"), "{run:?}");
         assert!(run.stderr.contains("--yes"), "{run:?}");
@@ -184,7 +184,7 @@ fn a_file_in_the_way_is_named() {
     repository
         .project
         .file(".tollgate/checks", "no directory\n");
-    let run = repository.run(&["init", "--yes"]);
+    let run = repository.tollgate(&["init", "--yes"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains(".tollgate/checks"), "{run:?}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, put};
+use crate::project::{TestProject, put};
 use crate::terminal::Terminal;
 
 const CLAUDE: &str = ".claude/settings.json";
@@ -19,37 +19,37 @@ fn parse(text: &str) -> Value {
 
 #[test]
 fn an_edited_file_loses_only_what_is_tollgates() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let path = desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    put(&path, desk.read(CLAUDE).replace("\"opus\"", "\"sonnet\""));
+    put(&path, desk.text(CLAUDE).replace("\"opus\"", "\"sonnet\""));
     let screen = desk.uninstall(&[]);
     assert!(screen.contains("changed since the install"), "{screen}");
-    assert_eq!(desk.read(CLAUDE), MINE.replace("\"opus\"", "\"sonnet\""));
-    assert!(!desk.project().join(".tollgate").exists());
+    assert_eq!(desk.text(CLAUDE), MINE.replace("\"opus\"", "\"sonnet\""));
+    assert!(!desk.path(".tollgate").exists());
 }
 
 #[test]
 fn a_made_file_that_got_company_stays_with_the_company_only() {
     for (extra, left) in [("\"model\": \"opus\",", true), ("", false)] {
-        let desk = Desk::new();
+        let desk = TestProject::with_tollgate_on_path();
         desk.must(&["install", "--agent", "claude-code", "--yes"]);
-        let path = desk.project().join(CLAUDE);
+        let path = desk.path(CLAUDE);
         put(
             &path,
-            desk.read(CLAUDE).replacen('{', &format!("{{ {extra}"), 1),
+            desk.text(CLAUDE).replacen('{', &format!("{{ {extra}"), 1),
         );
         desk.uninstall(&[]);
         assert_eq!(path.exists(), left);
         if left {
-            assert_eq!(parse(&desk.read(CLAUDE)), json!({ "model": "opus" }));
+            assert_eq!(parse(&desk.text(CLAUDE)), json!({ "model": "opus" }));
         }
     }
 }
 
 #[test]
 fn another_command_replaces_the_old_one_in_place() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let old = MINE.replace(
         "    ]\n",
         "    ],\n    \"PreToolUse\": [\n      // the guard\n      { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"/old/place/tollgate hook\", \"timeout\": 7 }] }\n    ]\n",
@@ -60,7 +60,7 @@ fn another_command_replaces_the_old_one_in_place() {
         ran.stderr.contains("PreToolUse keeps its matcher \"Bash\""),
         "{ran:?}"
     );
-    let text = desk.read(CLAUDE);
+    let text = desk.text(CLAUDE);
     assert!(
         text.contains("// the guard") && !text.contains("/old/place"),
         "{text}"
@@ -75,9 +75,9 @@ fn another_command_replaces_the_old_one_in_place() {
     desk.uninstall(&[]);
     let mut expected = parse(MINE);
     expected["hooks"]["PreToolUse"] = json!([]);
-    assert_eq!(parse(&desk.read(CLAUDE)), expected);
+    assert_eq!(parse(&desk.text(CLAUDE)), expected);
     assert!(
-        desk.read(CLAUDE).contains("// the guard"),
+        desk.text(CLAUDE).contains("// the guard"),
         "a comment is never ours"
     );
     assert!(desk.registered(CLAUDE).is_empty());
@@ -86,16 +86,16 @@ fn another_command_replaces_the_old_one_in_place() {
 /// An agent takes a group without its list of hooks for a mistake in the whole file.
 #[test]
 fn a_group_that_a_person_wrote_into_keeps_an_empty_list() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    let path = desk.project().join(CLAUDE);
-    let text = desk.read(CLAUDE);
+    let path = desk.path(CLAUDE);
+    let text = desk.text(CLAUDE);
     let text = text.replacen("\"matcher\"", "// mine\n        \"matcher\"", 1);
     let (first, rest) = text.split_once("\"PostToolUse\"").unwrap();
     let rest = rest.replacen("\"matcher\"", "\"description\": \"why\", \"matcher\"", 1);
     put(&path, format!("{first}\"PostToolUse\"{rest}"));
     desk.uninstall(&[]);
-    let left = desk.read(CLAUDE);
+    let left = desk.text(CLAUDE);
     assert!(left.contains("// mine"), "{left}");
     assert_eq!(
         parse(&left),
@@ -111,44 +111,44 @@ fn a_group_that_a_person_wrote_into_keeps_an_empty_list() {
 fn a_line_that_runs_something_else_too_is_a_persons_own() {
     let line = "./notify.sh; cd . && tollgate hook";
     let mine = MINE.replace("say done", line);
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, &mine);
     let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
     assert!(ran.stderr.contains("Stop also runs ./notify.sh"), "{ran:?}");
-    let text = desk.read(CLAUDE);
+    let text = desk.text(CLAUDE);
     assert!(text.contains(line), "{text}");
     assert_eq!(desk.registered(CLAUDE)["Stop"], 1, "{text}");
     let (screen, code) = Terminal::start(&desk.command(&["uninstall", "--yes"])).ends();
     assert_eq!(code, 2, "{screen}");
     assert!(screen.contains("./notify.sh in one line"), "{screen}");
-    assert_eq!(desk.read(CLAUDE), text);
+    assert_eq!(desk.text(CLAUDE), text);
     put(
-        &desk.project().join(CLAUDE),
+        &desk.path(CLAUDE),
         text.replace("; cd . && tollgate hook", ""),
     );
     desk.uninstall(&[]);
     assert_eq!(
-        parse(&desk.read(CLAUDE)),
+        parse(&desk.text(CLAUDE)),
         parse(&MINE.replace("say done", "./notify.sh"))
     );
     // What only leads to Tollgate is no company.
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, MINE.replace("say done", "cd . && tollgate hook"));
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    assert!(!desk.read(CLAUDE).contains("cd . &&"));
+    assert!(!desk.text(CLAUDE).contains("cd . &&"));
 }
 
 #[test]
 fn a_moved_project_is_still_given_back() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code,cursor", "--yes"]);
     let moved = desk.home().join("elsewhere");
     std::process::Command::new("mv")
-        .args([desk.project(), moved.clone()])
+        .args([desk.root(), &moved])
         .status()
         .unwrap();
-    std::fs::create_dir(desk.project()).unwrap();
+    std::fs::create_dir(desk.root()).unwrap();
     let mut command = desk.command(&["uninstall", "--yes"]);
     command.current_dir(&moved);
     let (screen, code) = Terminal::start(&command).ends();
@@ -159,17 +159,17 @@ fn a_moved_project_is_still_given_back() {
 
 #[test]
 fn without_a_backup_only_ours_is_taken_out() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    std::fs::remove_dir_all(desk.project().join(".tollgate")).unwrap();
+    std::fs::remove_dir_all(desk.path(".tollgate")).unwrap();
     desk.uninstall(&[]);
-    assert_eq!(desk.read(CLAUDE), MINE);
+    assert_eq!(desk.text(CLAUDE), MINE);
 }
 
 #[test]
 fn a_file_that_somebody_removed_is_not_made_again() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let before = desk.snapshot();
     let path = desk.file(CLAUDE, MINE);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
@@ -205,20 +205,20 @@ fn originals() -> String {
 
 #[test]
 fn the_originals_stay_unless_a_person_wants_them_replaced() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, originals());
     let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
         ran.stderr.contains("5 registrations of the originals"),
         "{ran:?}"
     );
-    let text = desk.read(CLAUDE);
+    let text = desk.text(CLAUDE);
     assert!(
         text.contains("branch-guard.cjs") && text.contains("agent-gauntlet"),
         "{text}"
     );
 
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, originals());
     let before = desk.snapshot();
     desk.must(&[
@@ -228,7 +228,7 @@ fn the_originals_stay_unless_a_person_wants_them_replaced() {
         "--replace-originals",
         "--yes",
     ]);
-    let text = desk.read(CLAUDE);
+    let text = desk.text(CLAUDE);
     for gone in [".cjs", "agent-gauntlet", "stop-hook.sh"] {
         assert!(!text.contains(gone), "{gone}: {text}");
     }
@@ -246,10 +246,10 @@ fn the_originals_stay_unless_a_person_wants_them_replaced() {
 fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
     let by_hand = r#"{ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [
         { "type": "command", "command": "tollgate hook --guard branch-guard" }] }] } }"#;
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, by_hand);
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    assert!(desk.read(CLAUDE).contains("--guard branch-guard"));
+    assert!(desk.text(CLAUDE).contains("--guard branch-guard"));
     desk.must(&[
         "install",
         "--agent",
@@ -257,9 +257,9 @@ fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
         "--replace-originals",
         "--yes",
     ]);
-    assert!(!desk.read(CLAUDE).contains("--guard"));
+    assert!(!desk.text(CLAUDE).contains("--guard"));
     assert_eq!(desk.registered(CLAUDE).len(), 5);
     // They are Tollgate's: an uninstall does not bring them back.
     desk.uninstall(&[]);
-    assert_eq!(parse(&desk.read(CLAUDE)), json!({}));
+    assert_eq!(parse(&desk.text(CLAUDE)), json!({}));
 }

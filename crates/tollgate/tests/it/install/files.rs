@@ -1,7 +1,7 @@
 //! Install, install again, uninstall, on settings files of every kind: twice is once, and the
 //! last byte is as it was.
 
-use crate::desk::Desk;
+use crate::project::TestProject;
 
 /// Settings files as people have them. None of them holds anything of Tollgate.
 const FILES: &[(&str, &str)] = &[
@@ -109,12 +109,12 @@ fn words(text: &str) -> Vec<&str> {
 
 fn round_trip(agent: &str, file: &str, events: usize) {
     for (name, text) in FILES {
-        let desk = Desk::new();
+        let desk = TestProject::with_tollgate_on_path();
         desk.file(file, text);
         let before = desk.snapshot();
         desk.must(&["install", "--agent", agent, "--yes"]);
         let once = desk.snapshot();
-        let written = desk.read(file);
+        let written = desk.text(file);
         let registered = desk.registered(file);
         assert_eq!(
             registered.len(),
@@ -173,7 +173,7 @@ fn copilot_comes_and_goes_without_a_trace() {
 
 #[test]
 fn where_there_was_no_file_there_is_none_after() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let before = desk.snapshot();
     let all = "claude-code,codex,gemini,copilot,cursor";
     desk.must(&["install", "--agent", all, "--yes"]);
@@ -186,15 +186,15 @@ fn where_there_was_no_file_there_is_none_after() {
 
 #[test]
 fn what_else_lies_in_a_directory_that_was_made_stays() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "cursor", "--yes"]);
     desk.file(".cursor/rules.md", "mine");
     desk.file(".tollgate/config.yml", "base_branch: main\n");
     desk.uninstall(&[]);
-    assert_eq!(desk.read(".cursor/rules.md"), "mine");
-    assert!(!desk.project().join(".cursor/hooks.json").exists());
-    assert!(desk.project().join(".tollgate/config.yml").exists());
-    assert!(!desk.project().join(".tollgate/local").exists());
+    assert_eq!(desk.text(".cursor/rules.md"), "mine");
+    assert!(!desk.path(".cursor/hooks.json").exists());
+    assert!(desk.path(".tollgate/config.yml").exists());
+    assert!(!desk.path(".tollgate/local").exists());
 }
 
 /// Hooks that a person keeps in Codex's configuration.
@@ -208,12 +208,12 @@ const CONFIGURATIONS: &[&str] = &[
 #[test]
 fn hooks_in_codexs_configuration_are_added_to_and_given_back() {
     for text in CONFIGURATIONS {
-        let desk = Desk::new();
+        let desk = TestProject::with_tollgate_on_path();
         desk.file(".codex/config.toml", text);
         let before = desk.snapshot();
         desk.must(&["install", "--agent", "codex", "--yes"]);
-        let written = desk.read(".codex/config.toml");
-        assert!(!desk.project().join(".codex/hooks.json").exists());
+        let written = desk.text(".codex/config.toml");
+        assert!(!desk.path(".codex/hooks.json").exists());
         assert_eq!(desk.registered("config.toml").len(), 4, "{written}");
         for line in text.lines().filter(|line| !line.is_empty()) {
             assert!(written.contains(line), "{line} is gone:\n{written}");
@@ -228,13 +228,13 @@ fn hooks_in_codexs_configuration_are_added_to_and_given_back() {
 
 #[test]
 fn a_comment_beside_a_command_that_is_replaced_stays() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(
         ".codex/config.toml",
         "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n# above\ncommand = \"tollgate hook\" # beside\ntimeout = 5 # short\n",
     );
     desk.must(&["install", "--agent", "codex", "--yes"]);
-    let text = desk.read(".codex/config.toml");
+    let text = desk.text(".codex/config.toml");
     for kept in [
         "# above\ncommand = \"tollgate hook --wire codex\" # beside\n",
         "timeout = 5 # short\n",
@@ -245,7 +245,7 @@ fn a_comment_beside_a_command_that_is_replaced_stays() {
 
 #[test]
 fn hooks_in_one_line_of_codexs_configuration_are_not_said_to_be_registered() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let text =
         "hooks = { Notification = [{ hooks = [{ type = \"command\", command = \"x\" }] }] }\n";
     desk.file(".codex/config.toml", text);
@@ -255,18 +255,18 @@ fn hooks_in_one_line_of_codexs_configuration_are_not_said_to_be_registered() {
         ran.stderr.contains("[[hooks.PreToolUse]]") && ran.stderr.contains("config.toml"),
         "{ran:?}"
     );
-    assert_eq!(desk.read(".codex/config.toml"), text);
-    assert!(!desk.project().join(".codex/hooks.json").exists());
+    assert_eq!(desk.text(".codex/config.toml"), text);
+    assert!(!desk.path(".codex/hooks.json").exists());
 }
 
 #[test]
 fn a_configuration_without_hooks_is_left_alone() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(
         ".codex/config.toml",
         "model = \"m\"\n[hooks.state.x]\ntrusted_hash = \"h\"\n",
     );
     desk.must(&["install", "--agent", "codex", "--yes"]);
-    assert!(desk.project().join(".codex/hooks.json").exists());
-    assert!(!desk.read(".codex/config.toml").contains("tollgate"));
+    assert!(desk.path(".codex/hooks.json").exists());
+    assert!(!desk.text(".codex/config.toml").contains("tollgate"));
 }

@@ -7,14 +7,14 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::context::{Project, Run, run, with_branch};
-use crate::desk::put;
+use crate::project::put;
+use crate::project::{Run, TestProject, run, with_branch};
 use crate::terminal::Terminal;
 use crate::workflow::bench::Bench;
 
 /// A repository on main with a workflow whose branch is `feature/x`, one commit ahead.
-pub(super) fn repository() -> Project {
-    let project = Project::new()
+pub(super) fn repository() -> TestProject {
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     project.git(&["checkout", "-q", "-b", "feature/x"]);
@@ -25,20 +25,20 @@ pub(super) fn repository() -> Project {
     project
 }
 
-pub(super) fn guarded() -> Project {
+pub(super) fn guarded() -> TestProject {
     let project = repository();
     install(&project);
     project
 }
 
-fn install(project: &Project) -> Run {
+fn install(project: &TestProject) -> Run {
     let ran = project.run(&["install", "--git", "--yes"], b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     ran
 }
 
 /// Uninstalls as a person does, at a terminal; what it shows there.
-pub(super) fn uninstall(project: &Project, args: &[&str]) -> String {
+pub(super) fn uninstall(project: &TestProject, args: &[&str]) -> String {
     let args = [&["uninstall", "--yes"], args].concat();
     let (screen, code) = Terminal::start(&project.command(&args)).ends();
     assert_eq!(code, 0, "{screen}");
@@ -122,7 +122,7 @@ const HARMLESS: &[&str] = &[
     "git status && git log -1 && git diff",
 ];
 
-pub(super) fn main_of(project: &Project) -> String {
+pub(super) fn main_of(project: &TestProject) -> String {
     project.git(&["rev-parse", "refs/heads/main"])
 }
 
@@ -221,7 +221,7 @@ fn without_a_running_workflow_main_is_open() {
         json!({ "active_workflow": { "type": "fix" } }),
     ] {
         let project = guarded();
-        project.file(".isdlc/state.json", &state.to_string());
+        project.file(".isdlc/state.json", state.to_string());
         let ran = shell(project.root(), "git commit -q --allow-empty -m x", true);
         assert_eq!(ran.code, 0, "{state}: {ran:?}");
     }
@@ -233,7 +233,7 @@ fn the_branch_that_the_workflow_came_from_is_closed_like_main() {
     let branch = json!({ "name": "feature/x", "status": "active", "created_from": "develop" });
     project.file(
         ".isdlc/state.json",
-        &json!({ "active_workflow": { "git_branch": branch } }).to_string(),
+        json!({ "active_workflow": { "git_branch": branch } }).to_string(),
     );
     project.git(&["checkout", "-q", "-b", "develop"]);
     let ran = shell(project.root(), "git commit -q --allow-empty -m x", true);
@@ -299,7 +299,7 @@ fn from_a_subdirectory_and_from_outside_it_is_the_same_repository() {
     }
 }
 
-pub(super) fn hook(project: &Project) -> PathBuf {
+pub(super) fn hook(project: &TestProject) -> PathBuf {
     project.path(".git/hooks/reference-transaction")
 }
 
@@ -328,7 +328,7 @@ fn a_hook_that_is_there_goes_on_as_before() {
             false,
         );
     }
-    let told = |project: &Project| {
+    let told = |project: &TestProject| {
         let zero = "0".repeat(40);
         let head = project.git(&["rev-parse", "main"]);
         project
@@ -385,7 +385,7 @@ fn a_linked_hook_and_one_that_is_not_executable_come_back_as_they_were() {
     );
 }
 
-fn hooks_listing(project: &Project) -> Vec<(PathBuf, Vec<u8>)> {
+fn hooks_listing(project: &TestProject) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let entries = project
         .path(".git")
@@ -508,7 +508,7 @@ fn a_dry_run_shows_the_hook_and_a_place_without_git_is_refused() {
     let ran = project.run(&["install", "--git"], b"");
     assert!(ran.code == 2 && ran.stderr.contains("--yes"), "{ran:?}");
     assert_eq!(hooks_listing(&project), before);
-    let ran = Project::empty().run(&["install", "--git", "--yes"], b"");
+    let ran = TestProject::empty().run(&["install", "--git", "--yes"], b"");
     assert!(
         ran.code == 2 && ran.stderr.contains("no git repository"),
         "{ran:?}"
@@ -517,20 +517,22 @@ fn a_dry_run_shows_the_hook_and_a_place_without_git_is_refused() {
 
 #[test]
 fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
-    let project = Project::empty().on_branch("main").env("CLAUDECODE", "1");
+    let project = TestProject::empty()
+        .on_branch("main")
+        .env("CLAUDECODE", "1");
     std::fs::create_dir(project.path(".tollgate")).unwrap();
     let bench = Bench::of(project, ".tollgate/workflow/state.json");
     install(&bench.project);
     bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
-    let (root, branch) = (bench.project.root(), "bugfix/BUG-0001-basket-loses-items");
-    bench.project.file("fix.rs", "// fixed\n");
+    let (root, branch) = (bench.root(), "bugfix/BUG-0001-basket-loses-items");
+    bench.file("fix.rs", "// fixed\n");
     let ran = shell(root, "git add fix.rs && git commit -q -m Fix", true);
     assert_eq!(ran.code, 0, "{ran:?}");
     let by_hand = format!("git switch -q main && git merge -q {branch}");
     let ran = shell(root, &by_hand, true);
     assert!(ran.stderr.contains("CHANGE OF MAIN BLOCKED"), "{ran:?}");
     shell(root, &format!("git switch -q {branch}"), true);
-    let ran = bench.run(&["uninstall", "--git", "--yes"]);
+    let ran = bench.tollgate(&["uninstall", "--git", "--yes"]);
     assert!(
         ran.code == 2 && ran.stderr.contains("for a person at a terminal"),
         "{ran:?}"
@@ -541,7 +543,7 @@ fn an_agent_may_end_the_workflow_by_command_but_not_take_the_guard_out() {
     }
     bench.ok(&["workflow", "finalize", "--merge"]);
     assert_eq!(
-        bench.project.git(&["log", "-1", "--format=%s", "main"]),
+        bench.git(&["log", "-1", "--format=%s", "main"]),
         format!("Merge {branch}: Basket loses items")
     );
     // And with the workflow over, main is open again.

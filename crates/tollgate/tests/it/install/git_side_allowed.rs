@@ -1,9 +1,8 @@
 //! What a person allowed for branch-guard holds for the guard on git's side, too.
 
-use serde_json::json;
-
 use super::git_side::{command, guarded, main_of};
-use crate::context::{Project, Run, run};
+use crate::events::{Event as _, Protocol, bash};
+use crate::project::{Run, TestProject, run};
 use crate::terminal::Terminal;
 
 const COMMIT: &str = "git commit -q --allow-empty -m x";
@@ -11,43 +10,37 @@ const BLOCKED: &str = "CHANGE OF MAIN BLOCKED";
 
 /// A guarded repository, and a person's home outside of it.
 struct Allowing {
-    project: Project,
-    home: tempfile::TempDir,
+    project: TestProject,
+}
+
+impl std::ops::Deref for Allowing {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 impl Allowing {
     fn new() -> Self {
-        Self {
-            project: guarded(),
-            home: tempfile::tempdir().unwrap(),
-        }
+        Self { project: guarded() }
     }
 
     /// A person allows it and retypes the word.
     fn allow(&self, how: &[&str]) {
-        let args = [&["allow", "BG-001", "--reason", "agreed"], how].concat();
-        let mut allow = self.project.command(&args);
-        allow.env("HOME", self.home.path());
-        let (screen, code) = Terminal::start(&allow).retypes().ends();
-        assert_eq!(code, 0, "{screen}");
+        self.project.allow(&[&["BG-001"], how].concat());
     }
 
     fn agent(&self, line: &str) -> Run {
-        let mut line = command(self.project.root(), line, true);
-        line.env("HOME", self.home.path());
+        let mut line = command(self.root(), line, true);
+        line.env("HOME", self.home());
         run(line, b"")
     }
 
     /// What the hook says to the agent's command, before git runs.
     fn hook(&self, id: &str) -> Run {
-        let event = json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",
-            "permission_mode": "default", "tool_name": "Bash", "tool_use_id": id,
-            "tool_input": { "command": COMMIT },
-        });
-        let mut hook = self.project.command(&["hook"]);
-        hook.env("HOME", self.home.path());
-        run(hook, event.to_string().as_bytes())
+        let event = bash(COMMIT).from(Protocol::ClaudeCode).call(id);
+        run(self.command(&["hook"]), event.to_string().as_bytes())
     }
 
     #[track_caller]
@@ -83,11 +76,11 @@ fn what_is_allowed_for_a_while_moves_main_until_it_is_taken_back() {
     assert!(ran.stderr.contains("allowed BG-001 until"), "{ran:?}");
     assert!(ran.stderr.contains(": agreed"), "{ran:?}");
     allowing.moves("git merge -q --no-ff -m x feature/x");
-    let journal = allowing.project.journal();
+    let journal = allowing.journal();
     let warned = |line: &&serde_json::Value| line["code"] == "GG-001" && line["verdict"] == "warn";
     assert_eq!(journal.iter().filter(warned).count(), 2, "{journal:?}");
-    let mut revoke = allowing.project.command(&["allow", "--revoke", "BG-001"]);
-    revoke.env("HOME", allowing.home.path());
+    let mut revoke = allowing.command(&["allow", "--revoke", "BG-001"]);
+    revoke.env("HOME", allowing.home());
     assert_eq!(run(revoke, b"").code, 0);
     allowing.refuses(COMMIT);
 }
@@ -107,7 +100,7 @@ fn what_is_allowed_once_holds_for_one_command_and_for_what_git_makes_of_it() {
 fn a_script_that_no_hook_sees_through_uses_it_up_on_gits_side() {
     let allowing = Allowing::new();
     allowing.allow(&["--once"]);
-    allowing.project.file("release.sh", COMMIT);
+    allowing.file("release.sh", COMMIT);
     allowing.moves("sh release.sh");
     allowing.refuses("sh release.sh");
     allowing.hook("toolu_1").denies();
@@ -118,8 +111,8 @@ fn an_override_that_git_has_not_used_yet_can_be_taken_back() {
     let allowing = Allowing::new();
     allowing.allow(&["--once"]);
     allowing.hook("toolu_1");
-    let mut revoke = allowing.project.command(&["allow", "--revoke", "BG-001"]);
-    revoke.env("HOME", allowing.home.path());
+    let mut revoke = allowing.command(&["allow", "--revoke", "BG-001"]);
+    revoke.env("HOME", allowing.home());
     let ran = run(revoke, b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     allowing.refuses(COMMIT);
@@ -141,7 +134,7 @@ fn what_was_allowed_for_something_else_or_is_no_commit_stays_refused() {
     let mut allow = other
         .project
         .command(&["allow", "BG-002", "--for", "30m", "--reason", "agreed"]);
-    allow.env("HOME", other.home.path());
+    allow.env("HOME", other.home());
     let (screen, code) = Terminal::start(&allow).retypes().ends();
     assert_eq!(code, 0, "{screen}");
     other.refuses(COMMIT);
@@ -151,10 +144,10 @@ fn what_was_allowed_for_something_else_or_is_no_commit_stays_refused() {
 fn overrides_that_cannot_be_read_allow_nothing_and_are_told() {
     let allowing = Allowing::new();
     allowing.allow(&["--for", "30m"]);
-    let shelf = allowing.home.path().join(".local/state/tollgate/overrides");
+    let shelf = allowing.home().join(".local/state/tollgate/overrides");
     for entry in std::fs::read_dir(shelf).unwrap().flatten() {
         if entry.path().extension().is_some_and(|kind| kind == "json") {
-            crate::context::write(&entry.path(), "{ torn");
+            crate::project::put(&entry.path(), "{ torn");
         }
     }
     let ran = allowing.refuses(COMMIT);

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::git_side::{executable, hook, repository, shell, uninstall};
 use super::git_side_turns::{aside, is_aside, is_in_place, turns};
-use crate::context::{Project, Run, bash, with_branch};
-use crate::desk::{Desk, put};
+use crate::events::bash;
+use crate::project::{Run, TestProject, put, with_branch};
 use crate::terminal::Terminal;
 use crate::workflow::bench::Bench;
 
@@ -14,14 +14,14 @@ const BLOCKED: &str = "CHANGE OF MAIN BLOCKED";
 
 const INSTALL: &[&str] = &["install", "--agent", "claude-code", "--yes"];
 
-pub(super) fn install(project: &Project) -> Run {
+pub(super) fn install(project: &TestProject) -> Run {
     let ran = project.run(INSTALL, b"");
     assert_eq!(ran.code, 0, "{ran:?}");
     ran
 }
 
 /// A project with a workflow's home, in which none runs.
-fn idle() -> Project {
+fn idle() -> TestProject {
     let project = repository();
     project.file(".isdlc/state.json", "{}");
     project
@@ -47,10 +47,10 @@ fn it_is_installed_with_the_agents_where_a_workflow_has_its_home() {
 
 #[test]
 fn it_is_not_proposed_without_a_workflow_or_where_it_would_reach_others() {
-    let gates_only = Project::empty().on_branch("main");
+    let gates_only = TestProject::empty().on_branch("main");
     put(&gates_only.path(".tollgate/config.yml"), "");
     let declined = repository();
-    let without_git = Project::new();
+    let without_git = TestProject::new();
     let elsewhere = repository();
     elsewhere.git(&["config", "core.hooksPath", ".githooks"]);
     for (project, more) in [
@@ -118,14 +118,11 @@ fn at_a_terminal_enter_is_a_yes_to_the_guard_and_a_no_declines_it() {
 fn uninstall_gives_every_byte_back() {
     for other in [None, Some("#!/bin/sh\nexit 0\n")] {
         for state in [json!({}), with_branch("active")] {
-            let desk = Desk::new();
+            let desk = TestProject::with_tollgate_on_path();
             desk.file(".isdlc/state.json", state.to_string());
-            crate::context::git(&desk.project(), &["init", "-q", "-b", "main"]);
+            crate::project::git(desk.root(), &["init", "-q", "-b", "main"]);
             if let Some(text) = other {
-                executable(
-                    &desk.project().join(".git/hooks/reference-transaction"),
-                    text,
-                );
+                executable(&desk.path(".git/hooks/reference-transaction"), text);
             }
             let before = desk.snapshot();
             desk.must(INSTALL);
@@ -144,7 +141,7 @@ fn whoever_asks_for_it_has_it_in_place_always() {
     assert_eq!(project.run(&["install", "--git", "--yes"], b"").code, 0);
     assert!(!turns(&project).exists());
     for state in [json!({}), with_branch("active")] {
-        project.file(".isdlc/state.json", &state.to_string());
+        project.file(".isdlc/state.json", state.to_string());
         is_in_place(&project);
         install(&project);
         is_in_place(&project);
@@ -162,14 +159,16 @@ fn whoever_asks_for_it_has_it_in_place_always() {
 #[test]
 fn a_workflow_that_an_agent_starts_puts_it_in_place_and_its_end_aside() {
     for (agent, in_place) in [("1", true), ("", false)] {
-        let project = Project::empty().on_branch("main").env("CLAUDECODE", agent);
+        let project = TestProject::empty()
+            .on_branch("main")
+            .env("CLAUDECODE", agent);
         std::fs::create_dir_all(project.path(".tollgate/workflow")).unwrap();
         let bench = Bench::of(project, ".tollgate/workflow/state.json");
         install(&bench.project);
         is_aside(&bench.project);
         bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
         assert_eq!(hook(&bench.project).exists(), in_place);
-        bench.project.hook(&bash("./release.sh"));
+        bench.hook(&bash("./release.sh"));
         is_in_place(&bench.project);
         bench.ok(&["workflow", "cancel", "--reason", "enough"]);
         is_aside(&bench.project);

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::git_side::{command, executable, guarded, hook, main_of, repository, shell};
-use crate::context::{Project, Run, git, run, with_branch};
-use crate::desk::put;
+use crate::project::put;
+use crate::project::{Run, TestProject, git, run, with_branch};
 
 const COMMIT: &str = "git commit -q --allow-empty -m x";
 const BLOCKED: &str = "CHANGE OF MAIN BLOCKED";
@@ -14,7 +14,7 @@ const ZERO: &str = "0000000000000000000000000000000000000000";
 const SOME: &str = "1111111111111111111111111111111111111111";
 
 /// A repository whose guard is a program that writes down how often it was started.
-fn counting() -> Project {
+fn counting() -> TestProject {
     let project = repository();
     let program = project.path("bin dir/tollgate-counts");
     let counts = project.path(".git/starts");
@@ -34,12 +34,12 @@ fn counting() -> Project {
     project
 }
 
-fn starts(project: &Project) -> usize {
+fn starts(project: &TestProject) -> usize {
     std::fs::read_to_string(project.path(".git/starts")).map_or(0, |text| text.lines().count())
 }
 
 /// A branch of its own with some commits, and main one commit further.
-fn several_commits(project: &Project) {
+fn several_commits(project: &TestProject) {
     let line = "git switch -q -c several && for i in 1 2 3 4 5; do echo $i > $i && git add $i && \
                 git commit -q -m $i; done; git switch -q main && git commit -q --allow-empty -m m && \
                 git switch -q several";
@@ -82,7 +82,7 @@ fn an_agents_git_starts_the_program_once_for_each_change_of_a_branch() {
 }
 
 /// The hook itself, as git would start it.
-fn hook_with(shell: &str, project: &Project, agent: bool, state: &str, input: &str) -> Run {
+fn hook_with(shell: &str, project: &TestProject, agent: bool, state: &str, input: &str) -> Run {
     let mut words = shell.split(' ');
     let mut hook = Command::new(words.next().unwrap());
     hook.args(words)
@@ -194,7 +194,7 @@ fn a_project_below_the_repositorys_top_is_covered_in_a_path_with_blanks() {
     git(&top, &["init", "-q", "-b", "main"]);
     git(&top, &["commit", "-q", "--allow-empty", "-m", "first"]);
     git(&top, &["branch", "feature/x"]);
-    let mut install = Project::empty().command(&["install", "--git", "--yes"]);
+    let mut install = TestProject::empty().command(&["install", "--git", "--yes"]);
     install.current_dir(&below);
     let ran = run(install, b"");
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -217,7 +217,7 @@ fn a_project_below_the_repositorys_top_is_covered_in_a_path_with_blanks() {
 #[test]
 fn a_submodule_is_another_repository() {
     let project = guarded();
-    let other = Project::empty().on_branch("main");
+    let other = TestProject::empty().on_branch("main");
     let line = format!(
         "git switch -q feature/x && git -c protocol.file.allow=always submodule add -q {} sub && \
          git commit -q -m sub && cd sub && git commit -q --allow-empty -m x && git push -q . HEAD:other",

@@ -10,22 +10,23 @@ use serde_json::{Value, json};
 
 use super::git_side::{executable, hook, main_of, repository, shell, uninstall};
 use super::git_side_proposed::install;
-use crate::context::{Project, Run};
+use crate::events::{Event as _, named};
+use crate::project::{Run, TestProject};
 
 const SCRIPT: &str = "printf 'git commit -q --allow-empty -m x\\n' > s && sh s";
 const BLOCKED: &str = "CHANGE OF MAIN BLOCKED";
 const HALF_AN_HOUR: Duration = Duration::from_mins(30);
 
-pub(super) fn aside(project: &Project) -> PathBuf {
+pub(super) fn aside(project: &TestProject) -> PathBuf {
     project.path(".git/hooks/reference-transaction.tollgate-aside")
 }
 
 /// The directory of the sessions at work.
-pub(super) fn turns(project: &Project) -> PathBuf {
+pub(super) fn turns(project: &TestProject) -> PathBuf {
     project.path(".git/hooks/reference-transaction.tollgate-turns")
 }
 
-fn before(project: &Project) -> PathBuf {
+fn before(project: &TestProject) -> PathBuf {
     project.path(".git/hooks/reference-transaction.before-tollgate")
 }
 
@@ -34,17 +35,17 @@ fn is_ours(hook: &Path) -> bool {
 }
 
 #[track_caller]
-pub(super) fn is_in_place(project: &Project) {
+pub(super) fn is_in_place(project: &TestProject) {
     assert!(is_ours(&hook(project)) && !aside(project).exists());
 }
 
 #[track_caller]
-pub(super) fn is_aside(project: &Project) {
+pub(super) fn is_aside(project: &TestProject) {
     assert!(!is_ours(&hook(project)) && is_ours(&aside(project)));
 }
 
 /// A repository with a running workflow, as `install` leaves it.
-fn proposed() -> Project {
+fn proposed() -> TestProject {
     let project = repository();
     install(&project);
     is_aside(&project);
@@ -52,26 +53,25 @@ fn proposed() -> Project {
 }
 
 /// An event of a session of Claude Code.
-fn event(project: &Project, name: &str, session: &str, more: &Value) -> Run {
-    let mut event = json!({
-        "hook_event_name": name, "session_id": session, "transcript_path": "/t",
-        "cwd": project.root(), "permission_mode": "default",
-    });
-    for (key, value) in more.as_object().unwrap() {
-        event[key] = value.clone();
-    }
+fn event(project: &TestProject, name: &str, session: &str, more: &Value) -> Run {
+    let event = named(name)
+        .in_session(session)
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with("permission_mode", "default")
+        .with_all(more);
     let ran = project.hook(&event);
     assert_eq!(ran.code, 0, "{ran:?}");
     ran
 }
 
-fn tool(project: &Project, session: &str, name: &str, input: &Value) -> Run {
+fn tool(project: &TestProject, session: &str, name: &str, input: &Value) -> Run {
     let more = json!({ "tool_name": name, "tool_input": input });
     event(project, "PreToolUse", session, &more)
 }
 
 /// A command of the session's, which text cannot see through.
-fn command(project: &Project, session: &str) -> Run {
+fn command(project: &TestProject, session: &str) -> Run {
     tool(
         project,
         session,
@@ -80,13 +80,13 @@ fn command(project: &Project, session: &str) -> Run {
     )
 }
 
-fn stop(project: &Project, session: &str) -> Run {
+fn stop(project: &TestProject, session: &str) -> Run {
     let more = json!({ "stop_hook_active": false, "background_tasks": [] });
     event(project, "Stop", session, &more)
 }
 
 /// The files of the sessions at work.
-fn sessions(project: &Project) -> Vec<PathBuf> {
+fn sessions(project: &TestProject) -> Vec<PathBuf> {
     let entries = turns(project).read_dir().unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let is_session = |path: &PathBuf| !path.file_name().unwrap().to_string_lossy().starts_with('.');
@@ -126,7 +126,7 @@ fn it_is_in_place_from_an_agents_first_command_to_its_stop() {
 }
 
 /// Whether git starts the hook for a person's rebase.
-fn rebase_starts_the_hook(project: &Project) -> bool {
+fn rebase_starts_the_hook(project: &TestProject) -> bool {
     let line = "git switch -q -C topic feature/x && echo y > y && git add y && git commit -q -m y && \
                 GIT_TRACE=1 git rebase -q --force-rebase main";
     let ran = shell(project.root(), line, false);
@@ -279,7 +279,7 @@ const OTHERS: &str = "#!/bin/sh\necho \"$1\" >> .git/others\n! grep -q refs/tags
 
 /// Whether the other hook runs once for each state, and refuses.
 #[track_caller]
-fn others_works(project: &Project, agent: bool) {
+fn others_works(project: &TestProject, agent: bool) {
     let _none_yet = std::fs::remove_file(project.path(".git/others"));
     let ran = shell(project.root(), "git tag yes && git tag -d yes", agent);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -374,7 +374,7 @@ fn a_change_that_was_cut_short_is_made_up_for() {
 }
 
 /// Sessions that begin and end turns at once.
-fn many_turns(project: &Project) {
+fn many_turns(project: &TestProject) {
     std::thread::scope(|scope| {
         for session in ["0", "1", "2", "3", "4"] {
             scope.spawn(move || {

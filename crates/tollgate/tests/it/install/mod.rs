@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::project::TestProject;
 
-impl Desk {
+impl TestProject {
     /// What `install --list` says.
     pub(super) fn list(&self) -> Value {
         let ran = self.tollgate(&["install", "--list", "--json"]);
@@ -44,8 +44,8 @@ impl Desk {
     /// Every file and directory of project and home: bytes and mode, or where a link leads.
     pub(super) fn snapshot(&self) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
         let mut found = BTreeMap::new();
-        for top in [self.project(), self.home()] {
-            look(&top, &mut found);
+        for top in [self.root(), &self.home()] {
+            look(top, &mut found);
         }
         found
     }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use crate::desk::Desk;
+use crate::project::TestProject;
 use crate::terminal::Terminal;
 
 const CLAUDE: &str = ".claude/settings.json";
@@ -20,7 +20,7 @@ fn a_corrupt_file_is_named_with_its_place_and_left_alone() {
             "`hooks.Stop` is not a list",
         ),
     ] {
-        let desk = Desk::new();
+        let desk = TestProject::with_tollgate_on_path();
         desk.file(CLAUDE, text);
         let before = desk.snapshot();
         let ran = desk.tollgate(&["install", "--agent", "claude-code,cursor", "--yes"]);
@@ -29,7 +29,7 @@ fn a_corrupt_file_is_named_with_its_place_and_left_alone() {
         assert!(ran.stderr.contains(CLAUDE), "{text}: {ran:?}");
         assert_eq!(desk.snapshot(), before, "{text}");
     }
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, b"{\n \"a\": \"\xff\" }");
     let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
@@ -40,7 +40,7 @@ fn a_corrupt_file_is_named_with_its_place_and_left_alone() {
 
 #[test]
 fn a_corrupt_configuration_of_codex_is_named_with_its_place() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(".codex/hooks.json", "{}");
     desk.file(".codex/config.toml", "[[hooks.Stop]]\na = \n");
     let list = desk.list();
@@ -50,12 +50,12 @@ fn a_corrupt_configuration_of_codex_is_named_with_its_place() {
 
 #[test]
 fn a_link_is_written_through_with_its_mode() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let real = desk.home().join("dotfiles.json");
-    crate::desk::put(&real, "{}\n");
+    crate::project::put(&real, "{}\n");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
-    std::fs::create_dir(desk.project().join(".claude")).unwrap();
-    symlink("../../home/dotfiles.json", desk.project().join(CLAUDE)).unwrap();
+    std::fs::create_dir(desk.path(".claude")).unwrap();
+    symlink("../../home/dotfiles.json", desk.path(CLAUDE)).unwrap();
     let before = desk.snapshot();
     let shown = desk.must(&["install", "--agent", "claude-code", "--dry-run"]);
     assert!(
@@ -63,7 +63,7 @@ fn a_link_is_written_through_with_its_mode() {
         "{shown:?}"
     );
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
-    assert!(desk.project().join(CLAUDE).is_symlink());
+    assert!(desk.path(CLAUDE).is_symlink());
     assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     assert!(std::fs::read_to_string(&real).unwrap().contains("tollgate"));
     desk.uninstall(&[]);
@@ -72,17 +72,17 @@ fn a_link_is_written_through_with_its_mode() {
 
 #[test]
 fn what_is_no_file_is_refused() {
-    let desk = Desk::new();
-    std::fs::create_dir(desk.project().join(".claude")).unwrap();
-    symlink("nowhere.json", desk.project().join(CLAUDE)).unwrap();
+    let desk = TestProject::with_tollgate_on_path();
+    std::fs::create_dir(desk.path(".claude")).unwrap();
+    symlink("nowhere.json", desk.path(CLAUDE)).unwrap();
     let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
         ran.code == 2 && ran.stderr.contains("leads nowhere"),
         "{ran:?}"
     );
 
-    let desk = Desk::new();
-    std::fs::create_dir_all(desk.project().join(CLAUDE)).unwrap();
+    let desk = TestProject::with_tollgate_on_path();
+    std::fs::create_dir_all(desk.path(CLAUDE)).unwrap();
     let ran = desk.tollgate(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
         ran.code == 2 && ran.stderr.contains("a directory"),
@@ -92,7 +92,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn nobody_is_asked_where_nobody_can_answer() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, "{}");
     let before = desk.snapshot();
     let ran = desk.tollgate(&["install", "--agent", "claude-code"]);
@@ -103,7 +103,7 @@ fn nobody_is_asked_where_nobody_can_answer() {
 
 #[test]
 fn at_a_terminal_the_change_is_shown_and_asked_for() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, "{}\n");
     let before = desk.snapshot();
     for answer in ["n", "", "what?"] {
@@ -131,7 +131,7 @@ fn at_a_terminal_the_change_is_shown_and_asked_for() {
 
 #[test]
 fn a_dry_run_shows_a_diff_and_changes_nothing() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(CLAUDE, "{\n  \"a\": 1\n}\n");
     let before = desk.snapshot();
     let ran = desk.must(&["install", "--agent", "claude-code", "--dry-run"]);
@@ -155,7 +155,7 @@ fn a_dry_run_shows_a_diff_and_changes_nothing() {
 
 #[test]
 fn an_agent_does_not_remove_its_own_guard() {
-    let desk = Desk::new().env("CLAUDECODE", "1");
+    let desk = TestProject::with_tollgate_on_path().env("CLAUDECODE", "1");
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     let (screen, code) = Terminal::start(&desk.command(&["uninstall", "--yes"])).ends();
     assert!(
@@ -168,7 +168,7 @@ fn an_agent_does_not_remove_its_own_guard() {
 #[test]
 #[cfg(target_os = "linux")]
 fn taking_the_mark_out_of_the_environment_does_not_make_an_agent_a_person() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     for args in [&["--yes"] as &[&str], &["--git", "--yes"]] {
         let command = desk.command(&[&["uninstall"], args].concat());
@@ -178,7 +178,7 @@ fn taking_the_mark_out_of_the_environment_does_not_make_an_agent_a_person() {
             command.get_program().display(),
             args.join(" ")
         );
-        shell.args(["-c", &line]).current_dir(desk.project());
+        shell.args(["-c", &line]).current_dir(desk.root());
         shell.envs(
             command
                 .get_envs()
@@ -193,7 +193,7 @@ fn taking_the_mark_out_of_the_environment_does_not_make_an_agent_a_person() {
 
 #[test]
 fn without_a_terminal_nothing_is_uninstalled_and_a_script_learns_what_to_do() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     for args in [&["uninstall", "--yes"] as &[&str], &["uninstall"]] {
         let ran = desk.tollgate(args);
@@ -207,7 +207,7 @@ fn without_a_terminal_nothing_is_uninstalled_and_a_script_learns_what_to_do() {
 
 #[test]
 fn a_program_that_would_not_be_recognised_is_refused() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     for (command, said) in [
         ("/bin/sh", "recognised by"),
         ("tollgate-none", "no such program"),
@@ -220,7 +220,7 @@ fn a_program_that_would_not_be_recognised_is_refused() {
 
 #[test]
 fn without_a_home_it_says_so() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let mut command = desk.command(&[
         "install",
         "--agent",
@@ -230,16 +230,16 @@ fn without_a_home_it_says_so() {
         "--yes",
     ]);
     command.env_remove("HOME").env_remove("CLAUDE_CONFIG_DIR");
-    let ran = crate::context::run(command, b"");
+    let ran = crate::project::run(command, b"");
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("HOME is not set"), "{ran:?}");
 }
 
 #[test]
 fn a_file_that_cannot_be_written_hides_nothing_of_the_others() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     // Nothing can be written there, whoever asks.
-    symlink("nowhere/else", desk.project().join(".cursor")).unwrap();
+    symlink("nowhere/else", desk.path(".cursor")).unwrap();
     let ran = desk.tollgate(&["install", "--agent", "claude-code,gemini,cursor", "--yes"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     for part in ["Claude Code is registered", "Gemini CLI is registered"] {
@@ -247,7 +247,7 @@ fn a_file_that_cannot_be_written_hides_nothing_of_the_others() {
     }
     assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
     assert!(ran.stderr.contains(".cursor/hooks.json: "), "{ran:?}");
-    assert!(desk.read(CLAUDE).contains("tollgate"));
+    assert!(desk.text(CLAUDE).contains("tollgate"));
     desk.uninstall(&[]);
-    assert!(!desk.project().join(CLAUDE).exists());
+    assert!(!desk.path(CLAUDE).exists());
 }

@@ -1,12 +1,12 @@
-//! Project, local and user; the agents that are found; double registrations.
+//! `TestProject`, local and user; the agents that are found; double registrations.
 
 use serde_json::json;
 
-use crate::desk::{Desk, put};
+use crate::project::{TestProject, put};
 
 #[test]
 fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let own = desk
         .command(&[])
         .get_program()
@@ -53,10 +53,10 @@ fn what_is_shared_names_the_program_and_what_is_ones_own_its_place() {
 /// would lose may stand there.
 #[test]
 fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let odd = desk.home().join("a b/tollgate");
     std::fs::create_dir(odd.parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink(crate::context::TOLLGATE, &odd).unwrap();
+    std::os::unix::fs::symlink(crate::project::TOLLGATE, &odd).unwrap();
     let odd = odd.to_str().unwrap();
     for (scope, command, expected) in [
         ("project", "tollgate", json!(["tollgate", ["hook"]])),
@@ -80,7 +80,7 @@ fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
         let place = if scope == "user" {
             desk.home()
         } else {
-            desk.project()
+            desk.root().to_owned()
         };
         let local = if scope == "local" { ".local" } else { "" };
         let file = place.join(format!(".claude/settings{local}.json"));
@@ -98,13 +98,13 @@ fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
 
 #[test]
 fn a_persons_own_settings_come_and_go_too() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     put(&desk.home().join(".claude/settings.json"), "{ \"a\": 1 }");
     put(&desk.home().join(".gemini/settings.json"), "// x\n{\n}\n");
     let before = desk.snapshot();
     let all = "claude-code,codex,gemini,copilot,cursor";
     desk.must(&["install", "--agent", all, "--scope", "user", "--yes"]);
-    assert!(!desk.project().join(".tollgate").exists());
+    assert!(!desk.path(".tollgate").exists());
     for found in desk.list()["registered"].as_array().unwrap() {
         assert_eq!(found["requires_trust"], true, "{found}");
     }
@@ -119,10 +119,10 @@ fn a_persons_own_settings_come_and_go_too() {
 
 #[test]
 fn the_agents_own_variables_say_where_their_homes_are() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let home = desk.home();
     let place = |name: &str| home.join(name).display().to_string();
-    let desk = Desk::new()
+    let desk = TestProject::with_tollgate_on_path()
         .env("CODEX_HOME", &place("codex"))
         .env("CLAUDE_CONFIG_DIR", &place("claude"))
         .env("COPILOT_HOME", &place("copilot"))
@@ -149,14 +149,14 @@ fn the_agents_own_variables_say_where_their_homes_are() {
 
 #[test]
 fn the_agents_that_are_found_are_told() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let ran = desk.tollgate(&["install", "--yes"]);
     assert!(
         ran.code == 2 && ran.stderr.contains("--agent claude-code"),
         "{ran:?}"
     );
 
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file("CLAUDE.md", "x");
     desk.file(".github/copilot-instructions.md", "x");
     std::fs::create_dir(desk.home().join(".gemini")).unwrap();
@@ -170,8 +170,8 @@ fn the_agents_that_are_found_are_told() {
             .contains("Copilot CLI is left out: it runs what Claude Code"),
         "{ran:?}"
     );
-    assert!(!desk.project().join(".github/hooks").exists());
-    assert!(!desk.project().join(".codex").exists());
+    assert!(!desk.path(".github/hooks").exists());
+    assert!(!desk.path(".codex").exists());
 
     let ran = desk.must(&["install", "--scope", "local", "--yes"]);
     assert!(
@@ -183,7 +183,7 @@ fn the_agents_that_are_found_are_told() {
 
 #[test]
 fn an_agent_without_such_settings_is_refused_by_name() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let ran = desk.tollgate(&["install", "--agent", "cursor", "--scope", "local", "--yes"]);
     assert!(
         ran.code == 2
@@ -196,7 +196,7 @@ fn an_agent_without_such_settings_is_refused_by_name() {
 
 #[test]
 fn what_runs_twice_or_not_at_all_is_said() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     let ran = desk.must(&["install", "--agent", "copilot", "--yes"]);
     assert!(
@@ -209,7 +209,7 @@ fn what_runs_twice_or_not_at_all_is_said() {
         "{ran:?}"
     );
 
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(".claude/settings.json", "{ \"disableAllHooks\": true }");
     let ran = desk.must(&["install", "--agent", "claude-code", "--yes"]);
     assert!(
@@ -222,7 +222,7 @@ fn what_runs_twice_or_not_at_all_is_said() {
 
 #[test]
 fn with_the_plugin_nothing_is_registered_beside_it() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.file(
         ".claude/settings.json",
         "{ \"enabledPlugins\": { \"taskie@here\": true } }",
@@ -244,23 +244,24 @@ fn what_the_agent_still_needs_is_said() {
         ("cursor", "workspace"),
         ("claude-code", "`/hooks`"),
     ] {
-        let ran = Desk::new().must(&["install", "--agent", agent, "--yes"]);
+        let ran =
+            TestProject::with_tollgate_on_path().must(&["install", "--agent", agent, "--yes"]);
         assert!(ran.stdout.contains(need), "{agent}: {ran:?}");
     }
 }
 
 #[test]
 fn from_a_subdirectory_the_project_is_meant() {
-    let desk = Desk::new();
-    crate::context::git(&desk.project(), &["init", "-q"]);
-    let below = desk.project().join("src/deep");
+    let desk = TestProject::with_tollgate_on_path();
+    crate::project::git(desk.root(), &["init", "-q"]);
+    let below = desk.path("src/deep");
     std::fs::create_dir_all(&below).unwrap();
     let mut command = desk.command(&["install", "--agent", "claude-code", "--yes"]);
     command.current_dir(&below);
-    assert_eq!(crate::context::run(command, b"").code, 0);
-    assert!(desk.project().join(".claude/settings.json").exists());
-    let hidden = crate::context::git(
-        &desk.project(),
+    assert_eq!(crate::project::run(command, b"").code, 0);
+    assert!(desk.path(".claude/settings.json").exists());
+    let hidden = crate::project::git(
+        desk.root(),
         &["status", "--porcelain", "--untracked-files=all"],
     );
     assert_eq!(hidden, "?? .claude/settings.json");

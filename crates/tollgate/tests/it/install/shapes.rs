@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::project::TestProject;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -39,15 +39,15 @@ const SHAPES: [(&str, &str, &str); 5] = [
 #[test]
 fn every_agent_gets_its_own_shape() {
     for (agent, file, expected) in SHAPES {
-        let desk = Desk::new();
+        let desk = TestProject::with_tollgate_on_path();
         desk.must(&["install", "--agent", agent, "--yes"]);
-        assert_eq!(desk.read(file), expected, "{agent}");
+        assert_eq!(desk.text(file), expected, "{agent}");
     }
 }
 
 #[test]
 fn a_person_who_wants_it_strict_gets_it_where_the_agent_can() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let ran = desk.must(&[
         "install",
         "--agent",
@@ -59,13 +59,13 @@ fn a_person_who_wants_it_strict_gets_it_where_the_agent_can() {
         ran.stderr.contains("Codex has no way to be strict"),
         "{ran:?}"
     );
-    let claude: Value = serde_json::from_str(&desk.read(".claude/settings.json")).unwrap();
+    let claude: Value = serde_json::from_str(&desk.text(".claude/settings.json")).unwrap();
     let hook = |event: &str| claude["hooks"][event][0]["hooks"][0]["onFailure"].clone();
     assert_eq!(
         (hook("PreToolUse"), hook("Stop")),
         ("block".into(), Value::Null)
     );
-    let cursor: Value = serde_json::from_str(&desk.read(".cursor/hooks.json")).unwrap();
+    let cursor: Value = serde_json::from_str(&desk.text(".cursor/hooks.json")).unwrap();
     assert_eq!(cursor["hooks"]["preToolUse"][0]["failClosed"], true);
     assert_eq!(cursor["hooks"]["stop"][0]["failClosed"], Value::Null);
 }
@@ -89,7 +89,7 @@ fn the_plugin_registers_what_a_persons_own_settings_would() {
         let text = std::fs::read_to_string(format!("{ROOT}/{name}")).unwrap();
         serde_json::from_str(&text).unwrap()
     };
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     let args = [
         "install",
         "--agent",
@@ -115,7 +115,7 @@ fn the_plugin_registers_what_a_persons_own_settings_would() {
 
 #[test]
 fn the_registered_command_answers() {
-    let desk = Desk::new();
+    let desk = TestProject::with_tollgate_on_path();
     desk.must(&["install", "--agent", "claude-code", "--yes"]);
     let list = desk.list();
     let found = &list["registered"][0];
@@ -126,6 +126,6 @@ fn the_registered_command_answers() {
     // An agent that does not know `args` starts the bare program; that must not stop it.
     let event = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     for args in [&["hook"][..], &["hook", "--require-trust"], &[]] {
-        crate::context::run(desk.command(args), event).says_nothing();
+        crate::project::run(desk.command(args), event).says_nothing();
     }
 }

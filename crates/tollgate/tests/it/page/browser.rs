@@ -7,7 +7,7 @@ use serde_json::json;
 use super::served::Served;
 use super::states::{self, HOSTILE};
 use super::webdriver::Browser;
-use crate::context::bash;
+use crate::events::bash;
 
 const WIDE: (u32, u32) = (1280, 900);
 const PHONE: (u32, u32) = (390, 844);

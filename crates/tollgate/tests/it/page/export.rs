@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::collector::{Collector, Received, check};
 use super::states;
-use crate::context::{Project, Run};
+use crate::events::{Event as _, bash};
+use crate::project::{Run, TestProject};
 
-fn export(project: &Project, collector: &Collector) -> Run {
+fn export(project: &TestProject, collector: &Collector) -> Run {
     project.run(
         &[
             "export",
@@ -133,7 +134,7 @@ fn the_protocols_own_definition_reads_what_is_sent() {
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let line = json!({ "ts": "2026-02-08T09:00:00.000Z", "verdict": "block", "guard": "branch-guard",
         "session": "s", "call": "toolu_1", "trace": trace, "tool": "Bash", "ms": 0.5 });
-    project.file(journal, &format!("{}{line}\n", project.read(journal)));
+    project.file(journal, format!("{}{line}\n", project.read(journal)));
     let collector = Collector::start(&[]);
     assert_eq!(export(&project, &collector).code, 0);
     let received = collector.received();
@@ -143,7 +144,7 @@ fn the_protocols_own_definition_reads_what_is_sent() {
     let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
     let mut command = std::process::Command::new(python);
     command.arg("-c").arg(include_str!("otlp.py"));
-    let run = crate::context::run(command, lines.join("\n").as_bytes());
+    let run = crate::project::run(command, lines.join("\n").as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
     let read: Value = serde_json::from_str(&run.stdout).unwrap();
     let spans = read["spans"].as_array().unwrap();
@@ -167,15 +168,15 @@ fn the_protocols_own_definition_reads_what_is_sent() {
 fn a_span_belongs_to_the_agents_trace_or_to_its_sessions() {
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let project = states::blocked();
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s-1", "prompt_id": "p-1",
-        "tool_use_id": "toolu_7", "cwd": project.root(), "tool_name": "Bash",
-        "tool_input": { "command": "git commit -m x" },
-    });
+    let event = bash("git commit -m x")
+        .in_session("s-1")
+        .at_prompt("p-1")
+        .call("toolu_7")
+        .in_directory(project.root());
     project.hook(&event).denies();
     let mut traced = project.command(&["hook"]);
     traced.env("TRACEPARENT", trace);
-    crate::context::run(traced, event.to_string().as_bytes()).denies();
+    crate::project::run(traced, event.to_string().as_bytes()).denies();
     project.hook(&event).denies();
     let collector = Collector::start(&[]);
     assert_eq!(export(&project, &collector).code, 0);
@@ -214,7 +215,7 @@ fn a_second_run_sends_only_what_is_new() {
         "traces: 0 entries sent\nmetrics: 0 entries sent\n"
     );
     assert!(collector.received().is_empty());
-    project.hook(&crate::context::bash("git commit -m again"));
+    project.hook(&bash("git commit -m again"));
     export(&project, &collector);
     assert_eq!(spans(&collector.received()).len(), 1);
     // Another collector has nothing yet.
@@ -374,10 +375,10 @@ fn over_https_a_collector_needs_a_certificate_that_is_trusted() {
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(collector.received().len(), 2);
     // The variable that OpenTelemetry has for it.
-    project.hook(&crate::context::bash("git commit -m again"));
+    project.hook(&bash("git commit -m again"));
     let mut command = project.command(&args);
     command.env("OTEL_EXPORTER_OTLP_CERTIFICATE", project.path("ca.pem"));
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(collector.received().len(), 2);
     for (file, told) in [
@@ -413,7 +414,7 @@ fn a_proxy_of_the_environment_is_not_used() {
     for name in ["ALL_PROXY", "HTTP_PROXY", "http_proxy"] {
         command.env(name, "http://127.0.0.1:1");
     }
-    let run = crate::context::run(command, b"");
+    let run = crate::project::run(command, b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(collector.received().len(), 2);
 }

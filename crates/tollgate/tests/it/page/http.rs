@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::served::Served;
 use super::states;
-use crate::context::{Project, bash, with_branch};
+use crate::events::bash;
+use crate::project::{TestProject, with_branch};
 
 #[test]
 fn whoever_has_the_token_gets_the_page_and_it_may_fetch_nothing_else() {
@@ -137,7 +138,7 @@ fn slow_and_many_clients_do_not_keep_others_out_for_long() {
 
 #[test]
 fn decisions_are_told_as_they_happen() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let served = Served::start(project.command(&[]));

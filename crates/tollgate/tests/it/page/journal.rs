@@ -1,22 +1,21 @@
 //! What the journal keeps about an event and about gates, for those who look later.
 
-use serde_json::json;
-
-use crate::context::{Project, with_branch};
+use crate::events::{Event as _, bash};
 use crate::gates::Gates;
+use crate::project::{TestProject, with_branch};
 
 #[test]
 fn a_decision_is_filed_with_the_ids_that_join_it_to_the_agents_trace() {
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main")
         .env("TRACEPARENT", trace);
-    let event = json!({
-        "hook_event_name": "PreToolUse", "session_id": "s-1", "prompt_id": "p-1",
-        "tool_use_id": "toolu_7", "cwd": project.root(), "tool_name": "Bash",
-        "tool_input": { "command": "git commit -m x" },
-    });
+    let event = bash("git commit -m x")
+        .in_session("s-1")
+        .at_prompt("p-1")
+        .call("toolu_7")
+        .in_directory(project.root());
     project.hook(&event).denies();
     let journal = project.journal();
     let line = &journal[0];
@@ -33,7 +32,6 @@ fn each_gate_that_ended_is_a_line_with_what_it_came_to() {
     let gates = Gates::new(&[("ok", "command: \"true\""), ("bad", "command: exit 3")]);
     gates.stop_in("s-2", "p-2", false);
     let lines: Vec<_> = gates
-        .project
         .journal()
         .into_iter()
         .filter(|line| line["verdict"] == "gate")

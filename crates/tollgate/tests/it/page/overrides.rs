@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::served::{Answer, Served};
 use super::states;
 use super::webdriver::Browser;
-use crate::context::{Project, bash};
+use crate::events::{Event as _, bash};
+use crate::project::TestProject;
 use crate::terminal::Terminal;
 
 /// A page that a person started at a terminal; it ends with this.
@@ -16,12 +17,12 @@ struct Desk {
 }
 
 impl Desk {
-    fn open(project: &Project) -> Self {
+    fn open(project: &TestProject) -> Self {
         Self::start(project, "is shown here.")
     }
 
     /// `tollgate serve` on a terminal, as soon as it shows this text.
-    fn start(project: &Project, shown: &str) -> Self {
+    fn start(project: &TestProject, shown: &str) -> Self {
         let serve = project.command(&["serve"]);
         let mut command = std::process::Command::new("/bin/sh");
         command.args(["-c", "echo \"[pid $$]\"; exec \"$0\" serve"]);
@@ -79,23 +80,12 @@ fn wanted() -> Value {
 }
 
 fn commit(id: &str) -> Value {
-    let mut event = bash("git commit -m x");
-    event["hook_event_name"] = json!("PreToolUse");
-    event["session_id"] = json!("s");
-    event["tool_use_id"] = json!(id);
-    event
-}
-
-/// A project in which a commit was blocked, and a home outside of it for what is allowed.
-fn blocked() -> (Project, tempfile::TempDir) {
-    let home = tempfile::tempdir().unwrap();
-    let project = states::blocked().env("HOME", home.path().to_str().unwrap());
-    (project, home)
+    bash("git commit -m x").in_session("s").call(id)
 }
 
 #[test]
 fn a_person_allows_once_with_the_word_of_the_terminal() {
-    let (project, _home) = blocked();
+    let project = states::blocked();
     let mut desk = Desk::open(&project);
     let page = desk.served.get("");
     assert!(
@@ -145,7 +135,7 @@ fn a_person_allows_once_with_the_word_of_the_terminal() {
 
 #[test]
 fn what_is_not_asked_properly_allows_nothing() {
-    let (project, _home) = blocked();
+    let project = states::blocked();
     let mut desk = Desk::open(&project);
     let port = desk.served.port;
     let body = wanted().to_string();
@@ -202,7 +192,7 @@ fn what_is_not_asked_properly_allows_nothing() {
 
 #[test]
 fn a_page_that_no_person_started_has_no_overrides() {
-    let (project, _home) = blocked();
+    let project = states::blocked();
     // Without a terminal.
     let served = Served::start(project.command(&[]));
     let page = served.get("").body;
@@ -229,7 +219,7 @@ fn the_form_works_in_a_browser() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let (project, _home) = blocked();
+    let project = states::blocked();
     let mut desk = Desk::open(&project);
     browser.size(1280, 900);
     browser.open(&desk.served.address());

@@ -1,7 +1,7 @@
 //! The report: the page as one file.
 
 use super::states::{self, HOSTILE};
-use crate::context::run;
+use crate::project::run;
 use crate::terminal::Terminal;
 
 #[test]
@@ -46,7 +46,7 @@ fn a_report_of_anything_is_made_and_text_stays_text() {
 
 #[test]
 fn outside_of_a_project_it_says_what_to_do() {
-    let run = crate::context::Project::empty().run(&["report", "--html"], b"");
+    let run = crate::project::TestProject::empty().run(&["report", "--html"], b"");
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("no project"), "{run:?}");
 }
@@ -54,12 +54,7 @@ fn outside_of_a_project_it_says_what_to_do() {
 #[test]
 fn what_a_person_allowed_is_told() {
     let project = states::blocked();
-    let home = tempfile::tempdir().unwrap();
-    let command = |args: &[&str]| {
-        let mut command = project.command(args);
-        command.env("HOME", home.path());
-        command
-    };
+    let command = |args: &[&str]| project.command(args);
     let allow = command(&["allow", "BG-001", "--once", "--reason", "agreed <b>"]);
     let (screen, code) = Terminal::start(&allow).retypes().ends();
     assert_eq!(code, 0, "{screen}");

@@ -2,21 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, running};
+use crate::events::bash;
 use crate::gates::{BAD, Gates, OK};
+use crate::project::{TestProject, running};
 
 /// What an agent could name something, to be shown as text and obeyed by nobody.
 pub(crate) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
 
 /// A project in which nothing has happened.
-pub(super) fn empty() -> Project {
-    let project = Project::empty();
+pub(super) fn empty() -> TestProject {
+    let project = TestProject::empty();
     std::fs::create_dir(project.path(".tollgate")).unwrap();
     project
 }
 
 /// A workflow in its middle, a plan with rounds, reviews that cost something, gates running.
-pub(super) fn busy() -> Project {
+pub(super) fn busy() -> TestProject {
     let phases = [
         "01-requirements",
         "03-architecture",
@@ -24,7 +25,7 @@ pub(super) fn busy() -> Project {
         "16-quality-loop",
     ];
     let began = (jiff::Timestamp::now() - jiff::SignedDuration::from_mins(25)).to_string();
-    let project = Project::new().state(&json!({
+    let project = TestProject::new().state(&json!({
         "state_version": 12,
         "active_workflow": {
             "type": "feature", "description": "Pay by invoice", "phases": phases,
@@ -45,7 +46,7 @@ pub(super) fn busy() -> Project {
     );
     project.file(
         ".tollgate/plans/invoice/state.json",
-        &json!({ "phase": "code-review", "next_phase": "post-code-review", "review_model": "opus",
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "review_model": "opus",
             "max_reviews": 8, "consecutive_clean": 1, "tdd": false, "current_task": "2",
             "phase_iteration": 2 })
         .to_string(),
@@ -61,7 +62,7 @@ pub(super) fn busy() -> Project {
     };
     project.file(
         ".tollgate/local/plans/invoice/rounds.jsonl",
-        &format!("{}\n{}\n", round(1, "FAIL"), round(2, "PASS")),
+        format!("{}\n{}\n", round(1, "FAIL"), round(2, "PASS")),
     );
     project.file(
         ".tollgate/config.yml",
@@ -82,7 +83,7 @@ pub(super) fn busy() -> Project {
         ] });
     project.file(
         ".tollgate/logs/review_src_quality_claude@1.1.json",
-        &findings.to_string(),
+        findings.to_string(),
     );
     project.file(".tollgate/checks/lint.yml", "command: make lint\n");
     project.file(".tollgate/checks/unit.yml", "command: make test\n");
@@ -92,7 +93,7 @@ pub(super) fn busy() -> Project {
     );
     project.file(
         ".tollgate/logs/.gauntlet-run.lock",
-        &std::process::id().to_string(),
+        std::process::id().to_string(),
     );
     let lines: Vec<String> = (0..40).map(|n| line(n).to_string()).collect();
     project.file(".tollgate/local/journal.jsonl", &(lines.join("\n") + "\n"));
@@ -130,11 +131,11 @@ fn line(n: u32) -> Value {
 }
 
 /// An agent that was stopped.
-pub(super) fn blocked() -> Project {
+pub(super) fn blocked() -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     state["active_workflow"]["description"] = "Pay by invoice".into();
     state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
-    let project = Project::new().state(&state).on_branch("main");
+    let project = TestProject::new().state(&state).on_branch("main");
     project.hook(&bash("git commit -m 'to main'"));
     assert!(project.codes().contains(&"BG-001".to_owned()));
     project
@@ -149,7 +150,7 @@ pub(super) fn failing() -> Gates {
 }
 
 /// A long past.
-pub(super) fn long() -> Project {
+pub(super) fn long() -> TestProject {
     let project = empty();
     let mut text = String::new();
     for n in 0..10_000u32 {
@@ -166,8 +167,8 @@ pub(super) fn long() -> Project {
 }
 
 /// State files that are no JSON any more: the workflow's and a plan's.
-pub(super) fn broken() -> Project {
-    let project = Project::new();
+pub(super) fn broken() -> TestProject {
+    let project = TestProject::new();
     project.file(
         ".tollgate/plans/invoice/plan.md",
         "## Overview\n\nInvoices.\n",
@@ -181,8 +182,8 @@ pub(super) fn broken() -> Project {
 }
 
 /// Somebody named everything so as to be obeyed.
-pub(crate) fn hostile() -> Project {
-    let project = Project::new().state(&json!({
+pub(crate) fn hostile() -> TestProject {
+    let project = TestProject::new().state(&json!({
         "state_version": 1,
         "active_workflow": {
             "type": HOSTILE, "description": HOSTILE, "phases": [HOSTILE, "06-implementation"],
@@ -199,7 +200,7 @@ pub(crate) fn hostile() -> Project {
     project.file(".tollgate/checks/loud.yml", "command: make\n");
     project.file(
         ".tollgate/logs/check_src_loud.1.log",
-        &format!("{HOSTILE}\n"),
+        format!("{HOSTILE}\n"),
     );
     let plan = ".tollgate/plans/<b>bold<b>";
     project.file(&format!("{plan}/plan.md"), HOSTILE);

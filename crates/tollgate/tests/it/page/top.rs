@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::states;
-use crate::context::TOLLGATE;
+use crate::project::TOLLGATE;
 use crate::terminal::Terminal;
 
 #[test]

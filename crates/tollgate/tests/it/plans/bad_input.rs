@@ -1,11 +1,13 @@
 //! Bad input that the list of faults does not have.
 
-use std::process::Command;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::fixture::{Fixture, Stop};
+use crate::events::{self, Event as _};
+use crate::project::TOLLGATE;
 
 #[test]
 fn plan_names_with_spaces_quotes_and_review() {
@@ -30,7 +32,7 @@ fn plan_names_with_spaces_quotes_and_review() {
             reason,
             format!("Plan '{name}': Task files exist but tasks.md is missing")
         );
-        file("tasks.md", super::fixture::TASKS);
+        file("tasks.md", &crate::project::tasks(super::fixture::TASKS));
         file(
             "state.json",
             r#"{"phase":"complete-task","next_phase":"code-review","current_task":"1","phase_iteration":0,"review_model":"opus","max_reviews":8,"consecutive_clean":0,"tdd":false}"#,
@@ -342,24 +344,19 @@ fn a_stop_with_nothing_to_do_starts_nothing_and_writes_one_line() {
     for n in 4..500 {
         std::fs::File::create(fixture.path(&format!("task-{n}.md"))).unwrap();
     }
-    let event = json!({ "session_id": "s", "hook_event_name": "Stop", "cwd": fixture.project.root(), "stop_hook_active": false });
+    let event = events::stop()
+        .in_session("s")
+        .in_directory(fixture.project.root());
     // The first one makes the directory of the log.
     fixture.hook(&event).approves();
     let trace = fixture.project.path("control/trace");
-    let mut command = Command::new("strace");
+    let mut command = fixture.project.command_of(Path::new("strace"), &[]);
     command
         .args(["-f", "-qq", "-o"])
         .arg(&trace)
-        .args(["-e", "trace=process,write,rename,mkdir"]);
-    command
-        .arg(crate::context::TOLLGATE)
-        .arg("hook")
-        .current_dir(fixture.project.root());
-    command
-        .env_clear()
-        .env("HOME", fixture.project.root())
-        .env("PATH", "/usr/bin:/bin");
-    let stop = Stop(crate::context::run(command, event.to_string().as_bytes()));
+        .args(["-e", "trace=process,write,rename,mkdir"])
+        .args([TOLLGATE, "hook"]);
+    let stop = Stop(crate::project::run(command, event.to_string().as_bytes()));
     assert_eq!(stop.0.stdout, "");
     let text = std::fs::read_to_string(&trace).unwrap();
     // A number, and the call; what it is given may be anything, such as a path with these words.

@@ -23,15 +23,15 @@ fn new_begins_a_plan_and_not_twice() {
 
 #[test]
 fn new_in_a_bare_directory_makes_it_a_project() {
-    let project = crate::context::Project::empty();
-    let run = crate::context::run(project.command(&["plan", "new", "first"]), b"");
+    let project = crate::project::TestProject::empty();
+    let run = crate::project::run(project.command(&["plan", "new", "first"]), b"");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(project.path(".tollgate/plans/first/state.json").is_file());
     // Of what Tollgate keeps for itself git sees nothing, from the first command on.
     project.git(&["init", "-q"]);
     let seen = project.git(&["status", "--short", "-uall"]);
     assert_eq!(seen, "?? .tollgate/plans/first/state.json");
-    let run = crate::context::run(project.command(&["log"]), b"");
+    let run = crate::project::run(project.command(&["log"]), b"");
     assert!(run.stderr.starts_with("the journal is empty"), "{run:?}");
 }
 
@@ -208,7 +208,7 @@ fn a_reviewer_that_follows_the_prompts_changes_nothing() {
     let fixture = Fixture::at(&json!({}));
     let script = format!(
         "'{}' plan release > '{}/said'",
-        crate::context::TOLLGATE,
+        crate::project::TOLLGATE,
         fixture.project.path("control").display()
     );
     fixture.reviewer("before", &script);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Stop};
-use crate::context::{self, TOLLGATE};
+use crate::project::{self, TOLLGATE};
 
 /// The calls that change something. (A file that was just created is seen at the write after it.)
 const CALLS: [&str; 12] = [
@@ -37,7 +37,7 @@ fn event(fixture: &Fixture) -> String {
 }
 
 /// A stop under strace with these options.
-fn traced(fixture: &Fixture, options: &[&str]) -> context::Run {
+fn traced(fixture: &Fixture, options: &[&str]) -> project::Run {
     let plain = fixture.project.command(&[]);
     let mut command = Command::new("strace");
     command
@@ -53,7 +53,7 @@ fn traced(fixture: &Fixture, options: &[&str]) -> context::Run {
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?))),
     );
-    context::run(command, event(fixture).as_bytes())
+    project::run(command, event(fixture).as_bytes())
 }
 
 /// A stop that is due to make the first review of a cycle, or the second after an answer.
@@ -135,7 +135,7 @@ fn kill_at(scene: &Scene, call: &str, n: usize) {
     assert!(scene.routes.contains(&next.as_str()), "{place}: {next}");
     assert_eq!(fixture.plan(&["validate"]).code, 0, "{place}");
     if next == "stop" {
-        let stop = Stop(context::run(
+        let stop = Stop(project::run(
             fixture.project.command(&["hook"]),
             event(&fixture).as_bytes(),
         ));
@@ -264,9 +264,9 @@ fn every_step_of_a_command_survives_a_kill() {
                 .current_dir(fixture.project.root());
             command
                 .env_clear()
-                .env("HOME", fixture.project.root())
+                .env("HOME", fixture.project.home())
                 .env("PATH", "/usr/bin:/bin");
-            let run = context::run(command, b"");
+            let run = project::run(command, b"");
             let next = fixture.next();
             assert!(
                 ["complete-task", "continue-task"].contains(&next.as_str()),

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
+use crate::events::{Event as _, stop};
 
 /// What each logged stop came to.
 fn stops(fixture: &Fixture) -> Vec<(String, Vec<Value>)> {
@@ -34,7 +35,7 @@ fn decision_20_a_review_that_was_not_made_never_blocks() {
         fixture.config(&json!({ "timeout_seconds": 2 }));
         fixture.verdicts(&["PASS"]).reviewer(when, script);
         if when == "missing" {
-            std::fs::remove_file(fixture.project.path("bin/claude")).unwrap();
+            std::fs::remove_file(fixture.project.programs().join("claude")).unwrap();
         }
         fixture.file("nested/extra.md", "x");
         let before = fixture.read("state.json");
@@ -60,13 +61,11 @@ fn decision_19_every_stop_is_logged() {
     let fixture = Fixture::at(&json!({}));
     let root = fixture.project.root();
     let bare = |flagged: bool| json!({ "cwd": root, "stop_hook_active": flagged });
-    let plan_mode = json!({
-        "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": false,
-        "permission_mode": "plan",
-    });
-    let flagged = json!({
-        "session_id": "s", "hook_event_name": "Stop", "cwd": root, "stop_hook_active": true,
-    });
+    let plan_mode = stop()
+        .in_session("s")
+        .in_directory(root)
+        .with("permission_mode", "plan");
+    let flagged = stop().in_session("s").in_directory(root).flagged();
     fixture.hook(&bare(true)).approves();
     fixture.hook(&plan_mode).approves();
     fixture.hook(&flagged).approves();
@@ -124,7 +123,7 @@ fn decision_19_a_log_does_not_grow_for_ever() {
     let line = fixture.project.read(log);
     fixture
         .project
-        .file(log, &line.repeat((1 << 20) / line.len() + 1));
+        .file(log, line.repeat((1 << 20) / line.len() + 1));
     fixture.stop().validates();
     assert_eq!(fixture.project.read(log), "");
     fixture.stop().validates();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
-use crate::context::pipe;
+use crate::project::pipe;
 
 fn event(fixture: &Fixture) -> Vec<u8> {
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });

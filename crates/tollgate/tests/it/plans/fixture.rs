@@ -1,54 +1,43 @@
 //! A project with a plan, a fake reviewer first on `PATH`, and an agent that stops.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run};
+use crate::events::{self, Event as _};
+use crate::project::{Run, TestProject};
 
 /// The plan's name in most tests.
 pub(super) const PLAN: &str = "test-plan";
 
 /// Three tasks that are open.
-pub(super) const TASKS: &str = "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | pending | high | one |\n| 2 | pending | high | two |\n| 3 | pending | low | three |\n";
+pub(super) const TASKS: &str =
+    "| 1 | pending | high | one |\n| 2 | pending | high | two |\n| 3 | pending | low | three |\n";
 
 /// Writes what it was told, takes its verdicts from a list, and answers as the real program does.
 /// `before`, `after` and `last` are sourced on the way.
 const REVIEWER: &str = include_str!("reviewer.sh");
 
 pub(super) struct Fixture {
-    pub(super) project: Project,
+    pub(super) project: TestProject,
 }
 
 impl Fixture {
     /// `.taskie/` and nothing in it; the reviewer says FAIL.
     pub(super) fn bare() -> Self {
-        let project = Project::empty();
+        let project = TestProject::empty();
         std::fs::create_dir_all(project.path(".taskie/plans")).unwrap();
         let control = project.path("control");
         let script = REVIEWER.replace("@CONTROL@", control.to_str().unwrap());
-        let reviewer = project.file("bin/claude", &script);
-        std::fs::set_permissions(&reviewer, std::fs::Permissions::from_mode(0o755)).unwrap();
+        project.program("claude", &script);
         project.file("control/verdicts", "FAIL\n");
-        let path = format!(
-            "{}:/usr/local/bin:/usr/bin:/bin",
-            project.path("bin").display()
-        );
-        Self {
-            project: project.env("PATH", &path),
-        }
+        Self { project }
     }
 
     /// A valid plan with three open tasks and no state.
     pub(super) fn new() -> Self {
-        let fixture = Self::bare();
-        fixture.file("plan.md", "# Plan\n\n## Overview\nText.\n");
-        fixture.file("tasks.md", TASKS);
-        for task in ["task-1.md", "task-2.md", "task-3.md"] {
-            fixture.file(task, "# Task\n");
-        }
-        fixture
+        let project = Self::bare().project.with_plan(PLAN, TASKS);
+        Self { project }
     }
 
     /// A valid plan in the state that these fields make of the usual one.
@@ -106,13 +95,13 @@ impl Fixture {
     /// What the reviewer does besides: `before` it writes, `after`, or as its `last` act.
     pub(super) fn reviewer(&self, when: &str, script: &str) -> &Self {
         self.project
-            .file(&format!("control/{when}"), &format!("{script}\n"));
+            .file(&format!("control/{when}"), format!("{script}\n"));
         self
     }
 
     pub(super) fn config(&self, config: &Value) -> &Self {
         self.project
-            .file(".tollgate/plans.json", &config.to_string());
+            .file(".tollgate/plans.json", config.to_string());
         self
     }
 
@@ -141,15 +130,14 @@ impl Fixture {
     /// `tollgate plan …`
     pub(super) fn plan(&self, args: &[&str]) -> Run {
         let args: Vec<&str> = ["plan"].into_iter().chain(args.iter().copied()).collect();
-        crate::context::run(self.project.command(&args), b"")
+        self.project.tollgate(&args)
     }
 
     /// What `tollgate plan next` says.
     pub(super) fn next(&self) -> String {
         let run = self.plan(&["next", "--json"]);
         assert_eq!(run.code, 0, "{run:?}");
-        let value: Value = serde_json::from_str(&run.stdout).unwrap();
-        value["next"].as_str().unwrap().to_owned()
+        run.json()["next"].as_str().unwrap().to_owned()
     }
 
     /// Every line of the plan's log.
@@ -181,7 +169,7 @@ impl Stop {
         if self.0.stdout.is_empty() {
             return json!({});
         }
-        serde_json::from_str(&self.0.stdout).unwrap_or_else(|_| panic!("{self:?}"))
+        self.0.json()
     }
 
     pub(super) fn is_block(&self) -> bool {
@@ -245,11 +233,13 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn stop(&mut self) -> Stop {
-        let stop = self.fixture.hook(&json!({
-            "session_id": self.id, "prompt_id": format!("p{}", self.prompt),
-            "hook_event_name": "Stop", "cwd": self.fixture.project.root(),
-            "stop_hook_active": self.flagged, "last_assistant_message": "Done.",
-        }));
+        let event = events::stop()
+            .in_session(self.id)
+            .at_prompt(&format!("p{}", self.prompt))
+            .in_directory(self.fixture.project.root())
+            .with("stop_hook_active", self.flagged)
+            .with("last_assistant_message", "Done.");
+        let stop = self.fixture.hook(&event);
         self.stops += 1;
         if stop.is_block() {
             self.blocks += 1;

@@ -119,7 +119,7 @@ fn every_command_that_is_named_exists_with_its_arguments() {
             all.extend(rest.iter().copied());
             // Clap says 2 and "error: unrecognized" for what does not parse; a project without a
             // plan is another 2.
-            let run = crate::context::run(fixture.project.command(&all), b"");
+            let run = crate::project::run(fixture.project.command(&all), b"");
             let usage =
                 run.stderr.contains("Usage:") || run.stderr.contains("For more information");
             assert!(!usage, "{name} names `tollgate {command}`: {}", run.stderr);

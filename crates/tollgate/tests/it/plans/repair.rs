@@ -81,7 +81,7 @@ fn repair_without_a_good_state_makes_one_from_the_files() {
         let fixture = Fixture::bare();
         fixture.file("plan.md", "# Plan\n");
         if has_tasks {
-            fixture.file("tasks.md", super::fixture::TASKS);
+            fixture.file("tasks.md", &crate::project::tasks(super::fixture::TASKS));
         }
         fixture.file("state.json", "{");
         let run = fixture.plan(&["repair"]);

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::fixture::{Fixture, Session, TASKS, answers, obeys};
+use crate::project::tasks;
 
 #[test]
 fn fail_fail_pass_pass_is_four_reviews_three_blocks_and_advances() {
@@ -212,7 +213,7 @@ fn perform(fixture: &Fixture, action: &str) {
     match action {
         "new-plan" => drop(fixture.file("plan.md", "# Plan\n\n## Overview\nAll of it.\n")),
         "create-tasks" => {
-            fixture.file("tasks.md", TASKS);
+            fixture.file("tasks.md", &tasks(TASKS));
             for task in 1..=3 {
                 fixture.file(
                     &format!("task-{task}.md"),
@@ -359,15 +360,12 @@ fn the_gates_are_asked_once_the_reviews_have_passed() {
 
 #[test]
 fn another_reviewer_by_configuration() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let fixture = Fixture::at(&json!({}));
     fixture.config(&json!({ "reviewer": "gemini" }));
     assert!(fixture.stop().validates().contains("gemini CLI not found"));
     let answer = json!({ "response": json!({ "verdict": "PASS", "review": "# Fine\nNothing to change.\n" }).to_string() });
     let script = format!("#!/bin/sh\ncat > /dev/null\ncat <<'END'\n{answer}\nEND\n");
-    let program = fixture.project.file("bin/gemini", &script);
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    fixture.project.program("gemini", &script);
     let mut session = Session::new(&fixture);
     let told = session.turn(answers);
     assert!(told.contains("code-review passed"), "{told}");

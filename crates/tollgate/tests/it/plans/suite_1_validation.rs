@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fixture::{Fixture, PLAN, Stop};
-use crate::context::Project;
+use crate::project::TestProject;
 
 #[test]
 fn t01_no_jq_is_needed() {
@@ -12,13 +12,13 @@ fn t01_no_jq_is_needed() {
     let mut command = fixture.project.command(&["hook"]);
     command.env("PATH", "/nonexistent");
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
-    Stop(crate::context::run(command, event.to_string().as_bytes())).validates();
+    Stop(crate::project::run(command, event.to_string().as_bytes())).validates();
 }
 
 #[test]
 fn t02_invalid_json_is_told_and_allowed() {
     // Difference: exit 0, not 2, because exit 2 blocks a stop in Claude Code (decision 19).
-    let run = Project::empty().run(&["hook", "--wire", "taskie"], b"invalid json");
+    let run = TestProject::empty().run(&["hook", "--wire", "taskie"], b"invalid json");
     assert_eq!(run.code, 0);
     assert!(run.stderr.contains("Invalid JSON"), "{run:?}");
 }
@@ -26,14 +26,14 @@ fn t02_invalid_json_is_told_and_allowed() {
 #[test]
 fn t03_an_invalid_directory_is_told_and_allowed() {
     // Difference: exit 0, not 2, as above.
-    let project = Project::empty();
+    let project = TestProject::empty();
     for event in [
         json!({ "cwd": "/nonexistent" }),
         json!({ "cwd": "/nonexistent", "stop_hook_active": false }),
     ] {
         let mut command = project.command(&["hook"]);
         command.current_dir("/");
-        let run = crate::context::run(command, event.to_string().as_bytes());
+        let run = crate::project::run(command, event.to_string().as_bytes());
         assert_eq!(run.code, 0);
         assert!(run.stdout.contains("Cannot change"), "{run:?}");
         assert!(run.stderr.contains("Cannot change"), "{run:?}");
@@ -42,7 +42,7 @@ fn t03_an_invalid_directory_is_told_and_allowed() {
 
 #[test]
 fn t04_stop_hook_active_is_approved() {
-    let run = Project::empty().hook(&json!({ "stop_hook_active": true }));
+    let run = TestProject::empty().hook(&json!({ "stop_hook_active": true }));
     assert_eq!(
         (run.code, run.stdout.as_str()),
         (0, "{\"suppressOutput\": true}\n")
@@ -55,7 +55,7 @@ fn t04_stop_hook_active_is_approved() {
 
 #[test]
 fn t05_no_taskie_directory() {
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = project.hook(&json!({ "cwd": project.root(), "stop_hook_active": false }));
     assert_eq!(
         (run.code, run.stdout.as_str()),
@@ -78,7 +78,7 @@ fn an_event_that_only_says_where_is_a_stop() {
     let fixture = Fixture::at(&json!({}));
     let event = json!({ "cwd": fixture.project.root() });
     assert!(fixture.hook(&event).blocks().contains("task-1-review-1.md"));
-    let project = Project::empty();
+    let project = TestProject::empty();
     let run = project.hook(&json!({ "cwd": project.root() }));
     assert_eq!(run.stdout, "{\"suppressOutput\": true}\n");
 }

@@ -105,7 +105,7 @@ fn the_prompts_are_the_specifications_to_the_letter() {
     let mut command = fixture.project.command(&["hook"]);
     command.env("CLAUDE_PLUGIN_ROOT", plugin);
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
-    crate::context::run(command, event.to_string().as_bytes());
+    crate::project::run(command, event.to_string().as_bytes());
     let expected = format!(
         "Read the ground rules in {plugin}/ground-rules.md, then read {dir}/plan.md. Perform the plan review action described in {plugin}/actions/plan-review.md. Write your review to {dir}/plan-review-1.md. Be very critical."
     );
@@ -126,7 +126,7 @@ fn t09_the_review_is_where_it_belongs() {
 #[test]
 fn t10_no_reviewer() {
     let fixture = Fixture::at(&json!({}));
-    std::fs::remove_file(fixture.project.path("bin/claude")).unwrap();
+    std::fs::remove_file(fixture.project.programs().join("claude")).unwrap();
     no_review(&fixture, "claude CLI not found");
 }
 

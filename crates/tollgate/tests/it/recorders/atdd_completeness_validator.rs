@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 
 use super::ran;
-use crate::context::{Project, running};
+use crate::events::{Event as _, bash};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "atdd-completeness-validator";
 
-fn project(field: &str) -> Project {
+fn project(field: &str) -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     match field {
         "options" => state["active_workflow"]["options"] = json!({ "atdd_mode": true }),
         "own" => state["active_workflow"]["atdd_mode"] = json!(true),
         _ => {}
     }
-    Project::new().state(&state)
+    TestProject::new().state(&state)
 }
 
 fn tap(lines: &str) -> Value {
@@ -63,11 +64,9 @@ fn the_right_order_other_commands_and_other_modes_are_fine() {
 
 #[test]
 fn not_ok_is_no_ok_and_failures_arrive_in_an_event_of_their_own() {
-    let run = project("own").hook(&json!({
-        "hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
-        "tool_input": { "command": "node --test" },
-        "error": "Exit code 1\nnot ok 1 - P0 login\nok 2 - P1 logout\n",
-    }));
+    let event = bash("node --test").in_session("s");
+    let event = event.failed("Exit code 1\nnot ok 1 - P0 login\nok 2 - P1 logout\n");
+    let run = project("own").hook(&event);
     assert!(
         run.stdout.contains("ATDD PRIORITY VIOLATIONS (1):"),
         "{run:?}"

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{finished, state};
-use crate::context::{Project, bash, running, task};
+use crate::events::{Event as _, bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "log-skill-usage";
 
-fn entry(project: &Project) -> Value {
+fn entry(project: &TestProject) -> Value {
     state(project)["skill_usage_log"]
         .as_array()
         .unwrap()
@@ -16,12 +17,12 @@ fn entry(project: &Project) -> Value {
         .clone()
 }
 
-fn in_mode(mode: Option<&str>) -> Project {
+fn in_mode(mode: Option<&str>) -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     if let Some(mode) = mode {
         state["skill_enforcement"] = json!({ "mode": mode });
     }
-    Project::new().state(&state)
+    TestProject::new().state(&state)
 }
 
 #[test]
@@ -103,21 +104,21 @@ fn nothing_is_written_without_an_agent_a_state_or_enforcement() {
     project.guard(NAME, &before_it_runs).allows();
     project.guard(NAME, &bash("ls")).says_nothing();
     assert_eq!(project.read(".isdlc/state.json"), before);
-    let off = Project::new().state(&json!({ "skill_enforcement": { "enabled": false } }));
+    let off = TestProject::new().state(&json!({ "skill_enforcement": { "enabled": false } }));
     off.guard(NAME, &finished("software-developer", "x", "y"))
         .says_nothing();
     assert!(state(&off).get("skill_usage_log").is_none());
-    Project::new()
+    TestProject::new()
         .guard(NAME, &finished("software-developer", "x", "y"))
         .says_nothing();
 }
 
 #[test]
 fn without_a_workflow_the_top_level_phase_or_the_first_counts() {
-    let project = Project::new().state(&json!({ "current_phase": "05-test-strategy" }));
+    let project = TestProject::new().state(&json!({ "current_phase": "05-test-strategy" }));
     project.guard(NAME, &finished("x", "x", "y")).says_nothing();
     assert_eq!(entry(&project)["current_phase"], "05-test-strategy");
-    let project = Project::new().state(&json!({ "project": {} }));
+    let project = TestProject::new().state(&json!({ "project": {} }));
     project.guard(NAME, &finished("x", "x", "y")).says_nothing();
     assert_eq!(entry(&project)["current_phase"], "01-requirements");
     assert_eq!(entry(&project)["agent_phase"], "");
@@ -125,7 +126,7 @@ fn without_a_workflow_the_top_level_phase_or_the_first_counts() {
 
 #[test]
 fn f6_f3_old_and_family_keys_match_their_phase() {
-    let project = Project::new().state(&running("16-upgrade-plan", "in_progress"));
+    let project = TestProject::new().state(&running("16-upgrade-plan", "in_progress"));
     project.file(
         ".claude/hooks/config/skills-manifest.json",
         r#"{"ownership":{"upgrade-engineer":{"phase":"15-upgrade"}}}"#,
@@ -153,7 +154,7 @@ fn external_skills_are_counted_in_both_shapes() {
 
 #[test]
 fn lsu_001_a_log_that_is_no_list_is_begun_anew_and_noted() {
-    let project = Project::new().state(&json!({ "skill_usage_log": "gone" }));
+    let project = TestProject::new().state(&json!({ "skill_usage_log": "gone" }));
     project
         .guard(NAME, &finished("x", "x", "y"))
         .warns("[SELF-HEAL] log-skill-usage: skill_usage_log was a string");
@@ -172,11 +173,13 @@ fn lsu_001_a_log_that_is_no_list_is_begun_anew_and_noted() {
 fn d3_a_real_agents_task_is_logged_even_while_it_still_runs() {
     let project = in_mode(None);
     project
-        .hook(&json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Agent",
-            "tool_use_id": "t1", "tool_input": { "subagent_type": "software-developer", "prompt": "x" },
-            "tool_response": { "status": "async_launched", "agentId": "a" },
-        }))
+        .hook(
+            &task("software-developer", "x")
+                .with("tool_name", "Agent")
+                .in_session("s")
+                .call("t1")
+                .done(json!({ "status": "async_launched", "agentId": "a" })),
+        )
         .allows();
     assert_eq!(entry(&project)["agent"], "software-developer");
 }

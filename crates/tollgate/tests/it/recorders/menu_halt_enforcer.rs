@@ -1,7 +1,7 @@
 //! Facts 1.26.
 
 use super::finished;
-use crate::context::{Project, running};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "menu-halt-enforcer";
 
@@ -9,8 +9,8 @@ fn after(menu: &str, length: usize) -> String {
     format!("{menu}\n{}", "x".repeat(length))
 }
 
-fn project() -> Project {
-    Project::new().state(&running("01-requirements", "in_progress"))
+fn project() -> TestProject {
+    TestProject::new().state(&running("01-requirements", "in_progress"))
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn text_without_a_menu_or_workflow_may_be_long() {
         .guard(NAME, &finished("x", "x", &long))
         .says_nothing();
     let menu = after("[1] One\n[O] Other", 300);
-    Project::new()
+    TestProject::new()
         .guard(NAME, &finished("x", "x", &menu))
         .says_nothing();
     // The last menu counts, and blanks do not.

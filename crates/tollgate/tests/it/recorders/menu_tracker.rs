@@ -3,16 +3,17 @@
 use serde_json::{Value, json};
 
 use super::{finished, state, tells};
-use crate::context::{Project, running};
+use crate::events::{Event as _, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "menu-tracker";
 const MENU: &str = "[A] Adjust\n[R] Refine\n[C] Continue\nYour choice:";
 
-fn project() -> Project {
-    Project::new().state(&running("01-requirements", "in_progress"))
+fn project() -> TestProject {
+    TestProject::new().state(&running("01-requirements", "in_progress"))
 }
 
-fn record(project: &Project) -> Value {
+fn record(project: &TestProject) -> Value {
     state(project)["phases"]["01-requirements"]["iteration_requirements"]["interactive_elicitation"]
         .clone()
 }
@@ -132,7 +133,7 @@ fn only_the_running_requirements_phase_with_enforcement_is_tracked() {
     ] {
         state["iteration_enforcement"] =
             json!({ "enabled": state["phases"].get("06-implementation").is_some() });
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         let before = project.read(".isdlc/state.json");
         project.guard(NAME, &said(MENU)).says_nothing();
         assert_eq!(project.read(".isdlc/state.json"), before);
@@ -144,7 +145,7 @@ fn bug_0006_0_11_a_record_of_another_kind_is_replaced_and_noted() {
     for wrong in [json!("x"), json!([]), json!(7)] {
         let mut state = running("01-requirements", "in_progress");
         state["phases"]["01-requirements"]["iteration_requirements"] = wrong;
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         project
             .guard(NAME, &said(MENU))
             .warns("[SELF-HEAL] menu-tracker: phases.01-requirements.iteration_requirements was");
@@ -155,11 +156,8 @@ fn bug_0006_0_11_a_record_of_another_kind_is_replaced_and_noted() {
 #[test]
 fn d3_the_agents_own_result_field_is_read() {
     let project = project();
-    project
-        .hook(&json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Task",
-            "tool_input": { "subagent_type": "requirements-analyst", "prompt": "x" },
-            "tool_response": { "status": "completed", "content": [{ "type": "text", "text": "selected: [S] Save" }] },
-        }));
+    let said = json!([{ "type": "text", "text": "selected: [S] Save" }]);
+    let event = task("requirements-analyst", "x").in_session("s");
+    project.hook(&event.done(json!({ "status": "completed", "content": said })));
     assert_eq!(record(&project)["final_selection"], "save");
 }

@@ -17,7 +17,8 @@ mod workflow_completion_enforcer;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, bash, task};
+use crate::events::{bash, task};
+use crate::project::{Run, TestProject};
 
 /// A finished Task.
 pub(crate) fn finished(agent: &str, prompt: &str, result: &str) -> Value {
@@ -34,7 +35,7 @@ pub(crate) fn ran(command: &str, result: Value) -> Value {
 }
 
 /// The project's state as it is now.
-pub(crate) fn state(project: &Project) -> Value {
+pub(crate) fn state(project: &TestProject) -> Value {
     serde_json::from_str(&project.read(".isdlc/state.json")).unwrap()
 }
 

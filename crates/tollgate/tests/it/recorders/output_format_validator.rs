@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, running};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "output-format-validator";
 
-fn project() -> Project {
-    Project::new().state(&running("01-requirements", "in_progress"))
+fn project() -> TestProject {
+    TestProject::new().state(&running("01-requirements", "in_progress"))
 }
 
-fn wrote(project: &Project, tool: &str, file: &str, text: &str) -> Value {
+fn wrote(project: &TestProject, tool: &str, file: &str, text: &str) -> Value {
     let path = project.file(file, text);
     json!({ "tool_name": tool, "tool_input": { "file_path": path, "content": text }, "tool_result": "ok" })
 }
@@ -96,7 +96,7 @@ fn edits_and_writes_outside_a_workflow_are_not_looked_at() {
     event["tool_input"] =
         json!({ "file_path": project.path("docs/adr-7.md"), "old_string": "y", "new_string": "x" });
     project.guard(NAME, &event).says_nothing();
-    let idle = Project::new().state(&json!({ "active_workflow": null }));
+    let idle = TestProject::new().state(&json!({ "active_workflow": null }));
     let event = wrote(&idle, "Write", "docs/adr-7.md", "x");
     idle.guard(NAME, &event).says_nothing();
 }

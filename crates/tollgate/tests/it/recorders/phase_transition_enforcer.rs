@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::finished;
-use crate::context::{Project, running};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "phase-transition-enforcer";
 const FIRST: &str = "TRANSITION WARNING: Agent asked for permission to proceed.";
@@ -18,7 +18,7 @@ fn every_question_is_noticed_in_any_case() {
         "do you want me to move forward",
         "Want me to go ahead?",
     ] {
-        let project = Project::new().state(&running("03-architecture", "in_progress"));
+        let project = TestProject::new().state(&running("03-architecture", "in_progress"));
         let text = project
             .guard(NAME, &finished("solution-architect", "x", question))
             .warns(FIRST);
@@ -39,25 +39,25 @@ fn every_question_is_noticed_in_any_case() {
 #[test]
 fn other_words_and_other_times_are_fine() {
     let asks = finished("x", "x", "Would you like to proceed?");
-    Project::new()
+    TestProject::new()
         .state(&running("03-architecture", "in_progress"))
         .guard(
             NAME,
             &finished("x", "Would you like to proceed?", "All done."),
         )
         .says_nothing();
-    Project::new()
+    TestProject::new()
         .state(&json!({ "active_workflow": null }))
         .guard(NAME, &asks)
         .says_nothing();
-    Project::new().guard(NAME, &asks).says_nothing();
+    TestProject::new().guard(NAME, &asks).says_nothing();
 }
 
 #[test]
 fn the_text_member_of_a_result_is_read() {
     let mut event = finished("x", "x", "");
     event["tool_result"] = json!({ "text": "Shall we proceed?" });
-    Project::new()
+    TestProject::new()
         .state(&running("03-architecture", "in_progress"))
         .guard(NAME, &event)
         .warns(FIRST);

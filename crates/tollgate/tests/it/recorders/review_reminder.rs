@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::ran;
-use crate::context::{Project, running};
+use crate::events::{Event as _, bash};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "review-reminder";
 
-fn team(enabled: bool, size: u64) -> Project {
+fn team(enabled: bool, size: u64) -> TestProject {
     let mut state = running("08-code-review", "in_progress");
     state["code_review"] = json!({ "enabled": enabled, "team_size": size });
-    Project::new().state(&state).on_branch("feature/x")
+    TestProject::new().state(&state).on_branch("feature/x")
 }
 
 #[test]
@@ -43,17 +44,14 @@ fn one_person_a_review_and_other_commands_need_no_reminder() {
             .says_nothing();
     }
     let idle =
-        Project::new().state(&json!({ "code_review": { "enabled": false, "team_size": 5 } }));
+        TestProject::new().state(&json!({ "code_review": { "enabled": false, "team_size": 5 } }));
     idle.guard(NAME, &commit).says_nothing();
 }
 
 #[test]
 fn a_real_agent_is_told_in_its_own_way() {
-    let run = team(false, 3).hook(&json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
-        "tool_input": { "command": "git commit -m x" }, "tool_response": { "stdout": "", "stderr": "" },
-    }));
-    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = team(false, 3).hook(&bash("git commit -m x").in_session("s").printed(""));
+    let answer = run.json();
     let told = answer["hookSpecificOutput"]["additionalContext"]
         .as_str()
         .unwrap();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::state;
-use crate::context::Project;
+use crate::project::TestProject;
 
 const NAME: &str = "skill-delegation-enforcer";
 
@@ -11,8 +11,8 @@ fn loaded(skill: &str, args: &str) -> Value {
     json!({ "tool_name": "Skill", "tool_input": { "skill": skill, "args": args }, "tool_result": "loaded" })
 }
 
-fn project() -> Project {
-    Project::new().state(&json!({ "pending_delegation": null }))
+fn project() -> TestProject {
+    TestProject::new().state(&json!({ "pending_delegation": null }))
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn bug_0021_inline_verbs_and_other_skills_owe_nothing() {
         project.guard(NAME, &loaded(skill, args)).says_nothing();
         assert_eq!(state(&project)["pending_delegation"], Value::Null);
     }
-    Project::new()
+    TestProject::new()
         .guard(NAME, &loaded("isdlc", "feature"))
         .says_nothing();
 }

@@ -4,10 +4,11 @@
 use serde_json::{Value, json};
 
 use super::state;
-use crate::context::{Project, running};
+use crate::events::{Event as _, bash};
+use crate::project::{TestProject, running};
 
-fn project() -> Project {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+fn project() -> TestProject {
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     project.file(
         ".isdlc/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":20}}}}"#,
@@ -16,16 +17,12 @@ fn project() -> Project {
 }
 
 /// A command that ended in Claude Code, which tells of failures in an event of their own.
-fn run(project: &Project, command: &str, output: &str) -> String {
-    let event = json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
-        "tool_input": { "command": command },
-        "tool_response": { "stdout": output, "stderr": "", "interrupted": false },
-    });
+fn run(project: &TestProject, command: &str, output: &str) -> String {
+    let event = bash(command).in_session("s").printed(output);
     project.hook(&event).stdout
 }
 
-fn record(project: &Project) -> Value {
+fn record(project: &TestProject) -> Value {
     state(project)["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"]
         .clone()
 }
@@ -220,10 +217,7 @@ fn lines_that_somebody_picked_prove_no_pass() {
 fn a_run_that_goes_on_or_failed_in_another_way_is_no_pass() {
     let ended = |input: Value, response: Value| {
         let project = project();
-        let mut event = json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
-            "tool_input": { "command": "cargo test" }, "tool_response": response,
-        });
+        let mut event = bash("cargo test").in_session("s").done(response);
         for (key, value) in input.as_object().unwrap() {
             event["tool_input"][key] = value.clone();
         }
@@ -312,7 +306,7 @@ fn counts_beyond_all_measure_are_no_fault() {
     let mut state = running("06-implementation", "in_progress");
     state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"] =
         json!({ "completed": false, "current_iteration": most, "identical_failure_count": most });
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project.file(
         ".isdlc/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true}}}}"#,
@@ -325,12 +319,9 @@ fn counts_beyond_all_measure_are_no_fault() {
 
 #[test]
 fn an_approval_counts_for_the_escalation_that_it_was_given_for() {
-    let fail = |project: &Project, n: u32| {
-        let event = json!({
-            "hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
-            "tool_input": { "command": "cargo test" }, "error": format!("Exit code 101\nassertion {n} failed"),
-        });
-        project.hook(&event);
+    let fail = |project: &TestProject, n: u32| {
+        let event = bash("cargo test").in_session("s");
+        project.hook(&event.failed(&format!("Exit code 101\nassertion {n} failed")));
     };
     let project = project();
     (0..3).for_each(|_| fail(&project, 1));
@@ -352,7 +343,7 @@ fn an_approval_counts_for_the_escalation_that_it_was_given_for() {
 
 #[test]
 fn what_is_run_after_a_phase_is_completed_does_not_reopen_it() {
-    let project = Project::new().state(&running("06-implementation", "completed"));
+    let project = TestProject::new().state(&running("06-implementation", "completed"));
     project.file(
         ".isdlc/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true}}}}"#,

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{ran, state, tells};
-use crate::context::{Project, bash, running};
+use crate::events::{Event as _, Protocol, bash};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "test-watcher";
 
@@ -24,8 +25,8 @@ const REQUIREMENTS: &str = r#"{"phase_requirements":{
     "01-requirements":{"test_iteration":{"enabled":false}}},
   "workflow_overrides":{"fix":{"06-implementation":{"test_iteration":{"max_iterations":2}}}}}"#;
 
-fn with(state: &Value) -> Project {
-    let project = Project::new().state(state);
+fn with(state: &Value) -> TestProject {
+    let project = TestProject::new().state(state);
     project.file(
         ".claude/hooks/config/iteration-requirements.json",
         REQUIREMENTS,
@@ -33,33 +34,28 @@ fn with(state: &Value) -> Project {
     project
 }
 
-fn project() -> Project {
+fn project() -> TestProject {
     with(&running("06-implementation", "in_progress"))
 }
 
-fn record(project: &Project) -> Value {
+fn record(project: &TestProject) -> Value {
     state(project)["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"]
         .clone()
 }
 
 /// Claude Code's event of a command that failed.
 fn failed(command: &str, output: &str) -> Value {
-    json!({
-        "hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
-        "tool_input": { "command": command }, "error": format!("Exit code 1\n{output}"),
-    })
+    bash(command)
+        .in_session("s")
+        .failed(&format!("Exit code 1\n{output}"))
 }
 
 /// Claude Code's event of a command that succeeded.
 fn succeeded(command: &str, output: &str) -> Value {
-    json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
-        "tool_input": { "command": command },
-        "tool_response": { "stdout": output, "stderr": "", "interrupted": false },
-    })
+    bash(command).in_session("s").printed(output)
 }
 
-fn context(project: &Project, event: &Value) -> String {
+fn context(project: &TestProject, event: &Value) -> String {
     let run = project.hook(event);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     answer["hookSpecificOutput"]["additionalContext"]
@@ -245,11 +241,10 @@ fn d3_failures_of_todays_claude_code_are_failures() {
 #[test]
 fn d3_codex_and_copilot_are_understood_without_an_exit_code() {
     let codex = |output: &str| {
-        json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "turn_id": "t", "model": "m",
-            "tool_name": "Bash", "tool_use_id": output.len().to_string(),
-            "tool_input": { "command": "pytest -q" }, "tool_response": output,
-        })
+        bash("pytest -q")
+            .from(Protocol::Codex)
+            .call(&output.len().to_string())
+            .done(output)
     };
     let project = project();
     project.hook(&codex(summary!("pytest-quiet-fail")));
@@ -442,7 +437,7 @@ fn coverage_below_the_threshold_does_not_complete() {
 fn bug_0054_gh_52_coverage_may_depend_on_the_size_of_the_work() {
     let mut state = running("06-implementation", "in_progress");
     state["active_workflow"]["sizing"] = json!({ "effective_intensity": "light" });
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project.file(
         ".claude/hooks/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,
@@ -520,7 +515,7 @@ fn only_an_enabled_phase_of_a_running_enforced_workflow_is_watched() {
         with(&running("99-unknown", "in_progress")),
         with(&json!({ "current_phase": "06-implementation" })),
         with(&off),
-        Project::new().state(&running("06-implementation", "in_progress")),
+        TestProject::new().state(&running("06-implementation", "in_progress")),
     ] {
         project.guard(NAME, &event).says_nothing();
     }
@@ -587,7 +582,7 @@ fn tw_005_a_record_of_another_kind_is_replaced_and_noted() {
     let tests = &mut now["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
     tests["history"] = json!("long");
     tests["current_iteration"] = json!("one");
-    project.file(".isdlc/state.json", &now.to_string());
+    project.file(".isdlc/state.json", now.to_string());
     project.guard(NAME, &ran("cargo test", json!(summary!("cargo-pass"))));
     assert_eq!(record(&project)["history"].as_array().unwrap().len(), 1);
     assert_eq!(record(&project)["current_iteration"], 1);

@@ -6,11 +6,12 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::{finished, state};
-use crate::context::{Project, running};
+use crate::events::{Event as _, task};
+use crate::project::{TestProject, running};
 
 #[test]
 fn r25_eight_tasks_that_end_together_leave_eight_entries() {
-    let project = Project::new().state(&running("06-implementation", "in_progress"));
+    let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     let children: Vec<_> = (0..8)
         .map(|n| {
             let mut command = project.command(&["hook"]);
@@ -20,12 +21,10 @@ fn r25_eight_tasks_that_end_together_leave_eight_entries() {
                 .stdout(Stdio::null())
                 .stderr(Stdio::null());
             let mut child = command.spawn().unwrap();
-            let event = json!({
-                "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Task",
-                "tool_use_id": format!("t{n}"),
-                "tool_input": { "subagent_type": format!("agent-{n}"), "prompt": "x" },
-                "tool_response": { "status": "completed", "content": [] },
-            });
+            let event = task(&format!("agent-{n}"), "x")
+                .in_session("s")
+                .call(&format!("t{n}"))
+                .done(json!({ "status": "completed", "content": [] }));
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(event.to_string().as_bytes()).unwrap();
             child
@@ -52,7 +51,7 @@ fn r25_eight_tasks_that_end_together_leave_eight_entries() {
 
 #[test]
 fn all_changes_of_one_event_are_one_write() {
-    let project = Project::new().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::new().state(&running("01-requirements", "in_progress"));
     let run = project.hook(&finished("requirements-analyst", "x", "selected: [S] Save"));
     assert!(
         run.stdout
@@ -70,7 +69,7 @@ fn all_changes_of_one_event_are_one_write() {
 fn d4_all_guards_of_a_task_run_whatever_the_workflow() {
     let mut state = running("01-requirements", "in_progress");
     state["discovery_context"] = json!({ "x": 1 });
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     let result = format!(
         "1. New Project\nWould you like to proceed?\n[1] One\n[O] Other\n{}",
         "x".repeat(300)

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::state;
-use crate::context::Project;
+use crate::project::TestProject;
 
 const NAME: &str = "workflow-completion-enforcer";
 const FIRST: &str = "[SELF-HEAL] workflow-completion-enforcer: Added 2 phase snapshots and metrics to workflow_history entry";
@@ -34,7 +34,7 @@ fn ended(seconds: i64) -> Value {
     })
 }
 
-fn wrote(project: &Project) -> Value {
+fn wrote(project: &TestProject) -> Value {
     json!({
         "tool_name": "Edit", "tool_result": "ok",
         "tool_input": { "file_path": project.path(".isdlc/state.json"), "old_string": "a", "new_string": "b" },
@@ -43,7 +43,7 @@ fn wrote(project: &Project) -> Value {
 
 #[test]
 fn a_workflow_ended_by_hand_gets_its_snapshots_and_figures() {
-    let project = Project::new().state(&ended(10));
+    let project = TestProject::new().state(&ended(10));
     project.guard(NAME, &wrote(&project)).warns(FIRST);
     let state = state(&project);
     let entry = &state["workflow_history"][0];
@@ -95,12 +95,12 @@ fn nothing_is_done_while_one_runs_or_long_after_or_about_other_files() {
         json!({ "workflow_history": [] }),
         json!({ "x": 1 }),
     ] {
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         let before = project.read(".isdlc/state.json");
         project.guard(NAME, &wrote(&project)).says_nothing();
         assert_eq!(project.read(".isdlc/state.json"), before);
     }
-    let project = Project::new().state(&ended(10));
+    let project = TestProject::new().state(&ended(10));
     let mut event = wrote(&project);
     event["tool_input"]["file_path"] = json!(project.path("README.md"));
     project.guard(NAME, &event).says_nothing();
@@ -110,9 +110,9 @@ fn nothing_is_done_while_one_runs_or_long_after_or_about_other_files() {
 fn r18_an_entry_without_a_moment_and_a_cancelled_one_are_completed_too() {
     let mut state = ended(10);
     state["workflow_history"][0]["completed_at"] = json!(null);
-    Project::new()
+    TestProject::new()
         .state(&state)
-        .guard(NAME, &wrote(&Project::new()))
+        .guard(NAME, &wrote(&TestProject::new()))
         .says_nothing();
     for field in ["", "cancelled_at"] {
         let mut state = ended(10);
@@ -121,7 +121,7 @@ fn r18_an_entry_without_a_moment_and_a_cancelled_one_are_completed_too() {
         if !field.is_empty() {
             entry.insert(field.to_owned(), moment);
         }
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         project.guard(NAME, &wrote(&project)).warns(FIRST);
     }
 }
@@ -132,7 +132,7 @@ fn a_workflow_that_took_much_longer_is_told() {
     let old = json!({ "metrics": { "total_duration_minutes": 50 }, "phase_snapshots": [] });
     let last = state["workflow_history"][0].clone();
     state["workflow_history"] = json!([old, old, last]);
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project
         .guard(NAME, &wrote(&project))
         .warns("PERFORMANCE_REGRESSION: ");
@@ -148,7 +148,7 @@ fn bug_0004_long_lists_are_pruned() {
     state["history"] = (0..150)
         .map(|n| json!({ "action": n.to_string() }))
         .collect();
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project.guard(NAME, &wrote(&project)).warns(FIRST);
     let state = super::state(&project);
     assert_eq!(state["skill_usage_log"].as_array().unwrap().len(), 50);

@@ -141,7 +141,7 @@ fn a_program_in_the_project_is_not_found_through_a_relative_path() {
         .file("claude", "#!/bin/sh\necho '{\"status\":\"pass\"}'\n");
     let mut command = reviews.gates.command(&["run"]);
     command.env("PATH", ".:/usr/bin:/bin");
-    crate::context::run(command, b"")
+    crate::project::run(command, b"")
         .exits(1)
         .says("claude is not in PATH");
 }
@@ -162,7 +162,7 @@ fn a_used_up_reviewer_makes_way_for_the_next() {
 fn a_change_that_is_too_large_is_not_half_reviewed() {
     let reviews = Reviews::by("claude", "");
     reviews.claude(&pass());
-    reviews.gates.file("src/big.txt", &"line\n".repeat(2 << 20));
+    reviews.gates.file("src/big.txt", "line\n".repeat(2 << 20));
     reviews.comes_to("inconclusive", "too large for one review");
     assert_eq!(reviews.calls("claude"), 0);
 }

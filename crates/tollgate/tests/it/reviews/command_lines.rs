@@ -188,10 +188,10 @@ fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
     reviews.claude(&json!({ "status": "pass", "violations": [] }));
     let inner = gates.path("src/sub");
     std::fs::create_dir(&inner).unwrap();
-    crate::context::git(&inner, &["init", "-q", "-b", "main"]);
+    crate::project::git(&inner, &["init", "-q", "-b", "main"]);
     gates.file("src/sub/a", "as it was\n");
-    crate::context::git(&inner, &["add", "-A"]);
-    crate::context::git(&inner, &["commit", "-q", "-m", "one"]);
+    crate::project::git(&inner, &["add", "-A"]);
+    crate::project::git(&inner, &["commit", "-q", "-m", "one"]);
     gates.commit("with a repository inside");
     gates.git(&["branch", "-q", "-f", "main", "work"]);
     // With something excluded the files are named one by one.
@@ -199,7 +199,7 @@ fn a_reviewer_is_shown_what_changed_in_a_repository_inside() {
         if is_plain {
             gates.file(".gauntlet/config.yml", &plain);
         }
-        gates.file("src/sub/a", &format!("{text}\n"));
+        gates.file("src/sub/a", format!("{text}\n"));
         reviews.review().exits(0);
         let asked = reviews.heard("claude", "asked");
         assert!(asked.contains("+++ b/src/sub/a\n"), "{asked}");
@@ -223,7 +223,7 @@ fn a_reviewer_is_shown_what_the_entry_points_match() {
         "  - { path: src, exclude: [\"**/*.txt\"], reviews: [q] }\n  - { path: src, reviews: [q] }\n",
     ] {
         let reviews = Reviews::by("claude", "");
-        reviews.gates.file(".gauntlet/config.yml", &config(entries));
+        reviews.gates.file(".gauntlet/config.yml", config(entries));
         reviews.gates.file("src/no.md", "other words\n");
         reviews.claude(&fail("wrong"));
         reviews.comes_to("fail", "Found 1 violation");
@@ -239,7 +239,7 @@ fn a_reviewer_is_shown_what_the_entry_points_match() {
 /// environment makes ours approve whoever calls it.
 #[test]
 fn a_hook_inside_any_reviewer_approves_without_running_gates() {
-    let tollgate = crate::context::TOLLGATE;
+    let tollgate = crate::project::TOLLGATE;
     for (name, program, event, answer) in [
         ("claude", "claude", "Stop", claude(&pass()).to_string()),
         (

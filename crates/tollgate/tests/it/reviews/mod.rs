@@ -6,17 +6,14 @@ mod command_lines;
 mod findings;
 mod slots;
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use serde_json::{Value, json};
 
-use crate::context::Run;
 use crate::gates::Gates;
+use crate::project::Run;
 
 /// Gates with one review, and somewhere to put reviewers.
 pub(super) struct Reviews {
     pub(super) gates: Gates,
-    programs: tempfile::TempDir,
 }
 
 /// Reads all it is asked, as a real one does, and keeps it.
@@ -31,21 +28,15 @@ impl Reviews {
         let gates = Gates::raw(&[], &config);
         gates.file(
             ".gauntlet/reviews/q.md",
-            &format!("---\n{front}\n---\nLook for bugs.\n"),
+            format!("---\n{front}\n---\nLook for bugs.\n"),
         );
-        Self {
-            gates,
-            programs: tempfile::tempdir().unwrap(),
-        }
+        Self { gates }
     }
 
     /// A reviewer that is this script, after it listened.
     pub(super) fn install(&self, program: &str, script: &str) -> &Self {
-        let path = self.programs.path().join(program);
         let text = format!("#!/bin/sh\n{LISTEN}{script}\n");
-        std::io::Write::write_all(&mut std::fs::File::create(&path).unwrap(), text.as_bytes())
-            .unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        self.gates.program(program, &text);
         self
     }
 
@@ -56,7 +47,7 @@ impl Reviews {
 
     /// `asked`, `args`, `env` or `calls` of a program.
     pub(super) fn heard(&self, program: &str, what: &str) -> String {
-        let path = self.programs.path().join(format!("{program}.{what}"));
+        let path = self.gates.programs().join(format!("{program}.{what}"));
         std::fs::read_to_string(path).unwrap_or_default()
     }
 
@@ -65,13 +56,7 @@ impl Reviews {
     }
 
     pub(super) fn tollgate(&self, args: &[&str]) -> Run {
-        let mut command = self.gates.command(args);
-        let path = format!(
-            "{}:/usr/local/bin:/usr/bin:/bin",
-            self.programs.path().display()
-        );
-        command.env("PATH", path);
-        crate::context::run(command, b"")
+        self.gates.tollgate(args)
     }
 
     pub(super) fn review(&self) -> Run {
@@ -81,8 +66,7 @@ impl Reviews {
     /// The gate of the review, as `--json` has it.
     pub(super) fn gate(&self) -> Value {
         let run = self.tollgate(&["run", "--json"]);
-        let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
-        value["gates"][0].clone()
+        run.json()["gates"][0].clone()
     }
 
     /// The result of the gate and its message.
@@ -116,7 +100,7 @@ impl Reviews {
         file["violations"][0]["result"] = json!(result);
         self.gates.file(
             &format!("gauntlet_logs/{}", self.name(end)),
-            &format!("{file:#}"),
+            format!("{file:#}"),
         );
     }
 }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use tollgate_core::guard::{Must, SAMPLE_NOW};
 use tollgate_core::selftest;
 
-use crate::context::{bash, running, task};
+use crate::events::{self, Event as _, bash, task};
+use crate::project::running;
 
 /// A known-bad event and the project it is bad in.
 #[derive(Clone, Debug)]
@@ -167,7 +168,7 @@ pub(super) fn bad_events() -> Vec<Bad> {
         )],
         bash("git switch -c feature/x && git commit -m x"),
     );
-    let write = |content: &Value| json!({ "tool_name": "Write", "tool_input": { "file_path": STATE, "content": content.to_string() } });
+    let write = |content: &Value| events::write(STATE, &content.to_string());
     let mut back = at(json!({ "current_phase_index": 1 }));
     back["active_workflow"]["current_phase_index"] = json!(0);
     add(
@@ -268,11 +269,11 @@ pub(super) fn bad_events() -> Vec<Bad> {
         "test-watcher",
         tried(json!({ "current_iteration": 2, "identical_failure_count": 2, "history": history })),
         tests(json!({ "enabled": true })),
-        json!({
-            "hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_use_id": "toolu_1",
-            "tool_name": "Bash", "tool_input": { "command": "cargo test" },
-            "error": format!("Exit code 101\n{failing}"), "is_interrupt": false,
-        }),
+        bash("cargo test")
+            .in_session("s")
+            .call("toolu_1")
+            .failed(&format!("Exit code 101\n{failing}"))
+            .with("is_interrupt", false),
     );
     add(
         "test-watcher",
@@ -303,7 +304,7 @@ pub(super) fn bad_events() -> Vec<Bad> {
             "phases": { "06-implementation": { "status": "completed" } },
         }),
         vec![],
-        json!({ "tool_name": "Write", "tool_input": { "file_path": STATE, "content": "{}" }, "tool_result": "ok" }),
+        events::write(STATE, "{}").with("tool_result", "ok"),
     );
     for name in [
         "docs/traceability-matrix.csv",
@@ -315,7 +316,7 @@ pub(super) fn bad_events() -> Vec<Bad> {
             "output-format-validator",
             json!({ "active_workflow": {} }),
             vec![(name.to_owned(), "x\n".to_owned())],
-            json!({ "tool_name": "Write", "tool_input": { "file_path": name, "content": "x" }, "tool_result": "ok" }),
+            events::write(name, "x").with("tool_result", "ok"),
         );
     }
     all

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::bad::{Bad, NO_VERDICT, STATE, bad_events};
-use crate::context::{Project, bash, running, with_branch};
+use crate::events::{Event as _, bash, stop};
+use crate::project::{TestProject, running, with_branch};
 
 /// How an event is sent and what else is in the project: nothing of it matters to the guard.
 #[derive(Clone, Debug)]
@@ -15,8 +16,8 @@ struct Variant {
     session: String,
 }
 
-fn project_of(bad: &Bad, variant: &Variant) -> (Project, Value) {
-    let project = Project::empty();
+fn project_of(bad: &Bad, variant: &Variant) -> (TestProject, Value) {
+    let project = TestProject::empty();
     project.git(&["init", "-q", "-b", "main"]);
     for (path, text) in bad
         .files
@@ -61,7 +62,7 @@ fn project_of(bad: &Bad, variant: &Variant) -> (Project, Value) {
     (project, event)
 }
 
-fn findings(project: &Project) -> Vec<Value> {
+fn findings(project: &TestProject) -> Vec<Value> {
     let lines = project.journal().into_iter();
     lines
         .filter(|line| line["verdict"] == "block" || line["verdict"] == "warn")
@@ -69,7 +70,7 @@ fn findings(project: &Project) -> Vec<Value> {
 }
 
 /// Makes the suggested changes for real.
-fn apply(project: &Project, event: &mut Value, changes: &[Value]) {
+fn apply(project: &TestProject, event: &mut Value, changes: &[Value]) {
     for change in changes {
         let path = &change["path"];
         match change["change"].as_str().unwrap() {
@@ -77,7 +78,7 @@ fn apply(project: &Project, event: &mut Value, changes: &[Value]) {
                 let mut state: Value =
                     serde_json::from_str(&project.read(STATE)).unwrap_or(json!({}));
                 put(&mut state, path, change["value"].clone());
-                project.file(STATE, &state.to_string());
+                project.file(STATE, state.to_string());
             }
             "event" => put(event, path, change["value"].clone()),
             "file" => drop(project.file(path.as_str().unwrap(), change["text"].as_str().unwrap())),
@@ -233,14 +234,14 @@ fn a_change_of_the_state_is_kept_if_it_is_made_as_suggested() {
         let mut state = running("06-implementation", "in_progress");
         state["state_version"] = json!(5);
         state["active_workflow"]["current_phase_index"] = json!(1);
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         let event = |name: &str| {
             json!({ "hook_event_name": name, "session_id": "s", "prompt": "go on", "tool_use_id": "t",
                 "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } })
         };
         project.hook(&event("UserPromptSubmit"));
         tamper(&mut state);
-        project.file(STATE, &state.to_string());
+        project.file(STATE, state.to_string());
         project.hook(&event("PostToolUse"));
         assert_eq!(project.codes().last().unwrap(), code);
         let run = project.run(&["explain", "--json"], b"");
@@ -250,7 +251,7 @@ fn a_change_of_the_state_is_kept_if_it_is_made_as_suggested() {
         for change in changes {
             put_or_take(&mut state, change);
         }
-        project.file(STATE, &state.to_string());
+        project.file(STATE, state.to_string());
         let before = findings(&project).len();
         project.hook(&event("PostToolUse"));
         assert_eq!(findings(&project).len(), before, "{code}: {changes:?}");
@@ -277,26 +278,39 @@ proptest! {
 
 #[test]
 fn a_person_reads_the_event_the_values_and_the_way_out() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     project.git(&["branch", "feature/x"]);
-    let mut event = bash("git commit -m '\u{1b}[31mred'");
-    event["session_id"] = json!("s1");
-    event["hook_event_name"] = json!("PreToolUse");
+    let event = bash("git commit -m '\u{1b}[31mred'").in_session("s1");
     project.hook(&event).denies();
     let before = project.journal().len();
     let run = project.run(&["explain"], b"");
     assert_eq!(run.code, 0, "{run:?}");
-    for text in [
-        "#1 block",
-        "BG-001",
-        "active_workflow.git_branch.name = feature/x",
-        "the branch feature/x is checked out",
-        "git switch feature/x",
-    ] {
-        assert!(run.stdout.contains(text), "{text}: {run:?}");
-    }
+    insta::with_settings!({ filters => vec![(r"\d{4}-\d\d-\d\dT\S+Z", "[TIME]")] }, {
+        insta::assert_snapshot!(run.stdout, @r"
+        #1 block [TIME]
+          guard   branch-guard
+          code    BG-001
+          session s1
+          reason  Commit to 'main' blocked, expected branch 'feature/x'
+
+        PreToolUse Bash
+          command  git commit -m '\u{1b}[31mred'
+
+          block  branch-guard  BG-001: Commit to 'main' blocked, expected branch 'feature/x'
+                   active_workflow.current_phase = not set
+                   current_phase = not set
+                   active_workflow.git_branch.name = feature/x
+                   active_workflow.git_branch.status = active
+                   active_workflow.phases = not set
+          allow  state-file-guard
+
+        It would have passed (tried) if
+          - the branch feature/x is checked out (`git switch feature/x`)
+        next: commit on the workflow's branch; finish or cancel a workflow that is over
+        ");
+    });
     assert!(!run.stdout.contains('\u{1b}'), "{run:?}");
     assert_eq!(project.run(&["explain", "#1"], b"").code, 0);
     let run = project.run(&["explain", "7"], b"");
@@ -313,7 +327,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
         "{run:?}"
     );
     // An event by file is decided in the project as it is.
-    let file = project.file("event.json", &bash("git commit").to_string());
+    let file = project.file("event.json", bash("git commit").to_string());
     let run = project.run(&["explain", "--file", file.to_str().unwrap()], b"");
     assert!(run.code == 0 && run.stdout.contains("It passes"), "{run:?}");
     assert_eq!(project.journal().len(), before, "nothing is touched");
@@ -322,7 +336,7 @@ fn a_person_reads_the_event_the_values_and_the_way_out() {
 /// Guards that were not asked do not let anything pass.
 #[test]
 fn what_cannot_be_tried_is_not_said_to_pass() {
-    let project = Project::new();
+    let project = TestProject::new();
     let file = project.file("event.json", "[]");
     let args = ["explain", "--file", file.to_str().unwrap()];
     let run = project.run(&args, b"");
@@ -338,7 +352,7 @@ fn what_cannot_be_tried_is_not_said_to_pass() {
 
 #[test]
 fn nothing_to_explain_is_said() {
-    let run = Project::new().run(&["explain"], b"");
+    let run = TestProject::new().run(&["explain"], b"");
     assert!(
         run.code == 2 && run.stderr.contains("nothing was blocked"),
         "{run:?}"
@@ -347,18 +361,15 @@ fn nothing_to_explain_is_said() {
 
 #[test]
 fn what_no_guard_said_is_not_tried_again_in_their_name() {
-    let project = Project::empty();
-    project.file(
-        ".tollgate/config.yml",
-        "base_branch: main\nentry_points:\n  - path: src\n    checks: [test]\n",
-    );
-    project.file(".tollgate/checks/test.yml", "command: exit 3\n");
-    let project = project.on_branch("work");
-    project.file("src/a.txt", "a\n");
-    let stop = json!({
-        "hook_event_name": "Stop", "session_id": "s", "transcript_path": "/t", "cwd": project.root(),
-        "stop_hook_active": false, "last_assistant_message": "Done.",
-    });
+    let project = TestProject::empty();
+    let project = project
+        .with_gates(".tollgate", &[("test", "command: exit 3\n")], "")
+        .on_branch("work");
+    let stop = stop()
+        .in_session("s")
+        .in_directory(project.root())
+        .with("transcript_path", "/t")
+        .with("last_assistant_message", "Done.");
     let run = project.hook(&stop);
     assert!(run.stdout.contains("\"decision\":\"block\""), "{run:?}");
     let run = project.run(&["explain"], b"");
@@ -377,11 +388,11 @@ fn what_no_guard_said_is_not_tried_again_in_their_name() {
 
 #[test]
 fn what_could_not_be_told_is_not_called_a_pass() {
-    let project = Project::new().state(&with_branch("active"));
+    let project = TestProject::new().state(&with_branch("active"));
     let event = json!({ "tool_name": "Bash", "tool_input": { "command": 7 } });
-    project.file("odd.json", &event.to_string());
+    project.file("odd.json", event.to_string());
     let stop = json!({ "hook_event_name": "Stop", "session_id": "s" });
-    project.file("stop.json", &stop.to_string());
+    project.file("stop.json", stop.to_string());
     project.file("empty.json", "");
     let said = |args: &[&str]| {
         let run = project.run(args, b"");

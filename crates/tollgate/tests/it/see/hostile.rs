@@ -7,8 +7,7 @@ use crate::page::states::{HOSTILE, hostile};
 
 #[test]
 fn no_command_lets_a_terminal_obey_what_an_agent_named() {
-    let home = tempfile::tempdir().unwrap();
-    let project = hostile().env("HOME", home.path().to_str().unwrap());
+    let project = hostile();
     project.git(&["init", "-q"]);
     let journal = ".tollgate/local/journal.jsonl";
     // Changes of the state, and an entry that can be explained.
@@ -22,11 +21,11 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
         "wire": "claude", "event": "PreToolUse",
         "input": { "hook_event_name": "PreToolUse", "tool_name": HOSTILE, "tool_input": { HOSTILE: HOSTILE } } });
     let text = project.read(journal);
-    project.file(journal, &format!("{text}{change}\n{blocked}\n"));
+    project.file(journal, format!("{text}{change}\n{blocked}\n"));
     let plan = ".tollgate/plans/<b>bold<b>";
     project.file(
         &format!("{plan}/state.json"),
-        &json!({ "phase": "new-plan", "next_phase": HOSTILE }).to_string(),
+        json!({ "phase": "new-plan", "next_phase": HOSTILE }).to_string(),
     );
     project.file(&format!("{plan}/a\u{1b}]0;owned\u{7}.md"), "x");
     let shown = "\\u{1b}";
@@ -67,7 +66,7 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
         coloured.env("CLICOLOR_FORCE", "1");
         for run in [
             project.run(args, b"{}"),
-            crate::context::run(coloured, b"{}"),
+            crate::project::run(coloured, b"{}"),
         ] {
             for out in [&run.stdout, &run.stderr] {
                 let out = colourless(out);
@@ -86,7 +85,7 @@ fn no_command_lets_a_terminal_obey_what_an_agent_named() {
 
 #[test]
 fn gates_are_listed_as_text_whatever_they_are_called() {
-    let project = crate::context::Project::new();
+    let project = crate::project::TestProject::new();
     project.git(&["init", "-q"]);
     let name = "a\u{1b}]0;owned\u{7}";
     project.file(
@@ -94,7 +93,7 @@ fn gates_are_listed_as_text_whatever_they_are_called() {
         "command: \"true\"\n",
     );
     let config = json!({ "base_branch": "main", "entry_points": [{ "path": ".", "checks": [name] }, { "path": HOSTILE, "checks": [name] }] });
-    project.file(".gauntlet/config.yml", &config.to_string());
+    project.file(".gauntlet/config.yml", config.to_string());
     for args in [
         &["list"][..],
         &["validate"],
@@ -110,10 +109,10 @@ fn gates_are_listed_as_text_whatever_they_are_called() {
 /// Runs a command as for a terminal with colours, of which they are all it may obey. Returns what it
 /// printed.
 #[track_caller]
-fn obeys_nothing(project: &crate::context::Project, args: &[&str]) -> String {
+fn obeys_nothing(project: &crate::project::TestProject, args: &[&str]) -> String {
     let mut coloured = project.command(args);
     coloured.env("CLICOLOR_FORCE", "1");
-    let run = crate::context::run(coloured, b"");
+    let run = crate::project::run(coloured, b"");
     for out in [&run.stdout, &run.stderr] {
         let out = colourless(out);
         let obeyed = out.chars().find(|c| c.is_control() && *c != '\n');
@@ -124,7 +123,7 @@ fn obeys_nothing(project: &crate::context::Project, args: &[&str]) -> String {
 
 #[test]
 fn errors_quote_files_as_text() {
-    let project = crate::context::Project::empty();
+    let project = crate::project::TestProject::empty();
     project.git(&["init", "-q"]);
     project.file(
         ".tollgate/checks/a\u{1b}]0;owned\u{7}.yml",
@@ -142,7 +141,7 @@ fn errors_quote_files_as_text() {
     let ours = json!([{ "matcher": "\u{1b}]0;owned\u{7}", "hooks": [hook] }]);
     project.file(
         ".gemini/settings.json",
-        &json!({ "hooks": { "BeforeTool": ours } }).to_string(),
+        json!({ "hooks": { "BeforeTool": ours } }).to_string(),
     );
     for args in [
         &["validate"][..],

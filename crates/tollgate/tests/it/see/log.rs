@@ -5,26 +5,23 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, running, task, with_branch};
+use crate::events::{Event as _, bash, task};
+use crate::project::{TestProject, running, with_branch};
 
 /// A project in which branch-guard blocked and phase-sequence-guard blocked, in two sessions.
-fn blocked_twice() -> Project {
+fn blocked_twice() -> TestProject {
     let mut state = running("01-requirements", "in_progress");
     state["active_workflow"]["git_branch"] =
         with_branch("active")["active_workflow"]["git_branch"].clone();
-    let project = Project::new().state(&state).on_branch("main");
-    let mut commit = bash("git commit -m x");
-    commit["session_id"] = json!("one");
-    commit["hook_event_name"] = json!("PreToolUse");
+    let project = TestProject::new().state(&state).on_branch("main");
+    let commit = bash("git commit -m x").in_session("one");
     project.hook(&commit).denies();
-    let mut delegation = task("software-developer", "x");
-    delegation["session_id"] = json!("two");
-    delegation["hook_event_name"] = json!("PreToolUse");
+    let delegation = task("software-developer", "x").in_session("two");
     project.hook(&delegation).denies();
     project
 }
 
-fn ids(project: &Project, filters: &[&str]) -> Vec<u64> {
+fn ids(project: &TestProject, filters: &[&str]) -> Vec<u64> {
     let run = project.run(&[&["log", "--json"], filters].concat(), b"");
     assert_eq!(run.code, 0, "{run:?}");
     let id = |line: &str| {
@@ -62,19 +59,19 @@ fn each_filter_keeps_what_it_says() {
         "{run:?}"
     );
     assert_eq!(project.run(&["log", "--since", "soon"], b"").code, 2);
-    assert_eq!(Project::empty().run(&["log"], b"").code, 2);
+    assert_eq!(TestProject::empty().run(&["log"], b"").code, 2);
 }
 
 #[test]
 fn escapes_of_a_terminal_are_shown_as_text_and_torn_lines_passed_over() {
-    let project = Project::bare();
+    let project = TestProject::bare();
     let evil = json!({
         "ts": "2026-02-08T20:00:00.000Z", "verdict": "warn", "guard": "\u{1b}]0;x\u{7}",
         "code": "X-1\r", "reason": "\u{1b}[2J\u{202e}gone\nsecond",
     });
     project.file(
         ".tollgate/local/journal.jsonl",
-        &format!("{evil}\n{{\"half\nnot json\n{evil}"),
+        format!("{evil}\n{{\"half\nnot json\n{evil}"),
     );
     let run = project.run(&["log"], b"");
     assert_eq!(run.stdout.lines().count(), 2, "{run:?}");

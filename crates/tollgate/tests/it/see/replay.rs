@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, with_branch};
+use crate::events::{Event as _, bash};
+use crate::project::{TestProject, with_branch};
 
 /// A project in which commits to main and changes of the state are blocked.
-fn project() -> Project {
-    Project::new()
+fn project() -> TestProject {
+    TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main")
 }
@@ -40,7 +41,7 @@ fn recorded(id: usize, agent: Option<&str>, tool: &str, input: &Value, failed: b
     format!("{call}\n{result}\n")
 }
 
-fn replay(project: &Project, transcript: &str, args: &[&str]) -> Value {
+fn replay(project: &TestProject, transcript: &str, args: &[&str]) -> Value {
     let file = project.file("t/session.jsonl", transcript);
     let run = project.run(
         &[&["replay", file.to_str().unwrap(), "--json"], args].concat(),
@@ -110,10 +111,7 @@ proptest! {
 #[test]
 fn what_no_hook_saw_is_said_per_tool_and_agent() {
     let project = project();
-    let mut event = bash("git commit -m x");
-    event["session_id"] = json!("s1");
-    event["hook_event_name"] = json!("PreToolUse");
-    event["tool_use_id"] = json!("toolu_1");
+    let event = bash("git commit -m x").in_session("s1").call("toolu_1");
     project.hook(&event).denies();
     let commit = json!({ "command": "git commit -m x" });
     let transcript = recorded(1, None, "Bash", &commit, false)

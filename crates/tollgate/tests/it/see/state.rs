@@ -4,22 +4,21 @@ use serde_json::{Value, json};
 
 use tollgate_store::lock::{self, Acquired};
 
-use crate::context::{Project, running};
+use crate::events::{Event as _, named, task};
+use crate::project::{TestProject, running};
 use crate::workflow::bench::Bench;
 
 /// A recorded event, then a command: two changes that Tollgate made.
-fn changed() -> Project {
+fn changed() -> TestProject {
     let mut state = running("06-implementation", "in_progress");
     state["state_version"] = json!(7);
-    let project = Project::new().state(&state);
-    project.hook(&json!({
-        "hook_event_name": "PostToolUse", "session_id": "s1", "tool_use_id": "t1", "tool_name": "Task",
-        "tool_input": { "subagent_type": "software-developer", "prompt": "x" }, "tool_response": "done",
-    }));
+    let project = TestProject::new().state(&state);
+    let event = task("software-developer", "x").in_session("s1").call("t1");
+    project.hook(&event.done("done"));
     project
 }
 
-fn state(project: &Project) -> Value {
+fn state(project: &TestProject) -> Value {
     serde_json::from_str(&project.read(".isdlc/state.json")).unwrap()
 }
 
@@ -87,7 +86,7 @@ fn what_tollgate_did_not_change_is_not_taken_back() {
     let project = changed();
     let mut foreign = state(&project);
     foreign["state_version"] = json!(12);
-    project.file(".isdlc/state.json", &foreign.to_string());
+    project.file(".isdlc/state.json", foreign.to_string());
     let run = project.run(&["state", "undo"], b"");
     assert!(
         run.code == 1 && run.stderr.contains("not made by Tollgate"),
@@ -117,7 +116,7 @@ fn every_version_of_a_workflow_is_shown_as_it_was() {
             bench.begin();
             look(&bench);
         }
-        bench.project.hook(&delegated(agent, agent));
+        bench.hook(&delegated(agent, agent));
         look(&bench);
         bench.complete();
         look(&bench);
@@ -145,10 +144,10 @@ fn versions_need_begin(bench: &Bench) -> bool {
 }
 
 fn delegated(agent: &str, call: &str) -> Value {
-    json!({
-        "hook_event_name": "PostToolUse", "session_id": format!("session-of-{call}"), "tool_use_id": call,
-        "tool_name": "Task", "tool_input": { "subagent_type": agent, "prompt": "x" }, "tool_response": "done",
-    })
+    task(agent, "x")
+        .in_session(&format!("session-of-{call}"))
+        .call(call)
+        .done("done")
 }
 
 #[test]
@@ -229,7 +228,7 @@ fn a_change_that_waited_for_the_lock_has_its_own_line_with_its_own_cause() {
     let held = lock::acquire(&path, std::time::Duration::ZERO).unwrap();
     project.hook(&delegated("software-developer", "last"));
     drop(held);
-    project.hook(&json!({ "hook_event_name": "SessionEnd", "session_id": "s", "reason": "other" }));
+    project.hook(&named("SessionEnd").in_session("s").with("reason", "other"));
     let last = project.journal().pop().unwrap();
     assert_eq!(
         (&last["version"], &last["call"]),
@@ -246,7 +245,7 @@ fn a_value_too_long_or_too_secret_for_the_journal_is_taken_back_too() {
     });
     let before = bench.state();
     bench.ok(&["workflow", "cancel", "--reason", "not wanted"]);
-    let journal = bench.project.read(".tollgate/local/journal.jsonl");
+    let journal = bench.read(".tollgate/local/journal.jsonl");
     assert!(
         journal.len() < 20_000 && !journal.contains("hunter2"),
         "{}",
@@ -256,7 +255,7 @@ fn a_value_too_long_or_too_secret_for_the_journal_is_taken_back_too() {
     assert!(log.contains("bytes, kept aside"), "{log}");
     let version = before["state_version"].as_u64().unwrap();
     assert_eq!(at(&bench, version), before);
-    let values = bench.project.path(".tollgate/local/values");
+    let values = bench.path(".tollgate/local/values");
     for file in values.read_dir().unwrap() {
         let file = file.unwrap();
         let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
@@ -264,7 +263,7 @@ fn a_value_too_long_or_too_secret_for_the_journal_is_taken_back_too() {
         std::fs::remove_file(file.path()).unwrap();
     }
     // Without it nothing is made up.
-    let run = bench.run(&["state", "at", &version.to_string()]);
+    let run = bench.tollgate(&["state", "at", &version.to_string()]);
     assert!(
         run.code == 1 && run.stderr.contains("is not kept"),
         "{run:?}"
@@ -280,14 +279,14 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
         json!({ "hook_event_name": name, "session_id": "s7", "prompt": "go on", "tool_use_id": "t1",
             "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_response": { "stdout": "" } })
     };
-    bench.project.hook(&event("UserPromptSubmit"));
+    bench.hook(&event("UserPromptSubmit"));
     let first = bench.state();
     let version = first["state_version"].as_u64().unwrap();
     bench.edit(|state| {
         state["state_version"] = json!(version + 1);
         state["theirs"] = json!({ "colour": "green" });
     });
-    bench.project.hook(&event("PostToolUse"));
+    bench.hook(&event("PostToolUse"));
     let log = bench.ok(&["state", "log", "-n", "1"]);
     assert!(
         log.contains("s7") && log.contains("adopted") && log.contains("theirs: not set -> "),
@@ -296,7 +295,7 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
     let second = bench.state();
     // Backwards is illegal: it was there, and it was undone.
     bench.edit(|state| state["state_version"] = json!(0));
-    bench.project.hook(&event("PostToolUse"));
+    bench.hook(&event("PostToolUse"));
     assert_eq!(bench.state(), second);
     let log = bench.ok(&["state", "log", "-n", "1"]);
     assert!(
@@ -308,7 +307,7 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
         state["state_version"] = json!(version + 7);
         state["theirs"]["colour"] = json!("blue");
     });
-    bench.project.hook(&event("SessionStart"));
+    bench.hook(&event("SessionStart"));
     let blame = bench.ok(&["state", "blame", "theirs.colour"]);
     assert!(
         blame.contains("between sessions") && blame.contains("\"green\" -> \"blue\""),
@@ -319,5 +318,5 @@ fn what_others_changed_is_in_the_history_whether_it_was_adopted_or_undone() {
     bench.clean();
     bench.ok(&["state", "undo"]);
     assert_eq!(bench.state()["theirs"]["colour"], "green");
-    assert_eq!(bench.run(&["log", "--verify"]).code, 0);
+    assert_eq!(bench.tollgate(&["log", "--verify"]).code, 0);
 }

@@ -9,7 +9,8 @@ use serde_json::Value;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::lock::{self, Acquired};
 
-use crate::context::{Project, Run, bash, with_branch};
+use crate::events::bash;
+use crate::project::{Run, TestProject, with_branch};
 
 const LOCAL: &str = ".tollgate/local";
 const CURRENT: &str = ".tollgate/local/journal.jsonl";
@@ -28,21 +29,21 @@ fn append(journal: &Journal, n: u64) {
 }
 
 /// A project with so many entries, rotated at so many bytes.
-fn written(count: u64, limit: u64) -> Project {
-    let project = Project::bare();
+fn written(count: u64, limit: u64) -> TestProject {
+    let project = TestProject::bare();
     let journal = Journal::new(project.path(LOCAL)).with_limit(limit);
     (0..count).for_each(|n| append(&journal, n));
     project
 }
 
-fn verify(project: &Project) -> (Run, Value) {
+fn verify(project: &TestProject) -> (Run, Value) {
     let run = project.run(&["log", "--verify", "--json"], b"");
     let value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     (run, value)
 }
 
 #[track_caller]
-fn holds(project: &Project) -> Value {
+fn holds(project: &TestProject) -> Value {
     let (run, value) = verify(project);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(value["ok"], true, "{value}");
@@ -50,7 +51,7 @@ fn holds(project: &Project) -> Value {
 }
 
 #[track_caller]
-fn fails(project: &Project, what: &str) -> Value {
+fn fails(project: &TestProject, what: &str) -> Value {
     let (run, value) = verify(project);
     assert_eq!(run.code, 1, "{run:?}");
     let told = project.run(&["log", "--verify"], b"");
@@ -61,7 +62,7 @@ fn fails(project: &Project, what: &str) -> Value {
 
 #[test]
 fn a_journal_as_the_hook_writes_it_holds_and_says_its_head() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     assert_eq!(holds(&project)["chained"], 0);
@@ -89,7 +90,7 @@ fn a_journal_as_the_hook_writes_it_holds_and_says_its_head() {
 }
 
 /// Holds the journal's lock, as a process does that was stopped at the wrong moment.
-fn held(project: &Project) -> Acquired {
+fn held(project: &TestProject) -> Acquired {
     let held = lock::acquire(&project.path(TAIL), std::time::Duration::ZERO).unwrap();
     assert!(matches!(held, Acquired::Held(_)));
     held
@@ -97,7 +98,7 @@ fn held(project: &Project) -> Acquired {
 
 #[test]
 fn a_line_that_finds_the_journal_busy_waits_and_is_not_lost() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("active"))
         .on_branch("main");
     let commit = |message: &str| {
@@ -161,9 +162,9 @@ fn a_line_that_finds_the_journal_busy_waits_and_is_not_lost() {
         (&4.into(), &0.into())
     );
     for (path, text) in &kept {
-        crate::context::write(path, text);
+        crate::project::put(path, text);
     }
-    crate::context::write(&waiting.join("1-1-1.json"), "no line\n{}");
+    crate::project::put(&waiting.join("1-1-1.json"), "no line\n{}");
     commit("fifth");
     assert_eq!(holds(&project)["chained"], 5, "no line twice");
     assert_eq!(names().len(), 1, "what is none of ours is put aside");
@@ -244,7 +245,7 @@ fn a_killed_writer_is_no_tampering() {
     append(&Journal::new(project.path(LOCAL)), 5);
     assert_eq!(holds(&project)["chained"], 6);
     // Killed between a line and its record, and the next one inside its line.
-    project.file(CURRENT, &format!("{text}{{\"ts\":\"20"));
+    project.file(CURRENT, format!("{text}{{\"ts\":\"20"));
     project.file(TAIL, &record);
     append(&Journal::new(project.path(LOCAL)), 5);
     assert_eq!(holds(&project)["chained"], 6);
@@ -256,9 +257,9 @@ fn a_killed_writer_is_no_tampering() {
 
 #[test]
 fn lines_from_before_there_was_a_chain_are_no_tampering() {
-    let project = Project::bare();
+    let project = TestProject::bare();
     let old = "{\"ts\":\"2026-02-08T20:00:00.000Z\",\"verdict\":\"warn\",\"code\":\"X\"}\n";
-    project.file(CURRENT, &old.repeat(3));
+    project.file(CURRENT, old.repeat(3));
     let value = holds(&project);
     assert_eq!(
         (&value["unchained"], &value["chained"]),
@@ -422,7 +423,7 @@ proptest! {
         prop_assert!(journals.len() >= 3);
         let chosen = journals[file.index(journals.len())];
         files[chosen].1 = how.apply(&files[chosen].1, at);
-        let project = Project::bare();
+        let project = TestProject::bare();
         plant(&project.path(LOCAL), &files);
         let (run, value) = verify(&project);
         prop_assert_eq!(run.code, 1, "{:?} went unseen: {}", how, value);

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use crate::context::{Project, bash, git, task, with_branch};
+use crate::events::{bash, task};
+use crate::project::{TestProject, git, with_branch};
 
 const NAME: &str = "branch-guard";
 const MESSAGE: &str = "COMMIT TO MAIN BLOCKED: You are attempting to commit to 'main' while an active workflow has a feature branch 'feature/x'.";
 
-fn on(branch: &str) -> Project {
-    Project::new()
+fn on(branch: &str) -> TestProject {
+    TestProject::new()
         .state(&with_branch("active"))
         .on_branch(branch)
 }
@@ -85,7 +86,7 @@ fn t06_allows_other_tools() {
 
 #[test]
 fn t07_allows_without_a_workflow() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&json!({ "active_workflow": null }))
         .on_branch("main");
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
@@ -93,7 +94,7 @@ fn t07_allows_without_a_workflow() {
 
 #[test]
 fn t08_allows_a_workflow_without_a_branch() {
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&json!({ "active_workflow": {} }))
         .on_branch("main");
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
@@ -102,14 +103,16 @@ fn t08_allows_a_workflow_without_a_branch() {
 #[test]
 fn t09_allows_when_the_branch_is_merged_or_abandoned() {
     for status in ["merged", "abandoned"] {
-        let project = Project::new().state(&with_branch(status)).on_branch("main");
+        let project = TestProject::new()
+            .state(&with_branch(status))
+            .on_branch("main");
         project.guard(NAME, &bash("git commit -m x")).says_nothing();
     }
 }
 
 #[test]
 fn t10_allows_where_there_is_no_repository() {
-    let project = Project::new().state(&with_branch("active"));
+    let project = TestProject::new().state(&with_branch("active"));
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
 }
 
@@ -134,7 +137,7 @@ fn t13_allows_on_input_that_is_no_json() {
 
 #[test]
 fn t14_allows_without_a_state() {
-    Project::new()
+    TestProject::new()
         .on_branch("main")
         .guard(NAME, &bash("git commit -m x"))
         .says_nothing();
@@ -143,7 +146,7 @@ fn t14_allows_without_a_state() {
 #[test]
 fn a_branch_without_a_name_is_called_feature_branch() {
     let state = json!({ "active_workflow": { "git_branch": { "status": "active" } } });
-    let project = Project::new().state(&state).on_branch("main");
+    let project = TestProject::new().state(&state).on_branch("main");
     project.guard(NAME, &bash("git commit")).blocks(
         "COMMIT TO MAIN BLOCKED: You are attempting to commit to 'main' while an active workflow has a feature branch 'feature branch'.",
     );
@@ -164,7 +167,7 @@ fn the_branch_is_read_in_subdirectories_worktrees_and_unborn_repositories() {
     git(&worktree, &["checkout", "-q", "-b", "third"]);
     project.guard(NAME, &event).says_nothing();
 
-    let unborn = Project::new().state(&with_branch("active"));
+    let unborn = TestProject::new().state(&with_branch("active"));
     unborn.git(&["init", "-q", "-b", "main"]);
     unborn.guard(NAME, &bash("git commit -m x")).blocks(MESSAGE);
 
@@ -183,9 +186,9 @@ fn r4_every_phase_commits_on_the_workflow_branch_unless_the_project_says_otherwi
         Some(json!({ "workflows": {} })),
         Some(json!({ "commit_in_last_phase_only": false, "workflows": {} })),
     ] {
-        let project = Project::new().state(&state).on_branch("feature/x");
+        let project = TestProject::new().state(&state).on_branch("feature/x");
         if let Some(config) = config {
-            project.file(".isdlc/config/workflows.json", &config.to_string());
+            project.file(".isdlc/config/workflows.json", config.to_string());
         }
         project.hook(&bash("git commit -m x")).says_nothing();
         project.guard(NAME, &bash("git commit -m x")).says_nothing();
@@ -198,7 +201,7 @@ fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch_if_the_project_sa
     let mut state = with_branch("active");
     state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
     state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&state)
         .commits_in_last_phase_only()
         .on_branch("feature/x");
@@ -209,13 +212,13 @@ fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch_if_the_project_sa
     assert_eq!(project.codes(), ["BG-002"]);
 
     state["active_workflow"]["current_phase"] = json!("08-code-review");
-    Project::new()
+    TestProject::new()
         .state(&state)
         .commits_in_last_phase_only()
         .on_branch("feature/x")
         .guard(NAME, &bash("git commit -m x"))
         .says_nothing();
-    Project::new()
+    TestProject::new()
         .state(&state)
         .commits_in_last_phase_only()
         .on_branch("elsewhere")
@@ -233,7 +236,7 @@ fn e5_a_branch_name_is_never_run() {
     ] {
         let state =
             json!({ "active_workflow": { "git_branch": { "name": name, "status": "active" } } });
-        let project = Project::new().state(&state).on_branch("main");
+        let project = TestProject::new().state(&state).on_branch("main");
         project
             .guard(NAME, &bash("git commit -m x"))
             .blocks("COMMIT TO MAIN BLOCKED");
@@ -249,13 +252,15 @@ fn e7_an_unknown_branch_or_status_keeps_guarding_and_says_why() {
         .blocks(MESSAGE);
     assert!(reason.contains("feature/x' does not exist"), "{reason}");
 
-    let project = Project::new()
+    let project = TestProject::new()
         .state(&with_branch("Active"))
         .on_branch("main");
     project
         .guard(NAME, &bash("git commit -m x"))
         .blocks(MESSAGE);
-    let project = Project::new().state(&with_branch("open")).on_branch("main");
+    let project = TestProject::new()
+        .state(&with_branch("open"))
+        .on_branch("main");
     let reason = project
         .guard(NAME, &bash("git commit -m x"))
         .blocks(MESSAGE);
@@ -308,7 +313,7 @@ fn a_command_that_starts_outside_the_project_is_followed_into_it() {
 #[test]
 fn another_repository_is_not_ours_to_guard() {
     let project = on("main");
-    let other = Project::empty().on_branch("main");
+    let other = TestProject::empty().on_branch("main");
     let command = format!("git -C {} commit -m x", other.root().display());
     project.guard(NAME, &bash(&command)).says_nothing();
     let command = format!("cd {} && git commit -m x", other.root().display());
@@ -339,7 +344,7 @@ fn the_branch_counts_at_the_moment_of_the_commit() {
 fn e5_a_branch_name_is_no_command_for_the_agent_either() {
     let branch = json!({ "name": "x; touch 'it'", "status": "active" });
     let state = json!({ "active_workflow": { "git_branch": branch } });
-    let project = Project::new().state(&state).on_branch("main");
+    let project = TestProject::new().state(&state).on_branch("main");
     let told = project.guard(NAME, &bash("git commit -m x"));
     let told = told.blocks("COMMIT TO MAIN BLOCKED");
     let command = r"git checkout 'x; touch '\''it'\'''";

@@ -3,11 +3,12 @@
 
 use serde_json::json;
 
-use crate::context::{Project, Run, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{Run, TestProject, running};
 
 /// The guard's answer in a workflow whose phase nobody below works in.
 fn ask(agent: &str, prompt: &str) -> Run {
-    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::new().state(&running("10-cicd", "in_progress"));
     project.guard("phase-sequence-guard", &task(agent, prompt))
 }
 
@@ -61,7 +62,7 @@ fn t04_setup_commands_are_none() {
 
 #[test]
 fn t05_other_tools_are_none() {
-    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::new().state(&running("10-cicd", "in_progress"));
     project
         .guard("phase-sequence-guard", &bash("software-developer"))
         .says_nothing();
@@ -86,7 +87,7 @@ fn t07_a_phase_in_the_prompt_counts_when_no_agent_is_asked() {
 
 #[test]
 fn t08_a_description_counts_like_the_prompt() {
-    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::new().state(&running("10-cicd", "in_progress"));
     let event = json!({ "tool_name": "Task", "tool_input": { "prompt": "go", "description": "qa-engineer" } });
     is_phase(
         project.guard("phase-sequence-guard", &event),
@@ -97,7 +98,7 @@ fn t08_a_description_counts_like_the_prompt() {
 #[test]
 fn t09_nothing_at_all_is_none() {
     ask("", "").says_nothing();
-    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::new().state(&running("10-cicd", "in_progress"));
     for input in [
         json!({}),
         json!(null),
@@ -111,7 +112,7 @@ fn t09_nothing_at_all_is_none() {
 
 #[test]
 fn t10_without_a_manifest_only_known_phases_in_text_count() {
-    let project = Project::bare().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::bare().state(&running("10-cicd", "in_progress"));
     project
         .guard(
             "phase-sequence-guard",
@@ -167,7 +168,7 @@ fn f2_words_that_look_like_phases_are_none() {
 fn keys_of_phases_and_names_of_agents_need_not_be_in_lower_case() {
     let mut state = running("R1-behavior-extraction", "in_progress");
     state["active_workflow"]["type"] = json!("reverse-engineer");
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     let ask =
         |agent: &str, prompt: &str| project.guard("phase-sequence-guard", &task(agent, prompt));
     for here in [
@@ -187,7 +188,7 @@ fn keys_of_phases_and_names_of_agents_need_not_be_in_lower_case() {
     let manifest = json!({ "ownership": { "My_Architect": { "phase": "03-architecture" } } });
     project.file(
         ".claude/hooks/config/skills-manifest.json",
-        &manifest.to_string(),
+        manifest.to_string(),
     );
     for name in ["My_Architect", "my-architect", "isdlc:MY_ARCHITECT"] {
         is_phase(ask(name, "x"), "03-architecture");
@@ -207,20 +208,20 @@ fn f2_a_phase_of_the_projects_own_configuration_is_known() {
         ),
     ];
     for (path, config) in files {
-        let project = Project::new().state(&running("10-cicd", "in_progress"));
+        let project = TestProject::new().state(&running("10-cicd", "in_progress"));
         let ask = || {
             let event = task("general-purpose", "Phase key: 17-docs");
             project.guard("phase-sequence-guard", &event)
         };
         ask().warns("[phase-sequence-guard] WARNING: Unknown phase key");
-        project.file(path, &config.to_string());
+        project.file(path, config.to_string());
         is_phase(ask(), "17-docs");
     }
 }
 
 #[test]
 fn a_duplicate_key_hides_no_agent() {
-    let project = Project::new().state(&running("10-cicd", "in_progress"));
+    let project = TestProject::new().state(&running("10-cicd", "in_progress"));
     for event in [
         r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer","subagent_type":"Explore"}}"#,
         r#"{"tool_name":"Task","tool_input":{"subagent_type":"Explore","subagent_type":"software-developer"}}"#,

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, task};
+use crate::events::{bash, task};
+use crate::project::TestProject;
 
 const NAME: &str = "discover-menu-guard";
 const TITLE: &str = "[discover-menu-guard] WARNING: Incorrect discover menu detected.";
@@ -16,14 +17,14 @@ fn shown(menu: Value) -> Value {
 
 #[test]
 fn t01_is_silent_about_the_right_menu() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &shown(json!(GOOD)))
         .says_nothing();
 }
 
 #[test]
 fn t02_warns_about_a_missing_option() {
-    let project = Project::new();
+    let project = TestProject::new();
     let menu = "Please choose one of these:\n[1] New Project\n[2] Existing Project\n";
     let text = project.guard(NAME, &shown(json!(menu))).warns(TITLE);
     assert!(text.contains(
@@ -34,7 +35,7 @@ fn t02_warns_about_a_missing_option() {
 
 #[test]
 fn t03_warns_about_a_removed_option() {
-    let project = Project::new();
+    let project = TestProject::new();
     let menu = format!("{GOOD}[4] Scoped  Analysis\n");
     let text = project.guard(NAME, &shown(json!(menu))).warns(TITLE);
     assert!(text.contains(
@@ -46,7 +47,7 @@ fn t03_warns_about_a_removed_option() {
 #[test]
 fn t04_warns_about_auto_detect_in_every_form_and_about_both() {
     for form in ["Auto-detect", "auto detect", "AutoDetect"] {
-        let project = Project::new();
+        let project = TestProject::new();
         project
             .guard(
                 NAME,
@@ -61,7 +62,7 @@ fn t04_warns_about_auto_detect_in_every_form_and_about_both() {
 
 #[test]
 fn t05_is_silent_about_other_tasks_and_tools() {
-    let project = Project::new();
+    let project = TestProject::new();
     let mut event = task("software-developer", "build it");
     event["tool_result"] = json!("1. one\n2. two\nsome text that is longer than fifty characters");
     project.guard(NAME, &event).says_nothing();
@@ -70,7 +71,7 @@ fn t05_is_silent_about_other_tasks_and_tools() {
 
 #[test]
 fn t06_is_silent_about_text_that_is_no_menu() {
-    let project = Project::new();
+    let project = TestProject::new();
     project
         .guard(NAME, &shown(json!("short [1]")))
         .says_nothing();
@@ -87,43 +88,47 @@ fn t06_is_silent_about_text_that_is_no_menu() {
 #[test]
 fn t07_reads_objects_and_the_prompt() {
     let menu = json!({ "content": [{ "type": "text", "text": "Choose:\n[1] New Project\n[2] Existing Project, nothing more" }] });
-    Project::new()
+    TestProject::new()
         .guard(NAME, &shown(menu))
         .warns("  Missing options: chat|explore");
     let mut event = task("general-purpose", "Run discover now");
     event["tool_result"] =
         json!("Select option 1 for a new project or another one, it is up to you.");
-    Project::new().guard(NAME, &event).warns(TITLE);
+    TestProject::new().guard(NAME, &event).warns(TITLE);
 }
 
 /// Every digit used to be the start of a walk over all that follow it: minutes for this text.
 #[test]
 fn a_number_as_long_as_the_text_is_read_once() {
     let digits = "1".repeat(2_000_000);
-    Project::new()
+    TestProject::new()
         .guard(NAME, &shown(json!(digits)))
         .says_nothing();
-    Project::new()
+    TestProject::new()
         .guard(NAME, &shown(json!(format!("[{digits}] New Project"))))
         .warns(TITLE);
 }
 
 #[test]
 fn t08_is_silent_without_a_result() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &task("discover-orchestrator", "discover"))
         .says_nothing();
-    Project::new().guard(NAME, &shown(json!(""))).says_nothing();
+    TestProject::new()
+        .guard(NAME, &shown(json!("")))
+        .says_nothing();
 }
 
 #[test]
 fn t09_allows_on_empty_input() {
-    Project::new().run(&["hook", "--guard", NAME], b"").allows();
+    TestProject::new()
+        .run(&["hook", "--guard", NAME], b"")
+        .allows();
 }
 
 #[test]
 fn t10_allows_on_input_that_is_no_json() {
-    Project::new()
+    TestProject::new()
         .run(&["hook", "--guard", NAME], b"<menu>")
         .allows();
 }

@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use crate::context::{Project, bash, running, task};
+use crate::events::{Event as _, bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "phase-loop-controller";
 const PREFIX: &str = "PHASE DELEGATION WITHOUT PROGRESS TRACKING: You are delegating to phase agent 'software-developer' for phase '06-implementation', but the phase task has not been marked as in_progress.";
 
-fn in_phase(status: &str) -> Project {
-    Project::new().state(&running("06-implementation", status))
+fn in_phase(status: &str) -> TestProject {
+    TestProject::new().state(&running("06-implementation", status))
 }
 
 #[test]
@@ -31,14 +32,9 @@ fn a_real_agent_is_told_the_command_that_helps() {
     let bare = project
         .guard(NAME, &task("software-developer", "build it"))
         .blocks(PREFIX);
-    let mut event = task("software-developer", "build it");
-    for (key, value) in [
-        ("hook_event_name", json!("PreToolUse")),
-        ("session_id", json!("s")),
-        ("cwd", json!(project.root())),
-    ] {
-        event[key] = value;
-    }
+    let event = task("software-developer", "build it")
+        .in_session("s")
+        .in_directory(project.root());
     let reason = project.guard(NAME, &event).denies();
     let next = "Next: run `tollgate phase begin 06-implementation`, which sets the status, then delegate again.";
     assert_eq!(reason, format!("{bare}\n\n{next}"));
@@ -56,7 +52,7 @@ fn t02_blocks_when_there_is_no_phase_entry() {
     ] {
         let mut state = running("06-implementation", "pending");
         state["phases"] = phases;
-        let project = Project::new().state(&state);
+        let project = TestProject::new().state(&state);
         let reason = project
             .guard(NAME, &task("software-developer", "build it"))
             .blocks(PREFIX);
@@ -96,7 +92,7 @@ fn t06_allows_what_is_no_delegation() {
 #[test]
 fn t07_allows_without_a_workflow() {
     for none in [json!({ "active_workflow": null }), json!({ "phases": {} })] {
-        let project = Project::new().state(&none);
+        let project = TestProject::new().state(&none);
         project
             .guard(NAME, &task("software-developer", "build it"))
             .says_nothing();
@@ -105,7 +101,7 @@ fn t07_allows_without_a_workflow() {
 
 #[test]
 fn t08_allows_without_a_current_phase() {
-    let project = Project::new().state(&json!({ "active_workflow": { "type": "feature" } }));
+    let project = TestProject::new().state(&json!({ "active_workflow": { "type": "feature" } }));
     project
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
@@ -141,14 +137,14 @@ fn t11_allows_on_input_that_is_no_json() {
 
 #[test]
 fn t12_allows_without_a_state() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
 }
 
 #[test]
 fn r2_a_sub_agent_may_ask_helpers_of_its_own_phase() {
-    let project = Project::new().state(&running("02-tracing", "pending"));
+    let project = TestProject::new().state(&running("02-tracing", "pending"));
     let mut event = task("symptom-analyzer", "trace it");
     project.guard(NAME, &event).blocks("PHASE DELEGATION");
     event["agent_id"] = json!("a1");
@@ -159,7 +155,7 @@ fn r2_a_sub_agent_may_ask_helpers_of_its_own_phase() {
 fn r3_the_target_phase_must_be_under_way_too() {
     let mut state = running("05-test-strategy", "in_progress");
     state["phases"]["06-implementation"] = json!({ "status": "pending" });
-    let project = Project::new().state(&state);
+    let project = TestProject::new().state(&state);
     project
         .guard(NAME, &task("software-developer", "build it"))
         .blocks(PREFIX);

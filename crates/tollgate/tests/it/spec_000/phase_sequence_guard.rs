@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "phase-sequence-guard";
 
-fn in_phase(phase: &str) -> Project {
-    Project::new().state(&running(phase, "in_progress"))
+fn in_phase(phase: &str) -> TestProject {
+    TestProject::new().state(&running(phase, "in_progress"))
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn t05_allows_what_is_no_delegation() {
 
 #[test]
 fn t06_allows_without_a_workflow() {
-    let project = Project::new().state(&json!({ "active_workflow": null }));
+    let project = TestProject::new().state(&json!({ "active_workflow": null }));
     project
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
@@ -66,7 +67,7 @@ fn t07_allows_setup_commands() {
 
 #[test]
 fn t08_allows_without_a_current_phase() {
-    let project = Project::new().state(&json!({ "active_workflow": {} }));
+    let project = TestProject::new().state(&json!({ "active_workflow": {} }));
     project
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
@@ -88,14 +89,14 @@ fn t10_allows_on_input_that_is_no_json() {
 
 #[test]
 fn t11_allows_without_a_state() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
 }
 
 #[test]
 fn t12_allows_an_agent_nobody_knows_without_a_manifest() {
-    let project = Project::bare().state(&running("01-requirements", "in_progress"));
+    let project = TestProject::bare().state(&running("01-requirements", "in_progress"));
     project
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
@@ -148,7 +149,7 @@ fn e16_agent_is_the_new_name_of_task() {
 fn the_whole_hook_speaks_of_order_before_it_speaks_of_progress() {
     let mut state = running("05-test-strategy", "in_progress");
     state["phases"]["06-implementation"] = json!({ "status": "pending" });
-    Project::new()
+    TestProject::new()
         .state(&state)
         .hook(&task("software-developer", "x"))
         .blocks("OUT-OF-ORDER");

@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use crate::context::{Project, bash, running, task};
+use crate::events::{bash, task};
+use crate::project::{TestProject, running};
 
 const NAME: &str = "plan-surfacer";
 
-fn in_phase(phase: &str) -> Project {
-    Project::new().state(&running(phase, "in_progress"))
+fn in_phase(phase: &str) -> TestProject {
+    TestProject::new().state(&running(phase, "in_progress"))
 }
 
 #[test]
@@ -27,7 +28,7 @@ fn t01_blocks_implementation_without_a_plan() {
 #[test]
 fn the_plan_is_named_where_this_project_keeps_it() {
     let state = running("06-implementation", "in_progress").to_string();
-    let project = Project::empty();
+    let project = TestProject::empty();
     project.file(".tollgate/workflow/state.json", &state);
     let reason = project
         .guard(NAME, &task("software-developer", "build it"))
@@ -44,7 +45,7 @@ fn the_plan_is_named_where_this_project_keeps_it() {
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
 
-    let project = Project::new().env("ISDLC_PROJECT", "api");
+    let project = TestProject::new().env("ISDLC_PROJECT", "api");
     project.file(
         ".isdlc/monorepo.json",
         r#"{ "projects": { "api": { "path": "api" } } }"#,
@@ -122,7 +123,7 @@ fn t05_allows_other_tools() {
 
 #[test]
 fn t06_allows_without_a_workflow() {
-    let project = Project::new().state(&json!({ "current_phase": "06-implementation" }));
+    let project = TestProject::new().state(&json!({ "current_phase": "06-implementation" }));
     project
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
@@ -130,7 +131,7 @@ fn t06_allows_without_a_workflow() {
 
 #[test]
 fn t07_finds_the_plan_of_a_monorepo_project() {
-    let project = Project::new();
+    let project = TestProject::new();
     project.file(
         ".isdlc/monorepo.json",
         r#"{"default_project":"api","projects":{"api":{"path":"apps/api"}}}"#,
@@ -164,7 +165,7 @@ fn t09_allows_on_input_that_is_no_json() {
 
 #[test]
 fn t10_allows_without_a_state() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &task("software-developer", "build it"))
         .says_nothing();
 }

@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, Run, bash};
+use crate::events::bash;
+use crate::project::{Run, TestProject};
 
 const NAME: &str = "state-write-validator";
 const TITLE: &str = "[state-write-validator] WARNING: Suspicious state.json write detected.";
 
 /// The validator after a Write of `phase` as phase 01's data.
-fn after_write(phase: &Value) -> (Project, Run) {
-    let project = Project::new().state(&json!({ "phases": { "01-requirements": phase } }));
+fn after_write(phase: &Value) -> (TestProject, Run) {
+    let project = TestProject::new().state(&json!({ "phases": { "01-requirements": phase } }));
     let event = write_event(&project.path(".isdlc/state.json").display().to_string());
     let run = project.guard(NAME, &event);
     (project, run)
@@ -120,7 +121,7 @@ fn t08_is_silent_about_phases_without_such_fields() {
 
 #[test]
 fn t09_is_silent_about_other_files() {
-    let project = Project::new();
+    let project = TestProject::new();
     project
         .guard(NAME, &write_event("/tmp/other.json"))
         .says_nothing();
@@ -131,26 +132,28 @@ fn t09_is_silent_about_other_files() {
 
 #[test]
 fn t10_is_silent_about_other_tools() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &bash("cat .isdlc/state.json"))
         .says_nothing();
 }
 
 #[test]
 fn t11_allows_on_empty_input() {
-    Project::new().run(&["hook", "--guard", NAME], b"").allows();
+    TestProject::new()
+        .run(&["hook", "--guard", NAME], b"")
+        .allows();
 }
 
 #[test]
 fn t12_allows_on_input_that_is_no_json() {
-    Project::new()
+    TestProject::new()
         .run(&["hook", "--guard", NAME], b"}{")
         .allows();
 }
 
 #[test]
 fn t13_allows_when_the_file_is_absent_or_no_json() {
-    let project = Project::new();
+    let project = TestProject::new();
     let event = write_event(&project.path(".isdlc/state.json").display().to_string());
     project.guard(NAME, &event).says_nothing();
     project.file(".isdlc/state.json", "{\"phases\": ");
@@ -159,10 +162,10 @@ fn t13_allows_when_the_file_is_absent_or_no_json() {
 
 #[test]
 fn t14_works_for_edits_filepath_and_monorepos() {
-    let project = Project::new();
+    let project = TestProject::new();
     let state =
         json!({ "phases": { "p": { "constitutional_validation": { "completed": true } } } });
-    project.file(".isdlc/projects/api/state.json", &state.to_string());
+    project.file(".isdlc/projects/api/state.json", state.to_string());
     let path = project.path(".isdlc/projects/api/state.json");
     for input in [
         json!({ "file_path": path }),
@@ -177,7 +180,7 @@ fn t14_works_for_edits_filepath_and_monorepos() {
 
 #[test]
 fn after_the_fact_nothing_is_ever_printed_on_stdout() {
-    let project = Project::new().state(
+    let project = TestProject::new().state(
         &json!({ "phases": { "p": { "constitutional_validation": { "completed": true } } } }),
     );
     let event = write_event(".isdlc/state.json");
@@ -190,7 +193,7 @@ fn after_the_fact_nothing_is_ever_printed_on_stdout() {
 
 #[test]
 fn a_second_name_of_the_same_file_hides_nothing() {
-    let project = Project::new().state(
+    let project = TestProject::new().state(
         &json!({ "phases": { "p": { "constitutional_validation": { "completed": true } } } }),
     );
     std::fs::hard_link(project.path(".isdlc/state.json"), project.path("notes.txt")).unwrap();

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::context::{Project, bash, task};
+use crate::events::{bash, task};
+use crate::project::TestProject;
 
 const NAME: &str = "walkthrough-tracker";
 const TEXT: &str = "\
@@ -18,8 +19,8 @@ fn finished(agent: &str, result: Value) -> Value {
     event
 }
 
-fn with(context: &Value) -> Project {
-    Project::new().state(&json!({ "discovery_context": context }))
+fn with(context: &Value) -> TestProject {
+    TestProject::new().state(&json!({ "discovery_context": context }))
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn t06_is_silent_while_the_task_runs() {
 
 #[test]
 fn t07_is_silent_without_a_discovery() {
-    let project = Project::new().state(&json!({ "active_workflow": null }));
+    let project = TestProject::new().state(&json!({ "active_workflow": null }));
     project
         .guard(NAME, &finished("discover-orchestrator", json!("done")))
         .says_nothing();
@@ -102,7 +103,7 @@ fn t09_allows_on_input_that_is_no_json() {
 
 #[test]
 fn t10_allows_without_a_state() {
-    Project::new()
+    TestProject::new()
         .guard(NAME, &finished("discover-orchestrator", json!("done")))
         .says_nothing();
 }

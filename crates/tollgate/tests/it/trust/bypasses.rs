@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use serde_json::{Value, json};
 
 use super::{Clone, TRACE};
-use crate::context::run;
+use crate::project::run;
 use crate::terminal::Terminal;
 
 // Row 1: code.
@@ -14,23 +14,23 @@ use crate::terminal::Terminal;
 #[test]
 fn a_reviewer_command_does_not_run() {
     let clone = Clone::empty();
-    clone.project.file(
+    clone.file(
         ".tollgate/config.yml",
         "base_branch: main\nstop_hook: { run_interval_minutes: 0 }\ncli: { default_preference: [command] }\nentry_points:\n  - path: src\n    reviews: [look]\n",
     );
-    clone.project.file(
+    clone.file(
         ".tollgate/reviews/look.yml",
         "prompt: look\ncommand: touch ran; false\n",
     );
-    clone.project.file("src/a.txt", "a\n");
-    clone.commit();
+    clone.file("src/a.txt", "a\n");
+    clone.committed();
     clone.is_not_run(&clone.stop(), "1 command is not trusted yet");
     clone.trust();
     clone.stop();
     assert!(clone.ran());
-    std::fs::remove_file(clone.project.path("ran")).unwrap();
+    std::fs::remove_file(clone.path("ran")).unwrap();
     // Another line for the same reviewer is another command.
-    clone.project.file(
+    clone.file(
         ".tollgate/reviews/look.yml",
         "prompt: look\ncommand: touch ran; true\n",
     );
@@ -41,20 +41,20 @@ fn a_reviewer_command_does_not_run() {
 fn another_reviewer_or_model_asks_again() {
     let clone = Clone::empty();
     let config = |reviewer: &str| {
-        clone.project.file(
+        clone.file(
             ".tollgate/config.yml",
-            &format!("base_branch: main\ncli: {{ default_preference: [{reviewer}] }}\nentry_points:\n  - path: src\n    reviews: [look]\n"),
+            format!("base_branch: main\ncli: {{ default_preference: [{reviewer}] }}\nentry_points:\n  - path: src\n    reviews: [look]\n"),
         )
     };
     let review = |model: &str| {
-        clone.project.file(
+        clone.file(
             ".tollgate/reviews/look.md",
-            &format!("---\nmodel: {model}\n---\nLook.\n"),
+            format!("---\nmodel: {model}\n---\nLook.\n"),
         )
     };
     config("claude");
     review("opus");
-    clone.commit();
+    clone.committed();
     clone.trust();
     assert_eq!(clone.tollgate(&["trust", "--show"]).code, 0);
     config("codex");
@@ -68,21 +68,19 @@ fn another_reviewer_or_model_asks_again() {
 
 #[test]
 fn another_working_directory_asks_again() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     clone.check(&format!("{TRACE}working_directory: ../../elsewhere\n"));
     clone.is_not_run(&clone.stop(), "changed");
 }
 
 #[test]
 fn logs_outside_of_the_project_ask() {
-    let clone = Clone::new();
-    clone.trust();
-    let outside = clone.home.path().join("logs");
-    let config = clone.project.read(".tollgate/config.yml");
-    clone.project.file(
+    let clone = Clone::trusted();
+    let outside = clone.home().join("logs");
+    let config = clone.read(".tollgate/config.yml");
+    clone.file(
         ".tollgate/config.yml",
-        &format!("log_dir: {}\n{config}", outside.display()),
+        format!("log_dir: {}\n{config}", outside.display()),
     );
     clone.is_not_run(&clone.stop(), "changed");
     assert!(!outside.exists());
@@ -97,15 +95,15 @@ fn nothing_that_is_shown_hides_a_command() {
     let clone = Clone::new();
     clone.check("command: \"echo \\u202Ehi\"\nworking_directory: \"src\\e[1A\\e[2K\"\n");
     let name = "a\u{1b}[2Jb";
-    clone.project.file(
+    clone.file(
         &format!(".tollgate/checks/{name}.yml"),
         "command: rm -rf x\n",
     );
-    clone.project.file(
+    clone.file(
         ".tollgate/reviews/look.yml",
         "prompt: hi\nmodel: \"m\\e[1A\\e[2K\"\n",
     );
-    clone.project.file(
+    clone.file(
         ".tollgate/config.yml",
         "base_branch: main\nlog_dir: \"/tmp/\\e[2Jlogs\"\ncli: { default_preference: [claude] }\nentry_points:\n  - path: src\n    checks: [trace, \"a\\e[2Jb\"]\n    reviews: [look]\n",
     );
@@ -133,21 +131,21 @@ fn nothing_that_is_shown_hides_a_command() {
 fn a_project_that_says_it_passed_is_not_believed() {
     let clone = Clone::new();
     let now = jiff::Timestamp::now().to_string();
-    let state = json!({ "last_run_completed_at": now, "branch": "main", "commit": clone.project.git(&["rev-parse", "HEAD"]) });
+    let state = json!({ "last_run_completed_at": now, "branch": "main", "commit": clone.git(&["rev-parse", "HEAD"]) });
     clone
         .project
-        .file(".tollgate/logs/.execution_state", &state.to_string());
+        .file(".tollgate/logs/.execution_state", state.to_string());
     clone.is_not_run(&clone.stop(), "not trusted yet");
 }
 
 #[test]
 fn a_project_that_switches_its_gates_off_is_not_a_pass() {
     let clone = Clone::new();
-    let config = clone.project.read(".tollgate/config.yml");
+    let config = clone.read(".tollgate/config.yml");
     let config = config.replace("stop_hook: {", "stop_hook: { enabled: false,");
-    clone.project.file(".tollgate/config.yml", &config);
+    clone.file(".tollgate/config.yml", &config);
     let mut command = clone.command(&["hook", "--require-trust", "--wire", "gauntlet"]);
-    command.env("CLAUDE_PROJECT_DIR", clone.project.root());
+    command.env("CLAUDE_PROJECT_DIR", clone.root());
     let run = run(command, br#"{"hook_event_name":"Stop"}"#);
     assert!(!run.stdout.contains("passed"), "{run:?}");
     assert!(!clone.ran());
@@ -157,33 +155,31 @@ fn a_project_that_switches_its_gates_off_is_not_a_pass() {
 
 #[test]
 fn a_store_inside_of_the_repository_is_none() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     // The very store that says yes, carried along by the repository.
-    let inside = clone.project.path("state/tollgate/trust");
+    let inside = clone.path("state/tollgate/trust");
     std::fs::create_dir_all(&inside).unwrap();
     for entry in std::fs::read_dir(clone.store()).unwrap().flatten() {
         std::fs::copy(entry.path(), inside.join(entry.file_name())).unwrap();
     }
     let mut command = clone.command(&["hook", "--require-trust"]);
-    command.env("XDG_STATE_HOME", clone.project.path("state"));
+    command.env("XDG_STATE_HOME", clone.path("state"));
     clone.is_not_run(&clone.stop_with(command), "cannot hold its own trust");
     // A directory that only leads there is no other place.
-    let link = clone.home.path().join("link");
-    std::os::unix::fs::symlink(clone.project.path("state"), &link).unwrap();
+    let link = clone.home().join("link");
+    std::os::unix::fs::symlink(clone.path("state"), &link).unwrap();
     let mut command = clone.command(&["hook", "--require-trust"]);
     command.env("XDG_STATE_HOME", &link);
     clone.is_not_run(&clone.stop_with(command), "cannot hold its own trust");
     // And neither is a home.
     let mut command = clone.command(&["hook", "--require-trust"]);
-    command.env("HOME", clone.project.root());
+    command.env("HOME", clone.root());
     clone.is_not_run(&clone.stop_with(command), "cannot hold its own trust");
 }
 
 #[test]
 fn a_store_that_others_can_write_to_is_none() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     std::fs::set_permissions(clone.store(), std::fs::Permissions::from_mode(0o777)).unwrap();
     clone.is_not_run(&clone.stop(), "chmod go-w");
 }
@@ -193,7 +189,7 @@ fn a_pin_in_the_projects_own_settings_is_none() {
     for file in [".claude/settings.json", ".gemini/.env", ".env"] {
         let clone = Clone::new();
         let print = clone.fingerprint();
-        clone.project.file(file, &format!("TOLLGATE_TRUST={print}"));
+        clone.file(file, format!("TOLLGATE_TRUST={print}"));
         let mut command = clone.command(&["hook", "--require-trust"]);
         command.env("TOLLGATE_TRUST", &print);
         clone.is_not_run(&clone.stop_with(command), "a project cannot trust itself");
@@ -202,12 +198,11 @@ fn a_pin_in_the_projects_own_settings_is_none() {
 
 #[test]
 fn an_unpacked_git_file_does_not_inherit_trust() {
-    let trusted = Clone::new();
-    trusted.trust();
+    let trusted = Clone::trusted();
     // An archive with the same commands, whose `.git` claims to be a worktree of a trusted place.
-    let main = trusted.project.path(".git");
-    let linked = trusted.home.path().join("linked");
-    trusted.project.git(&[
+    let main = trusted.path(".git");
+    let linked = trusted.home().join("linked");
+    trusted.git(&[
         "worktree",
         "add",
         "-q",
@@ -218,43 +213,40 @@ fn an_unpacked_git_file_does_not_inherit_trust() {
     for claim in [main.clone(), main.join("worktrees/linked")] {
         let archive = Clone::empty();
         archive.gates();
-        std::fs::remove_dir_all(archive.project.path(".git")).unwrap();
-        archive
-            .project
-            .file(".git", &format!("gitdir: {}\n", claim.display()));
+        std::fs::remove_dir_all(archive.path(".git")).unwrap();
+        archive.file(".git", format!("gitdir: {}\n", claim.display()));
         let mut command = archive.command(&["hook", "--require-trust"]);
-        command.env("HOME", trusted.home.path());
+        command.env("HOME", trusted.home());
         archive.is_not_run(&archive.stop_with(command), "not trusted yet");
     }
     let archive = Clone::empty();
     archive.gates();
-    std::fs::remove_dir_all(archive.project.path(".git")).unwrap();
-    std::os::unix::fs::symlink(&main, archive.project.path(".git")).unwrap();
+    std::fs::remove_dir_all(archive.path(".git")).unwrap();
+    std::os::unix::fs::symlink(&main, archive.path(".git")).unwrap();
     let mut command = archive.command(&["hook", "--require-trust"]);
-    command.env("HOME", trusted.home.path());
+    command.env("HOME", trusted.home());
     archive.is_not_run(&archive.stop_with(command), "not trusted yet");
 }
 
 #[test]
 fn another_clone_in_the_same_place_is_another_repository() {
-    let clone = Clone::new();
-    clone.trust();
-    std::fs::remove_dir_all(clone.project.path(".git")).unwrap();
-    clone.project.git(&["init", "-q", "-b", "main"]);
-    clone.commit();
+    let clone = Clone::trusted();
+    std::fs::remove_dir_all(clone.path(".git")).unwrap();
+    clone.git(&["init", "-q", "-b", "main"]);
+    clone.committed();
     clone.is_not_run(&clone.stop(), "not trusted yet");
 }
 
 #[test]
 fn a_project_of_another_user_is_never_trusted_in_passing() {
     let clone = Clone::new();
-    let us = clone.project.root().metadata().unwrap().uid();
+    let us = clone.root().metadata().unwrap().uid();
     if us != 0 {
         eprintln!("SKIPPED: only root can give a directory to another user");
         return;
     }
     clone.trust();
-    std::os::unix::fs::chown(clone.project.path(".tollgate"), Some(4321), None).unwrap();
+    std::os::unix::fs::chown(clone.path(".tollgate"), Some(4321), None).unwrap();
     clone.is_not_run(&clone.stop(), "belongs to user 4321");
     // Not even with --yes.
     let mut terminal = clone.terminal(&["trust", "--yes"]);
@@ -325,7 +317,7 @@ fn an_agent_that_drops_its_marks_is_found_above() {
     );
     command = {
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &inner]).current_dir(clone.project.root());
+        shell.args(["-c", &inner]).current_dir(clone.root());
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
                 shell.env(name, value);
@@ -345,7 +337,7 @@ fn an_agent_cannot_write_to_the_store() {
     let store = clone.store().join("x.json");
     let event = |tool: &str, input: Value| {
         json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": clone.project.root(),
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": clone.root(),
             "transcript_path": "/t", "permission_mode": "default", "tool_name": tool,
             "tool_input": input,
         })
@@ -366,19 +358,19 @@ fn an_agent_cannot_write_to_the_store() {
         ),
         event(
             "Write",
-            json!({ "file_path": clone.project.path(".tollgate/local/accepted-gates"), "content": "x" }),
+            json!({ "file_path": clone.path(".tollgate/local/accepted-gates"), "content": "x" }),
         ),
     ] {
         let mut command = clone.command(&["hook", "--require-trust"]);
-        command.env("CLAUDE_PROJECT_DIR", clone.project.root());
+        command.env("CLAUDE_PROJECT_DIR", clone.root());
         let run = run(command, event.to_string().as_bytes());
         assert!(run.denies().contains("STATE GUARD: "), "{event}");
     }
     let fine = event(
         "Write",
-        json!({ "file_path": clone.project.path(".tollgate/config.yml"), "content": "x" }),
+        json!({ "file_path": clone.path(".tollgate/config.yml"), "content": "x" }),
     );
     let mut command = clone.command(&["hook"]);
-    command.env("CLAUDE_PROJECT_DIR", clone.project.root());
+    command.env("CLAUDE_PROJECT_DIR", clone.root());
     run(command, fine.to_string().as_bytes()).says_nothing();
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::Clone;
-use crate::context::git;
+use crate::project::git;
 
 #[test]
 fn nothing_runs_until_a_person_trusts_it() {
@@ -12,7 +12,7 @@ fn nothing_runs_until_a_person_trusts_it() {
     clone.is_not_run(&answer, "1 command is not trusted yet");
     // Every stop that is not verified says so.
     clone.is_not_run(&clone.stop(), "not trusted yet");
-    assert_eq!(clone.project.codes(), ["TRUST-001", "TRUST-001"]);
+    assert_eq!(clone.codes(), ["TRUST-001", "TRUST-001"]);
     clone.trust();
     clone.is_run(&clone.stop());
 }
@@ -60,11 +60,10 @@ fn a_changed_check_asks_again_and_shows_only_the_difference() {
 
 #[test]
 fn comments_globs_messages_and_limits_may_change() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     clone.check("# why\ncommand: touch ../ran; exit 3\ntimeout: 7\nfix_instructions: help.md\n");
-    clone.project.file(".tollgate/help.md", "Mend it.\n");
-    clone.project.file(
+    clone.file(".tollgate/help.md", "Mend it.\n");
+    clone.file(
         ".tollgate/config.yml",
         "base_branch: main\nmax_retries: 9\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: src\n    exclude: [\"**/*.md\"]\n    checks: [trace]\n",
     );
@@ -73,15 +72,14 @@ fn comments_globs_messages_and_limits_may_change() {
 
 #[test]
 fn a_check_by_another_name_runs_the_same_command() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     let rename = |text: String| text.replace("trace", "leave-a-trace");
-    let config = rename(clone.project.read(".tollgate/config.yml"));
-    clone.project.file(".tollgate/config.yml", &config);
+    let config = rename(clone.read(".tollgate/config.yml"));
+    clone.file(".tollgate/config.yml", &config);
     clone
         .project
         .file(".tollgate/checks/leave-a-trace.yml", super::TRACE);
-    std::fs::remove_file(clone.project.path(".tollgate/checks/trace.yml")).unwrap();
+    std::fs::remove_file(clone.path(".tollgate/checks/trace.yml")).unwrap();
     let shown = clone.tollgate(&["trust", "--show"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     clone.is_run(&clone.stop());
@@ -103,8 +101,7 @@ fn a_persons_own_run_is_consent() {
 
 #[test]
 fn untrust_takes_it_back() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     assert_eq!(clone.tollgate(&["trust", "--show"]).code, 0);
     let run = clone.tollgate(&["untrust"]);
     assert_eq!(run.code, 2, "an agent must not switch gates off: {run:?}");
@@ -116,11 +113,10 @@ fn untrust_takes_it_back() {
 
 #[test]
 fn linked_worktrees_inherit_and_nested_repositories_do_not() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     let elsewhere = tempfile::tempdir().unwrap();
     let linked = elsewhere.path().join("linked");
-    clone.project.git(&[
+    clone.git(&[
         "worktree",
         "add",
         "-q",
@@ -132,12 +128,12 @@ fn linked_worktrees_inherit_and_nested_repositories_do_not() {
     show.current_dir(&linked);
     assert_eq!(show.status().unwrap().code(), Some(0));
 
-    let nested = clone.project.path("vendor/nested");
+    let nested = clone.path("vendor/nested");
     std::fs::create_dir_all(&nested).unwrap();
     git(&nested, &["init", "-q"]);
     for file in [".tollgate/config.yml", ".tollgate/checks/trace.yml"] {
-        let text = clone.project.read(file);
-        clone.project.file(&format!("vendor/nested/{file}"), &text);
+        let text = clone.read(file);
+        clone.file(&format!("vendor/nested/{file}"), &text);
     }
     let mut show = clone.command(&["trust", "--show"]);
     show.current_dir(&nested);
@@ -146,8 +142,7 @@ fn linked_worktrees_inherit_and_nested_repositories_do_not() {
 
 #[test]
 fn the_store_is_private_and_survives_a_broken_file() {
-    let clone = Clone::new();
-    clone.trust();
+    let clone = Clone::trusted();
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&clone.store()), 0o700);
     let files = std::fs::read_dir(clone.store()).unwrap().flatten();
@@ -181,8 +176,8 @@ fn ci_pins_exactly_one_set() {
 #[test]
 fn a_project_without_commands_has_nothing_to_ask() {
     let clone = Clone::empty();
-    clone.project.file(".tollgate/workflow/config/.keep", "");
-    clone.commit();
+    clone.file(".tollgate/workflow/config/.keep", "");
+    clone.committed();
     assert_eq!(clone.stop(), serde_json::Value::Null);
     let run = clone.tollgate(&["trust"]);
     assert_eq!(run.code, 0, "{run:?}");

@@ -7,15 +7,22 @@ mod plans;
 use std::path::PathBuf;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::context::{Project, Run, run};
-use crate::terminal::Terminal;
+use crate::events::{self, Event as _};
+use crate::project::{TestProject, run};
 
 /// A cloned project whose one check leaves a trace when it runs.
 pub(super) struct Clone {
-    pub(super) project: Project,
-    pub(super) home: tempfile::TempDir,
+    project: TestProject,
+}
+
+impl std::ops::Deref for Clone {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 /// A check that leaves a trace.
@@ -25,61 +32,40 @@ impl Clone {
     pub(super) fn new() -> Self {
         let clone = Self::empty();
         clone.gates();
-        clone.commit();
+        clone.committed();
         clone
+    }
+
+    /// One that a person trusts.
+    pub(super) fn trusted() -> Self {
+        Self {
+            project: Self::new().project.trusted(),
+        }
     }
 
     pub(super) fn empty() -> Self {
-        let clone = Self {
-            project: Project::empty(),
-            home: tempfile::tempdir().unwrap(),
-        };
-        clone.project.git(&["init", "-q", "-b", "main"]);
-        clone
+        Self {
+            project: TestProject::empty().with_repository(),
+        }
     }
 
     pub(super) fn gates(&self) {
-        self.project.file(
+        self.file(
             ".tollgate/config.yml",
             "base_branch: main\nstop_hook: { run_interval_minutes: 0 }\nentry_points:\n  - path: src\n    checks: [trace]\n",
         );
-        self.project.file(".tollgate/checks/trace.yml", TRACE);
-        self.project.file("src/a.txt", "a\n");
+        self.check(TRACE);
+        self.file("src/a.txt", "a\n");
     }
 
     /// Everything is on `main`, and there is a change to check.
-    pub(super) fn commit(&self) {
-        self.project.git(&["add", "-A"]);
-        self.project.git(&["commit", "-q", "-m", "first"]);
-        self.project.file("src/b.txt", "b\n");
+    pub(super) fn committed(&self) {
+        self.commit("first");
+        self.file("src/b.txt", "b\n");
     }
 
     pub(super) fn check(&self, yaml: &str) {
-        self.project.file(".tollgate/checks/trace.yml", yaml);
-    }
-
-    pub(super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.project.command(args);
-        command
-            .env("HOME", self.home.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        command
-    }
-
-    pub(super) fn tollgate(&self, args: &[&str]) -> Run {
-        run(self.command(args), b"")
-    }
-
-    /// A person runs a command at a terminal.
-    pub(super) fn terminal(&self, args: &[&str]) -> Terminal {
-        Terminal::start(&self.command(args))
-    }
-
-    /// A person trusts what is here.
-    pub(super) fn trust(&self) {
-        let (screen, code) = self.terminal(&["trust", "--yes"]).ends();
-        assert_eq!(code, 0, "{screen}");
+        self.file(".tollgate/checks/trace.yml", yaml);
     }
 
     /// The stop of an agent whose user-level settings register Tollgate.
@@ -88,18 +74,19 @@ impl Clone {
     }
 
     pub(super) fn stop_with(&self, mut command: Command) -> Value {
-        command.env("CLAUDE_PROJECT_DIR", self.project.root());
-        let event = json!({
-            "hook_event_name": "Stop", "session_id": "s", "stop_hook_active": false,
-            "cwd": self.project.root(), "transcript_path": "/t", "permission_mode": "default",
-        });
+        command.env("CLAUDE_PROJECT_DIR", self.root());
+        let event = events::stop()
+            .in_session("s")
+            .in_directory(self.root())
+            .with("transcript_path", "/t")
+            .with("permission_mode", "default");
         let run = run(command, event.to_string().as_bytes());
         assert_eq!(run.code, 0, "{run:?}");
         serde_json::from_str(&run.stdout).unwrap_or_default()
     }
 
     pub(super) fn ran(&self) -> bool {
-        self.project.path("ran").exists()
+        self.exists("ran")
     }
 
     /// The stop is allowed with one line that says why nothing was verified.
@@ -121,17 +108,16 @@ impl Clone {
     pub(super) fn is_run(&self, answer: &Value) {
         assert!(self.ran(), "{answer}");
         assert_eq!(answer["decision"], "block", "{answer}");
-        std::fs::remove_file(self.project.path("ran")).unwrap();
+        std::fs::remove_file(self.path("ran")).unwrap();
     }
 
     /// The files in the person's store.
     pub(super) fn store(&self) -> PathBuf {
-        self.home.path().join(".local/state/tollgate/trust")
+        self.home().join(".local/state/tollgate/trust")
     }
 
     pub(super) fn fingerprint(&self) -> String {
         let shown = self.tollgate(&["trust", "--show", "--json"]);
-        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-        shown["fingerprint"].as_str().unwrap().to_owned()
+        shown.json()["fingerprint"].as_str().unwrap().to_owned()
     }
 }

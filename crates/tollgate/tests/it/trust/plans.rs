@@ -1,38 +1,22 @@
 //! The reviewer of plans runs without asking for permissions, so it needs trust too.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use super::Clone;
 
 /// A project with a plan whose code review is due, and a reviewer that leaves a trace.
 fn plan() -> (Clone, String) {
-    let clone = Clone::empty();
-    let file =
-        |name: &str, text: &str| clone.project.file(&format!(".taskie/plans/p/{name}"), text);
-    file("plan.md", "# Plan\n\n## Overview\nText.\n");
-    file(
-        "tasks.md",
-        "| Id | Status | Priority | Description |\n|---|---|---|---|\n| 1 | pending | high | one |\n",
-    );
-    file("task-1.md", "# Task\n");
-    file(
-        "state.json",
+    let project = Clone::empty().project;
+    let clone = Clone {
+        project: project.with_plan("p", "| 1 | pending | high | one |\n"),
+    };
+    clone.file(
+        ".taskie/plans/p/state.json",
         r#"{"max_reviews":8,"current_task":"1","phase":"next-task","phase_iteration":0,"next_phase":"code-review","review_model":"opus","consecutive_clean":0,"tdd":false}"#,
     );
-    let claude = clone.home.path().join("bin/claude");
-    std::fs::create_dir_all(claude.parent().unwrap()).unwrap();
-    let script = format!(
-        "#!/bin/sh\ntouch '{}'\nexit 1\n",
-        clone.project.path("ran").display()
-    );
-    std::io::Write::write_all(
-        &mut std::fs::File::create(&claude).unwrap(),
-        script.as_bytes(),
-    )
-    .unwrap();
-    std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = clone.path("ran");
+    let script = format!("#!/bin/sh\ntouch '{}'\nexit 1\n", ran.display());
+    let claude = clone.program("claude", &script);
     let path = format!("{}:/usr/bin:/bin", claude.parent().unwrap().display());
-    clone.commit();
+    clone.committed();
     (clone, path)
 }
 
@@ -48,7 +32,7 @@ fn a_plan_is_not_reviewed_until_a_person_trusts_its_reviewer() {
     clone.trust();
     let answer = stop();
     assert!(clone.ran(), "{answer}");
-    std::fs::remove_file(clone.project.path("ran")).unwrap();
+    std::fs::remove_file(clone.path("ran")).unwrap();
     // Another reviewer is another command.
     clone
         .project
@@ -59,10 +43,10 @@ fn a_plan_is_not_reviewed_until_a_person_trusts_its_reviewer() {
 #[test]
 fn a_plans_rules_hold_without_trust() {
     let (clone, _) = plan();
-    clone.project.file(".taskie/plans/p/tasks.md", "no table\n");
-    let state = clone.project.read(".taskie/plans/p/state.json");
+    clone.file(".taskie/plans/p/tasks.md", "no table\n");
+    let state = clone.read(".taskie/plans/p/state.json");
     let state = state.replace("code-review", "complete-task");
-    clone.project.file(".taskie/plans/p/state.json", &state);
+    clone.file(".taskie/plans/p/state.json", &state);
     let answer = clone.stop();
     assert_eq!(answer["decision"], "block", "{answer}");
     assert!(!clone.ran());

@@ -354,7 +354,7 @@ fn counts_beyond_all_measure_are_audited_and_archived() {
         }
         state["phases"][I]["timing"]["retries"] = json!(u64::MAX);
     });
-    assert!(bench.run(&["workflow", "audit"]).code < 2);
+    assert!(bench.tollgate(&["workflow", "audit"]).code < 2);
     bench.begin();
     bench.ok(&["workflow", "cancel", "--reason", "x"]);
     let state = bench.state();
@@ -382,7 +382,7 @@ fn every_planted_inconsistency_is_found_named_and_mended_without_loss() {
     let bench = bench();
     let clean = bench.text();
     for (id, what, plant) in PLANTS {
-        bench.project.file(super::bench::STATE, &clean);
+        bench.file(super::bench::STATE, &clean);
         bench.edit(plant);
         let planted = bench.state();
         let found = bench.audit();
@@ -390,14 +390,14 @@ fn every_planted_inconsistency_is_found_named_and_mended_without_loss() {
             found.iter().any(|one| one == id),
             "{what}: {id} not in {found:?}"
         );
-        let journal = bench.project.read(".tollgate/local/journal.jsonl");
-        let run = bench.run(&["workflow", "audit", "--repair"]);
+        let journal = bench.read(".tollgate/local/journal.jsonl");
+        let run = bench.tollgate(&["workflow", "audit", "--repair"]);
         assert_eq!(run.code, 0, "{what}: {run:?}\n{}", bench.text());
         assert_eq!(bench.audit(), Vec::<String>::new(), "{what}");
         let mended = bench.state();
         assert_nothing_lost(&planted, &mended, what);
         if mended["active_workflow"].is_object() {
-            let run = bench.run(&["workflow", "status"]);
+            let run = bench.tollgate(&["workflow", "status"]);
             assert_eq!(
                 run.code, 0,
                 "{what}: a mended state can be worked with: {run:?}"
@@ -414,7 +414,7 @@ fn every_planted_inconsistency_is_found_named_and_mended_without_loss() {
 fn findings_say_what_where_and_how_to_mend() {
     let bench = bench();
     bench.edit(|state| state["active_agent"] = json!("nobody"));
-    let run = bench.run(&["workflow", "audit"]);
+    let run = bench.tollgate(&["workflow", "audit"]);
     assert_eq!(run.code, 1);
     assert_eq!(
         run.stdout,
@@ -423,17 +423,17 @@ fn findings_say_what_where_and_how_to_mend() {
     );
     let answer = bench.json(&["workflow", "audit", "--json"]);
     assert_eq!(answer["findings"][0]["place"], "active_agent");
-    let file = bench.project.file("copy.json", &bench.text());
-    let run = bench.run(&["workflow", "audit", file.to_str().unwrap()]);
+    let file = bench.file("copy.json", bench.text());
+    let run = bench.tollgate(&["workflow", "audit", file.to_str().unwrap()]);
     assert_eq!(run.code, 1, "any state file can be looked at: {run:?}");
-    let missing = bench.run(&["workflow", "audit", "nowhere.json"]);
+    let missing = bench.tollgate(&["workflow", "audit", "nowhere.json"]);
     assert_eq!(missing.code, 2);
 }
 
 #[test]
 fn ac_012a_ac_002a_a_journal_shows_what_no_command_does() {
     let bench = bench();
-    let journal = bench.project.read(".tollgate/local/journal.jsonl");
+    let journal = bench.read(".tollgate/local/journal.jsonl");
     let twice = journal
         .lines()
         .last()
@@ -451,7 +451,7 @@ fn ac_012a_ac_002a_a_journal_shows_what_no_command_does() {
         next(&twice, 1),
         next(&twice, 2).replace("\"index\":2", "\"index\":1")
     );
-    let file = bench.project.file("forged.jsonl", &forged);
+    let file = bench.file("forged.jsonl", &forged);
     let answer = bench.json(&[
         "workflow",
         "audit",
@@ -473,7 +473,7 @@ fn ac_012a_ac_002a_a_journal_shows_what_no_command_does() {
 #[test]
 fn a_state_of_the_original_with_stale_fields_is_mended_and_goes_on() {
     let bench = Bench::new();
-    bench.project.file(
+    bench.file(
         super::bench::STATE,
         r#"{"state_version":5,"current_phase":"01-requirements","active_agent":"impact-analyst","theirs":{"a":[1]},
             "active_workflow":{"type":"feature","description":"Old","started_at":"2026-02-08T10:00:00Z","phases":["01-requirements","02-impact-analysis","06-implementation"],

@@ -65,7 +65,7 @@ fn steps_out_of_order() {
             "{said}"
         );
     }
-    assert!(!bench.project.path(STATE).exists());
+    assert!(!bench.path(STATE).exists());
     bench.ok(&["workflow", "start", "t", "x"]);
     let said = bench.refused(2, &["workflow", "start", "t", "y"]);
     assert!(
@@ -96,9 +96,9 @@ fn steps_out_of_order() {
 #[test]
 fn a_git_that_never_answers_is_not_waited_for() {
     let bench = Bench::fresh();
-    let config = bench.project.path(".git/config");
+    let config = bench.path(".git/config");
     std::fs::remove_file(&config).unwrap();
-    crate::context::pipe(&config);
+    crate::project::pipe(&config);
     let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
     assert!(
         said.contains("git rev-parse --is-inside-work-tree: no answer within 5 seconds")
@@ -113,7 +113,7 @@ fn a_git_that_never_answers_is_not_waited_for() {
 #[test]
 fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
     let bench = Bench::fresh();
-    bench.project.file("README.md", "changed\n");
+    bench.file("README.md", "changed\n");
     let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
     assert!(
         said.contains("uncommitted changes")
@@ -121,24 +121,24 @@ fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
             && said.contains("--no-branch"),
         "{said}"
     );
-    assert_eq!(bench.project.read("README.md"), "changed\n");
-    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
-    bench.project.git(&["checkout", "-q", "README.md"]);
-    bench.project.git(&["branch", "bugfix/BUG-0001-x"]);
+    assert_eq!(bench.read("README.md"), "changed\n");
+    assert_eq!(bench.git(&["branch", "--show-current"]), "main");
+    bench.git(&["checkout", "-q", "README.md"]);
+    bench.git(&["branch", "bugfix/BUG-0001-x"]);
     assert!(
         bench
             .refused(2, &["workflow", "start", "fix", "x"])
             .contains("there is a branch bugfix/BUG-0001-x already")
     );
-    bench.project.git(&["checkout", "-q", "--detach"]);
+    bench.git(&["checkout", "-q", "--detach"]);
     assert!(
         bench
             .refused(2, &["workflow", "start", "fix", "y"])
             .contains("detached")
     );
 
-    let project = crate::context::Project::bare();
-    let run = crate::context::run(project.command(&["workflow", "start", "fix", "x"]), b"");
+    let project = crate::project::TestProject::bare();
+    let run = crate::project::run(project.command(&["workflow", "start", "fix", "x"]), b"");
     assert_eq!(run.code, 2);
     assert!(
         run.stderr.contains("in no git repository") && run.stderr.contains("--no-branch"),
@@ -146,13 +146,13 @@ fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
     );
     assert!(!project.path(STATE).exists());
     project.git(&["init", "-q"]);
-    let run = crate::context::run(project.command(&["workflow", "start", "fix", "x"]), b"");
+    let run = crate::project::run(project.command(&["workflow", "start", "fix", "x"]), b"");
     assert!(
         run.code == 2 && run.stderr.contains("no commit yet"),
         "{run:?}"
     );
-    let nowhere = crate::context::Project::empty();
-    let run = crate::context::run(nowhere.command(&["workflow", "status"]), b"");
+    let nowhere = crate::project::TestProject::empty();
+    let run = crate::project::run(nowhere.command(&["workflow", "status"]), b"");
     assert!(
         run.code == 2
             && run.stderr.contains("in no project")
@@ -164,11 +164,11 @@ fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
 #[test]
 fn a_branch_is_taken_back_if_the_state_cannot_be_written() {
     let bench = Bench::fresh();
-    bench.project.file(".tollgate/local", "in the way\n");
+    bench.file(".tollgate/local", "in the way\n");
     let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
     assert!(said.contains("error:") && said.contains("hint:"), "{said}");
-    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
-    assert_eq!(bench.project.git(&["branch", "--list", "bugfix/*"]), "");
+    assert_eq!(bench.git(&["branch", "--show-current"]), "main");
+    assert_eq!(bench.git(&["branch", "--list", "bugfix/*"]), "");
 }
 
 #[test]
@@ -180,21 +180,21 @@ fn states_that_cannot_be_read_are_left_alone() {
         "[]",
         "{\"active_workflow\": 7, \"state_version\": 1}",
     ] {
-        bench.project.file(STATE, text);
+        bench.file(STATE, text);
         for args in [&["phase", "begin"][..], &["workflow", "start", "t", "x"]] {
-            let run = bench.run(args);
+            let run = bench.tollgate(args);
             assert_eq!(run.code, 2, "{text:?} {args:?}: {run:?}");
             assert_eq!(bench.text(), text);
         }
     }
-    bench.project.file(STATE, "{");
-    let run = bench.run(&["workflow", "audit"]);
+    bench.file(STATE, "{");
+    let run = bench.tollgate(&["workflow", "audit"]);
     assert!(
         run.code == 2 && run.stderr.contains("line 1, column"),
         "{run:?}"
     );
-    bench.project.file(".isdlc/config/workflows.json", "{");
-    let run = bench.run(&["workflow", "definitions"]);
+    bench.file(".isdlc/config/workflows.json", "{");
+    let run = bench.tollgate(&["workflow", "definitions"]);
     assert!(
         run.code == 2 && run.stderr.contains("workflows.json"),
         "{run:?}"
@@ -219,7 +219,7 @@ fn contradicting_states_are_explained_and_mended() {
 #[test]
 fn a_disk_that_cannot_be_written_changes_nothing() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
-    let home = bench.project.path(".isdlc");
+    let home = bench.path(".isdlc");
     let lock =
         |mode| std::fs::set_permissions(&home, std::fs::Permissions::from_mode(mode)).unwrap();
     // Root may write anywhere; then a file in the place of the lock's directory does the same.
@@ -230,7 +230,7 @@ fn a_disk_that_cannot_be_written_changes_nothing() {
         assert!(said.contains("nothing was changed"), "{said}");
     }
     lock(0o755);
-    let limited = bench.project.command(&[]);
+    let limited = bench.command(&[]);
     let program = limited.get_program().to_owned();
     let before = bench.text();
     // A full disk: no file may grow beyond nothing.
@@ -240,11 +240,11 @@ fn a_disk_that_cannot_be_written_changes_nothing() {
         .arg("trap '' XFSZ; ulimit -f 0; exec \"$0\" phase complete --summary x")
         .arg(program);
     command
-        .current_dir(bench.project.root())
+        .current_dir(bench.root())
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", bench.project.root());
-    let run = crate::context::run(command, b"");
+        .env("HOME", bench.home());
+    let run = crate::project::run(command, b"");
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("nothing was changed"), "{run:?}");
     assert_eq!(bench.text(), before);
@@ -322,7 +322,7 @@ fn a_workflow_that_is_none_is_not_called_absent() {
 #[test]
 fn an_empty_state_is_called_empty() {
     let bench = Bench::started(&["01-requirements"]);
-    bench.project.file(STATE, "");
+    bench.file(STATE, "");
     let said = bench.refused(2, &["workflow", "status"]);
     assert!(
         said.contains("state.json: line 1, column 0: the file is empty"),
@@ -333,9 +333,9 @@ fn an_empty_state_is_called_empty() {
 #[test]
 fn fields_that_are_not_there_leave_no_gap() {
     let bench = Bench::new();
-    bench.project.file(
+    bench.file(
         STATE,
-        &json!({
+        json!({
             "state_version": 1,
             "active_workflow": {
                 "type": "feature", "description": "Gift cards", "phases": ["01-requirements"],

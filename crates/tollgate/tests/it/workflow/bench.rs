@@ -1,13 +1,21 @@
 //! A repository in which workflows are run with the commands.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::context::{Project, Run, run};
+use crate::project::TestProject;
 
 /// A project in a git repository, and the commands in it.
 pub(crate) struct Bench {
-    pub(crate) project: Project,
+    pub(crate) project: TestProject,
     home: &'static str,
+}
+
+impl std::ops::Deref for Bench {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 pub(crate) const STATE: &str = ".isdlc/state.json";
@@ -15,11 +23,11 @@ pub(crate) const STATE: &str = ".isdlc/state.json";
 impl Bench {
     /// A project of the original on `main`, with its own workflows where they are given.
     pub(crate) fn new() -> Self {
-        let project = Project::new().on_branch("main");
+        let project = TestProject::new().on_branch("main");
         Self::of(project, STATE)
     }
 
-    pub(crate) fn of(project: Project, home: &'static str) -> Self {
+    pub(crate) fn of(project: TestProject, home: &'static str) -> Self {
         // The commands run git themselves, so it must know who commits.
         project.git(&["config", "user.name", "Test"]);
         project.git(&["config", "user.email", "test@example.org"]);
@@ -28,20 +36,15 @@ impl Bench {
 
     /// A new project: no `.isdlc`, only `.tollgate`.
     pub(crate) fn fresh() -> Self {
-        let project = Project::empty().on_branch("main");
+        let project = TestProject::empty().on_branch("main");
         std::fs::create_dir(project.path(".tollgate")).unwrap();
         Self::of(project, ".tollgate/workflow/state.json")
     }
 
     /// The same with a workflow `t` of these phases and no branch.
     pub(crate) fn with_phases(phases: &[&str]) -> Self {
-        let bench = Self::new();
-        let own = json!({ "workflows": { "t": { "phases": phases, "requires_branch": false,
-            "sizing": { "light_skip_phases": ["03-architecture", "04-design"] } } } });
-        bench
-            .project
-            .file(".isdlc/config/workflows.json", &own.to_string());
-        bench
+        let project = TestProject::new().on_branch("main").with_workflow(phases);
+        Self::of(project, STATE)
     }
 
     /// The same, started.
@@ -51,23 +54,17 @@ impl Bench {
         bench
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Run {
-        run(self.project.command(args), b"")
-    }
-
     /// Runs a command that must succeed; gives its standard output.
     #[track_caller]
     pub(crate) fn ok(&self, args: &[&str]) -> String {
-        let run = self.run(args);
-        assert_eq!(run.code, 0, "{args:?}: {run:?}");
-        run.stdout
+        self.must(args).stdout
     }
 
     /// Runs a command that must fail with this code and leave the state alone; gives what it said.
     #[track_caller]
     pub(crate) fn refused(&self, code: i32, args: &[&str]) -> String {
         let before = self.text();
-        let run = self.run(args);
+        let run = self.tollgate(args);
         assert_eq!(run.code, code, "{args:?}: {run:?}");
         assert_eq!(self.text(), before, "{args:?} changed the state");
         run.stderr
@@ -87,12 +84,11 @@ impl Bench {
         let mut state = self.state();
         change(&mut state);
         self.project
-            .file(self.home, &serde_json::to_string_pretty(&state).unwrap());
+            .file(self.home, serde_json::to_string_pretty(&state).unwrap());
     }
 
     pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let run = self.run(args);
-        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{args:?}: {run:?}"))
+        self.tollgate(args).json()
     }
 
     pub(crate) fn begin(&self) {
@@ -115,7 +111,7 @@ impl Bench {
 
     #[track_caller]
     pub(crate) fn clean(&self) {
-        let run = self.run(&["workflow", "audit"]);
+        let run = self.tollgate(&["workflow", "audit"]);
         assert_eq!(run.code, 0, "{run:?}\n{}", self.text());
     }
 }

@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 
 use super::bench::Bench;
-use crate::context::{bash, task};
+use crate::events::{bash, task};
 
 fn bench(phase: &str, requirements: &Value) -> Bench {
     let bench = Bench::with_phases(&[phase, "08-code-review"]);
-    bench.project.file(
+    bench.file(
         ".claude/hooks/config/iteration-requirements.json",
-        &json!({ "phase_requirements": { phase: requirements } }).to_string(),
+        json!({ "phase_requirements": { phase: requirements } }).to_string(),
     );
-    bench.project.file("docs/isdlc/tasks.md", "# Tasks\n");
+    bench.file("docs/isdlc/tasks.md", "# Tasks\n");
     bench.ok(&["workflow", "start", "t", "x"]);
     bench.begin();
     bench
@@ -49,11 +49,11 @@ fn ts_004_failing_tests_keep_the_gate_closed() {
     for event in [
         bash("cargo test"),
         json!({"tool_name":"Read","tool_input":{"file_path":"a.rs"}}),
-        json!({"tool_name":"Write","tool_input":{"file_path":bench.project.path("a.rs"),"content":"x"}}),
-        json!({"tool_name":"Edit","tool_input":{"file_path":bench.project.path("a.rs"),"old_string":"x","new_string":"y"}}),
+        json!({"tool_name":"Write","tool_input":{"file_path":bench.path("a.rs"),"content":"x"}}),
+        json!({"tool_name":"Edit","tool_input":{"file_path":bench.path("a.rs"),"old_string":"x","new_string":"y"}}),
         task("software-developer", "fix the tests"),
     ] {
-        bench.project.hook(&event).allows();
+        bench.hook(&event).allows();
     }
     let advance = task("sdlc-orchestrator", "advance to the next phase");
     bench
@@ -70,7 +70,7 @@ fn ts_004_failing_tests_keep_the_gate_closed() {
         tests["completed"] = json!(true);
         tests["last_test_result"] = json!("passed");
     });
-    bench.project.guard("gate-blocker", &advance).allows();
+    bench.guard("gate-blocker", &advance).allows();
     bench.complete();
 }
 
@@ -99,7 +99,7 @@ fn ts_005_an_open_constitutional_validation_keeps_the_gate_closed() {
         .project
         .hook(&advance)
         .blocks("ITERATION CORRIDOR: Constitutional validation in progress");
-    bench.project.hook(&bash("ls")).allows();
+    bench.hook(&bash("ls")).allows();
     bench.edit(|state| {
         state["phases"]["01-requirements"]["constitutional_validation"] =
             json!({ "completed": true, "status": "compliant", "iterations_used": 1 });
@@ -159,7 +159,7 @@ fn ac_004d_ac_004e_ac_013d_ac_013e_delegations_and_setup_are_no_advances() {
 #[test]
 fn artifacts_are_asked_for_where_they_are_required() {
     let bench = Bench::with_phases(&["01-requirements", "08-code-review"]);
-    bench.project.file(
+    bench.file(
         ".claude/hooks/config/iteration-requirements.json",
         r#"{"phase_requirements":{"01-requirements":{"artifact_validation":{"enabled":true,"paths":["docs/requirements/{artifact_folder}/requirements-spec.md"]}}}}"#,
     );
@@ -169,7 +169,7 @@ fn artifacts_are_asked_for_where_they_are_required() {
         said.contains("docs/requirements/REQ-0001-add-a-shop/requirements-spec.md"),
         "{said}"
     );
-    bench.project.file(
+    bench.file(
         "docs/requirements/REQ-0001-add-a-shop/requirements-spec.md",
         "# R\n",
     );
@@ -179,20 +179,20 @@ fn artifacts_are_asked_for_where_they_are_required() {
 #[test]
 fn ac_007d_a_document_by_any_of_its_names_is_not_missing() {
     let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
-    bench.project.file(
+    bench.file(
         ".isdlc/config/artifact-paths.json",
         r#"{"phases":{"01-requirements":{"paths":["docs/requirements/{artifact_folder}/requirements-spec.md","docs/requirements/{artifact_folder}/requirements.md"]}}}"#,
     );
     bench.ok(&["workflow", "start", "t", "x"]);
     bench.complete();
     bench.begin();
-    let run = bench.run(&["phase", "brief"]);
+    let run = bench.tollgate(&["phase", "brief"]);
     let missing = "requirements-spec.md (or docs/requirements/REQ-0001-x/requirements.md) of phase";
     assert!(run.stderr.contains(missing), "{run:?}");
     bench
         .project
         .file("docs/requirements/REQ-0001-x/requirements.md", "# R\n");
-    let run = bench.run(&["phase", "brief"]);
+    let run = bench.tollgate(&["phase", "brief"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     let there = "- 01-requirements: docs/requirements/REQ-0001-x/requirements.md";
     assert!(run.stdout.contains(there), "{run:?}");
@@ -202,12 +202,12 @@ fn ac_007d_a_document_by_any_of_its_names_is_not_missing() {
 #[test]
 fn a_permissive_workflow_tells_and_goes_on() {
     let bench = Bench::new();
-    bench.project.file(
+    bench.file(
         ".claude/hooks/config/iteration-requirements.json",
         r#"{"phase_requirements":{"R1-behavior-extraction":{"test_iteration":{"enabled":true}}}}"#,
     );
     bench.ok(&["workflow", "start", "reverse-engineer", "x"]);
-    let run = bench.run(&["phase", "complete", "--summary", "x"]);
+    let run = bench.tollgate(&["phase", "complete", "--summary", "x"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("the workflow is permissive"), "{run:?}");
     // It went on, and passed no gate.
@@ -235,9 +235,9 @@ fn a_brief_lists_what_the_gate_will_ask_for_and_nothing_else() {
     ];
     for (name, section) in asked {
         let bench = Bench::with_phases(&["06-implementation"]);
-        bench.project.file(
+        bench.file(
             ".claude/hooks/config/iteration-requirements.json",
-            &format!(r#"{{"phase_requirements":{{"06-implementation":{{"{name}":{section}}}}}}}"#),
+            format!(r#"{{"phase_requirements":{{"06-implementation":{{"{name}":{section}}}}}}}"#),
         );
         bench.ok(&["workflow", "start", "t", "Add a shop"]);
         let brief = bench.ok(&["phase", "brief"]);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::bench::{Bench, STATE};
-use crate::context::task;
+use crate::events::task;
 
 #[test]
 fn ts_003_sub_agents_work_inside_their_phase_and_not_outside_it() {
@@ -15,14 +15,14 @@ fn ts_003_sub_agents_work_inside_their_phase_and_not_outside_it() {
         "execution-path-tracer",
         "root-cause-identifier",
     ] {
-        bench.project.hook(&task(agent, "look into it")).allows();
+        bench.hook(&task(agent, "look into it")).allows();
     }
     // The phase's own agent asks them while nobody has written down that the phase began.
     bench.edit(|state| state["phases"]["02-tracing"]["status"] = json!("pending"));
     let mut event = task("symptom-analyzer", "look into it");
     event["agent_id"] = json!("a1");
-    bench.project.hook(&event).says_nothing();
-    let log = bench.project.read(".isdlc/hook-activity.log");
+    bench.hook(&event).says_nothing();
+    let log = bench.read(".isdlc/hook-activity.log");
     let line: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     assert_eq!(line["event"], "same-phase-bypass", "{log}");
     assert_eq!(line["hook"], "phase-loop-controller");
@@ -64,7 +64,7 @@ fn ts_006_a_stale_top_level_phase_fools_nobody() {
 fn ts_008_an_old_key_is_its_phase() {
     // AC-005d, AC-009e: requirements are found under today's key, and no index goes wrong.
     let bench = Bench::with_phases(&["13-test-deploy", "06-implementation"]);
-    bench.project.file(
+    bench.file(
         ".claude/hooks/config/iteration-requirements.json",
         r#"{"phase_requirements":{"12-test-deploy":{"test_iteration":{"enabled":true}}}}"#,
     );
@@ -94,8 +94,8 @@ fn ts_008_an_old_key_is_its_phase() {
     bench.clean();
 }
 
-fn write(bench: &Bench, content: &Value) -> crate::context::Run {
-    bench.project.hook(&json!({"tool_name":"Write","tool_input":{"file_path":bench.project.path(STATE),"content":content.to_string()}}))
+fn write(bench: &Bench, content: &Value) -> crate::project::Run {
+    bench.hook(&json!({"tool_name":"Write","tool_input":{"file_path":bench.path(STATE),"content":content.to_string()}}))
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn ac_011a_ac_011b_every_step_adds_one_to_the_version_and_is_in_the_journal() {
         bench.complete();
     }
     bench.ok(&["workflow", "finalize"]);
-    let lines = bench.project.journal();
+    let lines = bench.journal();
     let versions: Vec<u64> = lines
         .iter()
         .filter(|line| line["verdict"] == "change")
@@ -175,7 +175,7 @@ fn ac_011f_eight_commands_at_once_make_one_step_each_or_none() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| bench.run(&["phase", "begin"]));
+            scope.spawn(|| bench.tollgate(&["phase", "begin"]));
         }
     });
     let state = bench.state();
@@ -184,7 +184,13 @@ fn ac_011f_eight_commands_at_once_make_one_step_each_or_none() {
     bench.clean();
     let codes: Vec<i32> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| bench.run(&["phase", "complete", "--summary", "x"]).code))
+            .map(|_| {
+                scope.spawn(|| {
+                    bench
+                        .tollgate(&["phase", "complete", "--summary", "x"])
+                        .code
+                })
+            })
             .collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
@@ -200,10 +206,10 @@ fn ac_011f_eight_commands_at_once_make_one_step_each_or_none() {
 fn ts_007_a_failed_write_leaves_the_phase_pending_and_can_be_retried() {
     // AC-002b, AC-002c: what the guards see is what was written.
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
-    bench.project.file("docs/isdlc/tasks.md", "# Tasks\n");
+    bench.file("docs/isdlc/tasks.md", "# Tasks\n");
     bench.begin();
     bench.complete();
-    let lock = bench.project.path(".tollgate/local/state/lock");
+    let lock = bench.path(".tollgate/local/state/lock");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();
     let said = bench.refused(2, &["phase", "begin"]);
@@ -211,14 +217,14 @@ fn ts_007_a_failed_write_leaves_the_phase_pending_and_can_be_retried() {
         said.contains("nothing was changed") || said.contains("lock"),
         "{said}"
     );
-    let event = crate::context::task("software-developer", "Phase key: 06-implementation");
+    let event = crate::events::task("software-developer", "Phase key: 06-implementation");
     bench
         .project
         .hook(&event)
         .blocks("OUT-OF-ORDER PHASE DELEGATION");
     std::fs::remove_dir(&lock).unwrap();
     bench.begin();
-    bench.project.hook(&event).allows();
+    bench.hook(&event).allows();
     bench.clean();
 }
 
@@ -255,7 +261,7 @@ fn a_killed_command_leaves_the_old_state_or_the_new_one() {
     assert!(killed > 0);
     bench.complete();
     bench.clean();
-    let left = std::fs::read_dir(bench.project.path(".tollgate/local/state")).unwrap();
+    let left = std::fs::read_dir(bench.path(".tollgate/local/state")).unwrap();
     let temporary = left.filter(|entry| {
         entry
             .as_ref()

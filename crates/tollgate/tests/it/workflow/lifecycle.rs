@@ -48,8 +48,7 @@ fn ts_011_the_end_archives_everything_in_one_step() {
         (&json!({}), &Value::Null)
     );
     assert_eq!(state["own_field"], json!({"kept": [1.0, "\u{1F600}"]}));
-    let archive: Value =
-        serde_json::from_str(&bench.project.read(".isdlc/state-archive.json")).unwrap();
+    let archive: Value = serde_json::from_str(&bench.read(".isdlc/state-archive.json")).unwrap();
     let record = archive["records"].as_array().unwrap().last().unwrap();
     assert_eq!(
         (&record["source_id"], &record["outcome"]),
@@ -79,14 +78,14 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
     assert!(brief.ends_with("Validate GATE-01 on completion.\n"));
     bench.complete();
     bench.begin();
-    let run = bench.run(&["phase", "brief"]);
+    let run = bench.tollgate(&["phase", "brief"]);
     assert_eq!(run.code, 0, "a missing artifact stops nothing");
     assert!(
         run.stderr
             .contains("requirements-spec.md of phase 01-requirements is missing"),
         "{run:?}"
     );
-    bench.project.file(
+    bench.file(
         "docs/requirements/REQ-0001-add-a-shop/requirements-spec.md",
         "# R\n",
     );
@@ -94,7 +93,7 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
     bench.edit(|state| {
         state["discovery_context"] = json!({"completed_at": fresh.to_string(), "x": 1});
     });
-    let run = bench.run(&["phase", "brief"]);
+    let run = bench.tollgate(&["phase", "brief"]);
     assert!(
         run.stdout.contains(
             "- 01-requirements: docs/requirements/REQ-0001-add-a-shop/requirements-spec.md"
@@ -106,7 +105,7 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
         "{run:?}"
     );
     bench.edit(|state| state["discovery_context"]["completed_at"] = json!("2020-01-01T00:00:00Z"));
-    let run = bench.run(&["phase", "brief"]);
+    let run = bench.tollgate(&["phase", "brief"]);
     assert!(
         run.stdout.contains("DISCOVERY CONTEXT (STALE)")
             && run.stderr.contains("older than 24 hours"),
@@ -122,17 +121,17 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
         "phases 02 and 03 only: {brief}"
     );
     // The brief is a delegation that the guards recognise and allow.
-    bench.project.file("docs/isdlc/tasks.md", "# Tasks\n");
+    bench.file("docs/isdlc/tasks.md", "# Tasks\n");
     bench
         .project
-        .hook(&crate::context::task("general-purpose", &brief))
+        .hook(&crate::events::task("general-purpose", &brief))
         .allows();
 }
 
 #[test]
 fn ac_008d_ac_008f_ac_009a_ac_009c_a_start_resets_phases_and_light_work_has_fewer() {
     let bench = Bench::new();
-    bench.project.file(STATE, r#"{"phases":{"77-old":{"status":"completed"}},"counters":{"next_req_id":31,"own":1},"active_workflow":null,"workflow_history":[]}"#);
+    bench.file(STATE, r#"{"phases":{"77-old":{"status":"completed"}},"counters":{"next_req_id":31,"own":1},"active_workflow":null,"workflow_history":[]}"#);
     bench.ok(&[
         "workflow",
         "start",
@@ -163,7 +162,7 @@ fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
         "06-implementation",
         "08-code-review",
     ]);
-    bench.project.file(
+    bench.file(
         "docs/requirements/REQ-0001-add-a-shop/impact-analysis.md",
         "# I\n```json\n{\"files_directly_affected\": 3, \"risk_level\": \"low\"}\n```\n",
     );
@@ -190,10 +189,10 @@ fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
 #[test]
 fn bug_0005_tasks_are_ticked_and_other_lines_stay() {
     let bench = Bench::started(&["06-implementation", "08-code-review"]);
-    bench.project.file("docs/isdlc/tasks.md", "## Phase 06: Implementation -- IN PROGRESS\n- [ ] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n");
+    bench.file("docs/isdlc/tasks.md", "## Phase 06: Implementation -- IN PROGRESS\n- [ ] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n");
     bench.complete();
     assert_eq!(
-        bench.project.read("docs/isdlc/tasks.md"),
+        bench.read("docs/isdlc/tasks.md"),
         "## Phase 06: Implementation -- COMPLETE\n- [X] T0001 x\n## Phase 08: Code Review -- PENDING\n- [ ] T0002 y\n"
     );
 }
@@ -203,19 +202,19 @@ fn a_branch_is_made_and_merged_in_a_real_repository() {
     let bench = Bench::fresh();
     bench.ok(&["workflow", "start", "fix", "Basket loses items"]);
     let branch = "bugfix/BUG-0001-basket-loses-items";
-    assert_eq!(bench.project.git(&["branch", "--show-current"]), branch);
+    assert_eq!(bench.git(&["branch", "--show-current"]), branch);
     assert_eq!(
         bench.state()["active_workflow"]["git_branch"]["created_from"],
         "main"
     );
-    bench.project.file("fix.rs", "// fixed\n");
-    bench.project.git(&["add", "fix.rs"]);
-    bench.project.git(&["commit", "-q", "-m", "Fix"]);
+    bench.file("fix.rs", "// fixed\n");
+    bench.git(&["add", "fix.rs"]);
+    bench.git(&["commit", "-q", "-m", "Fix"]);
     run_all(&bench, 6);
     bench.ok(&["workflow", "finalize", "--merge"]);
-    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
-    assert_eq!(bench.project.git(&["branch", "--list", branch]), "");
-    let head = bench.project.git(&["rev-parse", "HEAD"]);
+    assert_eq!(bench.git(&["branch", "--show-current"]), "main");
+    assert_eq!(bench.git(&["branch", "--list", branch]), "");
+    let head = bench.git(&["rev-parse", "HEAD"]);
     let entry = bench.state()["workflow_history"][0].clone();
     assert_eq!(entry["merged_commit"], head);
     assert_eq!(entry["git_branch"]["status"], "merged");
@@ -235,8 +234,8 @@ fn a_branch_is_made_and_merged_in_a_real_repository() {
 fn a_state_that_was_committed_halfway_is_not_to_be_stashed() {
     let bench = Bench::fresh();
     bench.ok(&["workflow", "start", "fix", "x"]);
-    bench.project.git(&["add", "-A"]);
-    bench.project.git(&["commit", "-q", "-m", "all of it"]);
+    bench.git(&["add", "-A"]);
+    bench.git(&["commit", "-q", "-m", "all of it"]);
     run_all(&bench, 6);
     let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
     assert!(said.contains("could not switch to main"), "{said}");
@@ -244,26 +243,26 @@ fn a_state_that_was_committed_halfway_is_not_to_be_stashed() {
         said.contains("commit them (`git commit -m \"…\" .tollgate/workflow/state.json`)"),
         "{said}"
     );
-    bench.project.git(&["commit", "-qam", "the state"]);
+    bench.git(&["commit", "-qam", "the state"]);
     bench.ok(&["workflow", "finalize", "--merge"]);
-    assert_eq!(bench.project.git(&["branch", "--show-current"]), "main");
+    assert_eq!(bench.git(&["branch", "--show-current"]), "main");
 }
 
 #[test]
 fn a_merge_that_conflicts_changes_nothing() {
     let bench = Bench::fresh();
     bench.ok(&["workflow", "start", "fix", "x"]);
-    bench.project.file("README.md", "ours\n");
-    bench.project.git(&["commit", "-qam", "ours"]);
-    bench.project.git(&["switch", "-q", "main"]);
-    bench.project.file("README.md", "theirs\n");
-    bench.project.git(&["commit", "-qam", "theirs"]);
-    bench.project.git(&["switch", "-q", "bugfix/BUG-0001-x"]);
+    bench.file("README.md", "ours\n");
+    bench.git(&["commit", "-qam", "ours"]);
+    bench.git(&["switch", "-q", "main"]);
+    bench.file("README.md", "theirs\n");
+    bench.git(&["commit", "-qam", "theirs"]);
+    bench.git(&["switch", "-q", "bugfix/BUG-0001-x"]);
     run_all(&bench, 6);
     let said = bench.refused(2, &["workflow", "finalize", "--merge"]);
     assert!(said.contains("could not be merged into main"), "{said}");
     assert_eq!(
-        bench.project.git(&["branch", "--show-current"]),
+        bench.git(&["branch", "--show-current"]),
         "bugfix/BUG-0001-x"
     );
     assert_eq!(
@@ -290,7 +289,7 @@ fn a_cancelled_workflow_keeps_its_story_and_its_branch() {
         "--from",
         "06-implementation",
     ]);
-    bench.project.file("README.md", "half done\n");
+    bench.file("README.md", "half done\n");
     bench.ok(&["workflow", "cancel", "--reason", "not now"]);
     let state = bench.state();
     let entry = &state["workflow_history"][0];
@@ -299,7 +298,7 @@ fn a_cancelled_workflow_keeps_its_story_and_its_branch() {
     assert_eq!(entry["cancelled_at_phase"], "06-implementation");
     assert_eq!(entry["git_branch"]["status"], "abandoned");
     assert_eq!(
-        bench.project.read("README.md"),
+        bench.read("README.md"),
         "half done\n",
         "the tree is not touched"
     );
@@ -339,7 +338,7 @@ fn a_state_of_a_running_original_goes_through_to_its_end_with_every_unknown_fiel
     let before = original();
     bench
         .project
-        .file(STATE, &serde_json::to_string_pretty(&before).unwrap());
+        .file(STATE, serde_json::to_string_pretty(&before).unwrap());
     assert!(
         bench
             .ok(&["workflow", "status"])
@@ -402,11 +401,11 @@ fn definitions_are_shown_and_checked() {
     ] {
         assert!(shown.contains(&format!("{name}  ")), "{shown}");
     }
-    bench.project.file(
+    bench.file(
         ".tollgate/workflow/config/workflows.json",
         r#"{"workflows":{"mine":{"phases":["01-requirements","01-requirements"]}}}"#,
     );
-    let run = bench.run(&["workflow", "definitions"]);
+    let run = bench.tollgate(&["workflow", "definitions"]);
     assert_eq!(run.code, 1);
     assert!(
         run.stdout
@@ -426,18 +425,18 @@ fn ticking_keeps_windows_line_ends_and_leaves_what_is_no_text() {
     let tasks = "docs/isdlc/tasks.md";
     let text = "## Phase 06: Implementation -- PENDING\r\n- [ ] T0001 x\r\n| 06 | PENDING |\r\n";
     let bench = Bench::started(&["06-implementation"]);
-    bench.project.file(tasks, text);
+    bench.file(tasks, text);
     bench.complete();
     assert_eq!(
-        bench.project.read(tasks),
+        bench.read(tasks),
         text.replace("-- PENDING", "-- COMPLETE")
             .replace("[ ]", "[X]")
     );
     let bench = Bench::started(&["06-implementation"]);
-    let path = bench.project.file(tasks, "");
+    let path = bench.file(tasks, "");
     let bytes = b"## Phase 06: Implementation -- PENDING\n- [ ] T0001 caf\xe9\n";
-    crate::desk::put(&path, bytes);
-    let run = bench.run(&["phase", "complete", "--summary", "x"]);
+    crate::project::put(&path, bytes);
+    let run = bench.tollgate(&["phase", "complete", "--summary", "x"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("not UTF-8"), "{run:?}");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);

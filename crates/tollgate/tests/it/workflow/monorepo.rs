@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use crate::context::{Project, run, task};
+use crate::events::task;
+use crate::project::{TestProject, run};
 
 #[test]
 fn ts_012_projects_of_a_monorepo_have_their_own_state_and_documents() {
     // AC-007e, and AC-010d for each alone.
-    let project = Project::new().on_branch("main");
+    let project = TestProject::new().on_branch("main");
     project.file(
         ".isdlc/monorepo.json",
         r#"{"docs_location":"project","projects":{"api-service":{"path":"apps/api"},"web-frontend":{"path":"apps/web"}}}"#,

@@ -3,22 +3,19 @@
 use serde_json::json;
 
 use super::bench::Bench;
+use crate::events::{Event as _, bash};
 
 #[test]
 fn tests_that_passed_before_a_redo_prove_nothing_about_it() {
     let bench = Bench::with_phases(&["06-implementation"]);
-    bench.project.file(
+    bench.file(
         ".isdlc/config/iteration-requirements.json",
         r#"{"phase_requirements":{"06-implementation":{"test_iteration":{"enabled":true,"max_iterations":2}}}}"#,
     );
     bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
     let test = || {
-        let event = json!({
-            "hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash",
-            "tool_input": { "command": "cargo test" },
-            "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed; 0 ignored", "stderr": "" },
-        });
-        bench.project.hook(&event);
+        let event = bash("cargo test").in_session("s");
+        bench.hook(&event.printed("test result: ok. 3 passed; 0 failed; 0 ignored"));
     };
     bench.refused(1, &["phase", "complete", "--summary", "untested"]);
     test();
@@ -49,9 +46,9 @@ fn ts_014_a_supervised_boundary_waits_for_a_person() {
         bench.state()["active_workflow"]["supervised_review"]["status"],
         "gate_presented"
     );
-    let shown = bench.run(&["phase", "review"]);
+    let shown = bench.tollgate(&["phase", "review"]);
     assert_eq!(shown.code, 1);
-    assert_eq!(bench.run(&["phase", "review", "--json"]).code, 1);
+    assert_eq!(bench.tollgate(&["phase", "review", "--json"]).code, 1);
     for choice in ["[C] Continue", "[R] Review", "[D] Redo"] {
         assert!(shown.stdout.contains(choice), "{shown:?}");
     }
@@ -82,7 +79,7 @@ fn ts_014_a_supervised_boundary_waits_for_a_person() {
             .refused(1, &["phase", "redo", "--guidance", "again"])
             .contains("3 times")
     );
-    assert!(!bench.run(&["phase", "review"]).stdout.contains("[D]"));
+    assert!(!bench.tollgate(&["phase", "review"]).stdout.contains("[D]"));
     // [R]: nothing goes on meanwhile.
     bench.ok(&["phase", "review", "--review"]);
     bench.refused(1, &["phase", "begin"]);
@@ -231,7 +228,7 @@ fn no_review_waits_where_the_field_is_empty() {
     bench.ok(&["workflow", "start", "t", "x", "--supervised"]);
     bench.edit(|state| state["active_workflow"]["supervised_review"] = json!(null));
     for args in [&["phase", "review"][..], &["phase", "review", "--json"]] {
-        let shown = bench.run(args);
+        let shown = bench.tollgate(args);
         assert_eq!(shown.code, 0, "{shown:?}");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::bench::Bench;
-use crate::context::task;
+use crate::events::{Event as _, bash, task};
 
 const PHASE: &str = "06-implementation";
 const COMPLETE: [&str; 4] = ["phase", "complete", "--summary", "x"];
@@ -16,7 +16,7 @@ fn bench() -> Bench {
     let project = &bench.project;
     project.file(
         ".claude/hooks/config/iteration-requirements.json",
-        &requirements.to_string(),
+        requirements.to_string(),
     );
     project.file("docs/isdlc/tasks.md", "# Tasks\n");
     project.file("src/lib.rs", "pub fn one() {}\n");
@@ -28,13 +28,11 @@ fn bench() -> Bench {
 
 /// The agent runs the tests, which pass.
 fn pass(bench: &Bench) {
-    let event = json!({
-        "hook_event_name": "PostToolUse", "session_id": "s", "cwd": bench.project.root(),
-        "tool_name": "Bash", "tool_input": { "command": "cargo test" },
-        "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
-            "stderr": "", "interrupted": false },
-    });
-    let run = bench.project.hook(&event);
+    let event = bash("cargo test")
+        .in_session("s")
+        .in_directory(bench.root())
+        .printed("test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n");
+    let run = bench.hook(&event);
     assert!(run.stdout.contains("TESTS PASSED"), "{run:?}");
 }
 
@@ -60,7 +58,7 @@ fn code_that_changed_since_the_tests_passed_keeps_the_gate_closed() {
     let bench = bench();
     pass(&bench);
     assert_eq!(record(&bench)["verified_tree"].as_str().unwrap().len(), 40);
-    let file = |path: &str, text: &str| bench.project.file(path, text);
+    let file = |path: &str, text: &str| bench.file(path, text);
     // By whatever route: here nobody was asked.
     file("src/lib.rs", "pub fn one() { panic!() }\n");
     both_say(
@@ -69,7 +67,7 @@ fn code_that_changed_since_the_tests_passed_keeps_the_gate_closed() {
     );
     // What was removed, and what is new, is another tree as well.
     file("src/lib.rs", "pub fn one() {}\n");
-    std::fs::remove_file(bench.project.path("src/other.rs")).unwrap();
+    std::fs::remove_file(bench.path("src/other.rs")).unwrap();
     both_say(
         &bench,
         "1 file changed since the tests passed (src/other.rs)",
@@ -85,16 +83,16 @@ fn code_that_changed_since_the_tests_passed_keeps_the_gate_closed() {
 fn what_no_test_can_see_makes_no_pass_stale() {
     let bench = bench();
     pass(&bench);
-    let file = |path: &str, text: &str| bench.project.file(path, text);
+    let file = |path: &str, text: &str| bench.file(path, text);
     file("README.md", "# Another\n");
     file("docs/requirements/REQ-1/design.md", "# Design\n");
     file(".claude/notes.json", "{}");
     // Written anew and committed, it is the same work.
     file("src/lib.rs", "pub fn one() {}\n");
-    bench.project.git(&["add", "src"]);
-    bench.project.git(&["commit", "-q", "-m", "work"]);
+    bench.git(&["add", "src"]);
+    bench.git(&["commit", "-q", "-m", "work"]);
     let advance = task("sdlc-orchestrator", "advance to the next phase");
-    bench.project.guard("gate-blocker", &advance).allows();
+    bench.guard("gate-blocker", &advance).allows();
     bench.complete();
 }
 
@@ -119,10 +117,11 @@ fn where_git_lost_the_tree_the_person_is_told() {
         state["phases"][PHASE]["iteration_requirements"]["test_iteration"]["verified_tree"] =
             json!("0123456789012345678901234567890123456789");
     });
-    let advance = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Task",
-        "cwd": bench.project.root(), "transcript_path": "/t",
-        "tool_input": { "subagent_type": "sdlc-orchestrator", "prompt": "advance to the next phase" } });
-    let run = bench.project.guard("gate-blocker", &advance);
+    let advance = task("sdlc-orchestrator", "advance to the next phase")
+        .in_session("s")
+        .in_directory(bench.root())
+        .with("transcript_path", "/t");
+    let run = bench.guard("gate-blocker", &advance);
     assert!(
         run.stdout
             .contains("git cannot tell what changed since the tests passed"),
@@ -137,9 +136,9 @@ fn an_agent_cannot_say_that_the_tests_passed_on_another_tree() {
     pass(&bench);
     let event = |name: &str| {
         json!({ "hook_event_name": name, "session_id": "s", "transcript_path": "/t",
-            "cwd": bench.project.root(), "prompt": "x" })
+            "cwd": bench.root(), "prompt": "x" })
     };
-    bench.project.hook(&event("UserPromptSubmit"));
+    bench.hook(&event("UserPromptSubmit"));
     let tree = record(&bench)["verified_tree"].clone();
     for lie in [
         json!("1123456789012345678901234567890123456789"),
@@ -155,12 +154,12 @@ fn an_agent_cannot_say_that_the_tests_passed_on_another_tree() {
         state["state_version"] = json!(state["state_version"].as_u64().unwrap() + 1);
         bench
             .project
-            .file(super::bench::STATE, &format!("{state:#}\n"));
+            .file(super::bench::STATE, format!("{state:#}\n"));
         let mut next = event("PostToolUse");
         next["tool_name"] = json!("Bash");
         next["tool_input"] = json!({ "command": "ls" });
         next["tool_response"] = json!({ "stdout": "" });
-        let run = bench.project.hook(&next);
+        let run = bench.hook(&next);
         assert_eq!(record(&bench)["verified_tree"], tree, "{lie}: {run:?}");
     }
 }
@@ -168,7 +167,7 @@ fn an_agent_cannot_say_that_the_tests_passed_on_another_tree() {
 #[test]
 fn a_git_that_does_not_answer_holds_nobody_up() {
     let bench = bench();
-    bench.project.file(".gitattributes", "* filter=slow\n");
+    bench.file(".gitattributes", "* filter=slow\n");
     bench
         .project
         .git(&["config", "filter.slow.clean", "sleep 600"]);

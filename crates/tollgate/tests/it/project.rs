@@ -1,6 +1,7 @@
 //! A project in a temporary directory, and the hook run in it as an agent would.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,11 +15,12 @@ pub(crate) const TOLLGATE: &str = env!("CARGO_BIN_EXE_tollgate");
 /// A manifest with the agents that the tests name.
 pub(crate) const MANIFEST: &str = include_str!("manifest.json");
 
-/// A project of the original: it has `.isdlc/` and a manifest.
-pub(crate) struct Project {
+/// A person's machine in a temporary directory: `project`, where the program runs, `home`, and
+/// `bin`, which is first on the search path. Nothing of the machine that runs the tests is seen.
+pub(crate) struct TestProject {
     dir: tempfile::TempDir,
-    /// Where the project is: the directory itself, or one in it.
     root: PathBuf,
+    program: PathBuf,
     env: Vec<(String, String)>,
 }
 
@@ -30,8 +32,8 @@ pub(crate) struct Run {
     pub(crate) code: i32,
 }
 
-impl Project {
-    /// A project without a state.
+impl TestProject {
+    /// A project of the original: it has `.isdlc/` and a manifest, and no state.
     pub(crate) fn new() -> Self {
         let project = Self::bare();
         project.file(".claude/hooks/config/skills-manifest.json", MANIFEST);
@@ -47,23 +49,32 @@ impl Project {
 
     /// An empty directory: no project.
     pub(crate) fn empty() -> Self {
+        Self::named("project")
+    }
+
+    /// An empty directory of this name.
+    pub(crate) fn named(name: &str) -> Self {
         watchdog::watch();
         let dir = tempfile::Builder::new()
             .prefix(&watchdog::prefix())
             .tempdir()
             .unwrap();
+        for name in [name, "home", "bin"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
         Self {
-            root: dir.path().to_owned(),
+            root: dir.path().join(name),
             dir,
+            program: TOLLGATE.into(),
             env: vec![],
         }
     }
 
-    /// An empty directory of this name, in one of its own: others can be beside it.
-    pub(crate) fn beside_others(name: &str) -> Self {
+    /// An empty directory on a machine that has `tollgate` among its programs.
+    pub(crate) fn with_tollgate_on_path() -> Self {
         let mut project = Self::empty();
-        project.root = project.dir.path().join(name);
-        std::fs::create_dir(&project.root).unwrap();
+        project.program = project.programs().join("tollgate");
+        std::os::unix::fs::symlink(TOLLGATE, &project.program).unwrap();
         project
     }
 
@@ -71,7 +82,7 @@ impl Project {
     pub(crate) fn state(self, state: &Value) -> Self {
         self.file(
             ".isdlc/state.json",
-            &serde_json::to_string_pretty(state).unwrap(),
+            serde_json::to_string_pretty(state).unwrap(),
         );
         self
     }
@@ -91,15 +102,70 @@ impl Project {
         self
     }
 
+    /// With the project itself as the home directory.
+    pub(crate) fn at_home_in_project(self) -> Self {
+        let root = self.root.to_str().unwrap().to_owned();
+        self.env("HOME", &root)
+    }
+
+    /// With a git repository on `main` that has no commit.
+    pub(crate) fn with_repository(self) -> Self {
+        self.git(&["init", "-q", "-b", "main"]);
+        self
+    }
+
     /// With a git repository whose current branch is `branch`.
     pub(crate) fn on_branch(self, branch: &str) -> Self {
-        self.git(&["init", "-q", "-b", "main"]);
-        self.file("README.md", "# Test\n");
-        self.git(&["add", "README.md"]);
-        self.git(&["commit", "-q", "-m", "init"]);
+        let project = self.with_repository();
+        project.file("README.md", "# Test\n");
+        project.git(&["add", "README.md"]);
+        project.git(&["commit", "-q", "-m", "init"]);
         if branch != "main" {
-            self.git(&["checkout", "-q", "-b", branch]);
+            project.git(&["checkout", "-q", "-b", branch]);
         }
+        project
+    }
+
+    /// With these checks for `src` in a directory of gates, `.gauntlet` or `.tollgate`; `more` goes
+    /// into `config.yml` as well.
+    pub(crate) fn with_gates(self, home: &str, checks: &[(&str, &str)], more: &str) -> Self {
+        for (name, yaml) in checks {
+            self.file(&format!("{home}/checks/{name}.yml"), yaml);
+        }
+        let names: Vec<_> = checks.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        let config = format!(
+            "base_branch: main\n{more}\nentry_points:\n  - path: src\n    checks: [{names}]\n"
+        );
+        self.file(&format!("{home}/config.yml"), config);
+        self.file("src/a.txt", "a\n");
+        self
+    }
+
+    /// With all of this committed, and a change in `src` that no gate has seen.
+    pub(crate) fn with_change(self) -> Self {
+        self.commit("first");
+        self.git(&["checkout", "-q", "-b", "work"]);
+        self.file("src/b.txt", "b\n");
+        self
+    }
+
+    /// With a valid plan of this name and these rows of tasks.
+    pub(crate) fn with_plan(self, name: &str, rows: &str) -> Self {
+        let home = format!(".taskie/plans/{name}");
+        self.file(&format!("{home}/plan.md"), "# Plan\n\n## Overview\nText.\n");
+        self.file(&format!("{home}/tasks.md"), tasks(rows));
+        for task in 1..=rows.lines().count() {
+            self.file(&format!("{home}/task-{task}.md"), "# Task\n");
+        }
+        self
+    }
+
+    /// With a workflow `t` of these phases and no branch, that can be started.
+    pub(crate) fn with_workflow(self, phases: &[&str]) -> Self {
+        let own = json!({ "workflows": { "t": { "phases": phases, "requires_branch": false,
+            "sizing": { "light_skip_phases": ["03-architecture", "04-design"] } } } });
+        self.file(".isdlc/config/workflows.json", own.to_string());
         self
     }
 
@@ -111,16 +177,44 @@ impl Project {
         self.root().join(relative)
     }
 
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    /// Where the programs of this machine are.
+    pub(crate) fn programs(&self) -> PathBuf {
+        self.dir.path().join("bin")
+    }
+
     /// Writes a file, with the directories above it.
-    pub(crate) fn file(&self, relative: &str, text: &str) -> PathBuf {
-        let path = self.path(relative);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        write(&path, text);
+    pub(crate) fn file(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        put(&self.path(relative), bytes)
+    }
+
+    pub(crate) fn at_home(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        put(&self.home().join(relative), bytes)
+    }
+
+    /// A program on the search path.
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let path = put(&self.programs().join(name), script);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path
     }
 
+    /// The text of a file; nothing where there is none.
     pub(crate) fn read(&self, relative: &str) -> String {
         std::fs::read_to_string(self.path(relative)).unwrap_or_default()
+    }
+
+    /// The text of a file that must be there.
+    #[track_caller]
+    pub(crate) fn text(&self, relative: &str) -> String {
+        std::fs::read_to_string(self.path(relative)).unwrap()
+    }
+
+    pub(crate) fn exists(&self, relative: &str) -> bool {
+        self.path(relative).exists()
     }
 
     /// Every line of the journal.
@@ -144,6 +238,12 @@ impl Project {
         git(self.root(), args)
     }
 
+    /// Commits everything.
+    pub(crate) fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+    }
+
     /// Runs `tollgate hook` on an event.
     pub(crate) fn hook(&self, event: &Value) -> Run {
         self.run(&["hook"], event.to_string().as_bytes())
@@ -161,21 +261,49 @@ impl Project {
         run(command, stdin)
     }
 
-    /// The program in the project's directory with a clean environment.
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
-        self.command_of(Path::new(TOLLGATE), args)
+    /// Runs the program as a person does, without standard input.
+    pub(crate) fn tollgate(&self, args: &[&str]) -> Run {
+        run(self.command(args), b"")
     }
 
-    /// The same with another build of the program.
+    /// Runs a command that must work.
+    #[track_caller]
+    pub(crate) fn must(&self, args: &[&str]) -> Run {
+        let ran = self.tollgate(args);
+        assert_eq!(ran.code, 0, "{args:?} {ran:?}");
+        ran
+    }
+
+    /// Registers Tollgate with Claude Code: `project`, `local` or `user`.
+    #[track_caller]
+    pub(crate) fn install_for(&self, scope: &str) -> Run {
+        self.must(&[
+            "install",
+            "--agent",
+            "claude-code",
+            "--scope",
+            scope,
+            "--yes",
+        ])
+    }
+
+    /// The program in the project's directory with a clean environment.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        self.command_of(&self.program, args)
+    }
+
+    /// The same with another program.
     pub(crate) fn command_of(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.programs().display());
         command
             .args(args)
             .current_dir(self.root())
             .env_clear()
-            .env("HOME", self.root());
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+            .env("HOME", self.home())
+            .env("PATH", path)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
 }
@@ -222,9 +350,17 @@ pub(crate) fn pipe(path: &Path) {
     assert!(made.success());
 }
 
+/// A table of tasks with these rows.
+pub(crate) fn tasks(rows: &str) -> String {
+    format!("| Id | Status | Priority | Description |\n|---|---|---|---|\n{rows}")
+}
+
+/// Writes a file, with the directories above it.
 #[expect(clippy::disallowed_methods, reason = "fixtures are not state")]
-pub(crate) fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
+pub(crate) fn put(path: &Path, bytes: impl AsRef<[u8]>) -> PathBuf {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+    path.to_owned()
 }
 
 impl Run {
@@ -247,8 +383,7 @@ impl Run {
     #[track_caller]
     pub(crate) fn blocks(self, prefix: &str) -> String {
         assert_eq!(self.code, 0, "{self:?}");
-        let answer: Value =
-            serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("{self:?}"));
+        let answer = self.json();
         assert_eq!(answer["continue"], json!(false), "{self:?}");
         assert_eq!(answer.as_object().unwrap().len(), 2, "{self:?}");
         let reason = answer["stopReason"].as_str().unwrap();
@@ -265,12 +400,38 @@ impl Run {
         run.stderr
     }
 
+    /// The exit code, with everything shown if it is another.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        let said = format!("{}{}", self.stdout, self.stderr);
+        assert!(said.contains(text), "{text:?} is not in {said}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn does_not_say(self, text: &str) -> Self {
+        let said = format!("{}{}", self.stdout, self.stderr);
+        assert!(!said.contains(text), "{text:?} is in {said}");
+        self
+    }
+
+    /// Standard output, which must be JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+
     /// A deny in Claude Code's shape; returns the reason.
     #[track_caller]
     pub(crate) fn denies(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
-        let answer: Value =
-            serde_json::from_str(&self.stdout).unwrap_or_else(|_| panic!("{self:?}"));
+        let answer = self.json();
         let output = &answer["hookSpecificOutput"];
         assert_eq!(output["hookEventName"], "PreToolUse", "{self:?}");
         assert_eq!(output["permissionDecision"], "deny", "{self:?}");
@@ -279,16 +440,6 @@ impl Run {
             .unwrap()
             .to_owned()
     }
-}
-
-/// A bare event of the specification: a Task for this agent.
-pub(crate) fn task(agent: &str, prompt: &str) -> Value {
-    json!({ "tool_name": "Task", "tool_input": { "subagent_type": agent, "prompt": prompt } })
-}
-
-/// A bare event: a Bash command.
-pub(crate) fn bash(command: &str) -> Value {
-    json!({ "tool_name": "Bash", "tool_input": { "command": command } })
 }
 
 /// A running workflow in `phase` with this status.

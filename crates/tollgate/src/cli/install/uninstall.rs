@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use super::{Answer, BOLD, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
-use crate::agent::backup::Backup;
-use crate::agent::change::{self, Change};
-use crate::agent::read;
-use crate::agent::{Agent, Places, Scope};
+use crate::agents::backup::Backup;
+use crate::agents::change::{self, Change};
+use crate::agents::read;
+use crate::agents::{AGENTS, Agent, Places, Scope};
 use crate::cli::trust::a_person;
 
 #[derive(Debug, clap::Args)]
@@ -83,19 +83,15 @@ fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> 
         None => vec![Scope::Project, Scope::Local],
     };
     let mut changes = Vec::new();
-    for agent in Agent::ALL {
+    for &agent in AGENTS {
         if !agents.is_empty() && !agents.contains(&agent) {
             continue;
         }
         for scope in &scopes {
             let backup = Backup::of(*scope, places);
-            let mut files = agent.reads(*scope, places);
+            let mut files = (agent.reads)(*scope, places);
             // One that was removed since is still remembered.
-            files.extend(
-                agent
-                    .settings(*scope, places)
-                    .filter(|file| !files.contains(file)),
-            );
+            files.extend((agent.settings)(*scope, places).filter(|file| !files.contains(file)));
             for file in files {
                 let known = backup
                     .as_ref()

@@ -434,7 +434,7 @@ fn missing(target: &Path) -> Vec<PathBuf> {
 }
 
 fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refusal> {
-    (agent.settings)(scope, places).ok_or_else(|| {
+    agent.settings(scope, places).ok_or_else(|| {
         if scope == Scope::User && places.home.is_none() {
             return Refusal::new(
                 &places.root,
@@ -444,7 +444,7 @@ fn settings(agent: Agent, scope: Scope, places: &Places) -> Result<PathBuf, Refu
         }
         let others = Scope::ALL.into_iter();
         let others: Vec<String> = others
-            .filter(|scope| (agent.settings)(*scope, places).is_some())
+            .filter(|scope| agent.settings(*scope, places).is_some())
             .map(|scope| scope.to_string())
             .collect();
         Refusal::new(

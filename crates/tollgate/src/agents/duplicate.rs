@@ -27,7 +27,7 @@ const INCIDENTAL: &[&str] = &[
 pub(crate) fn surplus(agent: Agent, places: &Places) -> Result<Vec<Change>, Refusal> {
     let mut changes: Vec<Change> = Vec::new();
     for scope in Scope::ALL {
-        for file in (agent.reads)(scope, places) {
+        for file in agent.reads(scope, places) {
             // The project may be the person's home.
             if changes.iter().any(|known| known.file == file) {
                 continue;
@@ -53,7 +53,7 @@ fn is_repeated(agent: Agent, file: &Path, places: &Places) -> bool {
         reading
     };
     let own = reading(Scope::Local, &[file.to_owned()]);
-    let shared = reading(Scope::Project, &(agent.reads)(Scope::Project, places));
+    let shared = reading(Scope::Project, &agent.reads(Scope::Project, places));
     let mut ours = own.ours().peekable();
     ours.peek().is_some() && ours.all(|one| shared.ours().any(|other| repeats(one, other)))
 }

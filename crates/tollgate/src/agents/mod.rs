@@ -107,10 +107,17 @@ pub(crate) struct Row {
     /// Its directory in a person's home: in the first of these variables that is set, under this
     /// name.
     home: &'static [(&'static str, &'static str)],
-    /// The file that Tollgate is registered in; nothing where the agent has no such scope.
-    pub(crate) settings: fn(Scope, &Places) -> Option<PathBuf>,
-    /// Every file of a scope that it takes hooks from.
-    pub(crate) reads: fn(Scope, &Places) -> Vec<PathBuf>,
+    /// The file of the project that Tollgate is registered in.
+    project_file: &'static str,
+    /// The file for one person in the project, if it has such a scope.
+    local_file: Option<&'static str>,
+    /// The file in its home.
+    user_file: &'static str,
+    /// A file beside these that hooks can be in, too. A person who keeps them there has Tollgate
+    /// added there.
+    toml_file: Option<&'static str>,
+    /// Every file of a scope that it takes hooks from, if these are others.
+    reads: Option<fn(Scope, &Places) -> Vec<PathBuf>>,
     /// It also runs what this one's settings of the project register.
     pub(crate) also_runs: Option<Agent>,
     /// It reads the settings of the directory that it starts in, not those above.
@@ -169,8 +176,11 @@ impl Row {
         programs: &[],
         signs: &[],
         home: &[],
-        settings: |_, _| None,
-        reads: |_, _| Vec::new(),
+        project_file: "",
+        local_file: None,
+        user_file: "",
+        toml_file: None,
+        reads: None,
         also_runs: None,
         reads_start_only: false,
         sets_variables: false,
@@ -190,6 +200,34 @@ impl Row {
         event_members: |_| Value::Null,
         reviewer: None,
     };
+
+    /// The files of a scope that hooks can be in, the usual one first.
+    fn files(&'static self, scope: Scope, places: &Places) -> Vec<PathBuf> {
+        let file = match scope {
+            Scope::Project => Some(places.root.join(self.project_file)),
+            Scope::Local => self.local_file.map(|name| places.root.join(name)),
+            Scope::User => places.home_of(self).map(|home| home.join(self.user_file)),
+        };
+        let beside = |file: &PathBuf| Some(file.with_file_name(self.toml_file?));
+        let toml = file.as_ref().and_then(beside);
+        file.into_iter().chain(toml).collect()
+    }
+
+    /// The file that Tollgate is registered in; nothing where the agent has no such scope.
+    pub(crate) fn settings(&'static self, scope: Scope, places: &Places) -> Option<PathBuf> {
+        let files = self.files(scope, places);
+        let usual = files.first()?;
+        let is_better = |toml: &&PathBuf| !usual.exists() && toml::holds_hooks(toml);
+        files.get(1).filter(is_better).or(Some(usual)).cloned()
+    }
+
+    /// Every file of a scope that it takes hooks from.
+    pub(crate) fn reads(&'static self, scope: Scope, places: &Places) -> Vec<PathBuf> {
+        match self.reads {
+            Some(reads) => reads(scope, places),
+            None => self.files(scope, places),
+        }
+    }
 
     /// The handler for an event.
     fn handler_for(

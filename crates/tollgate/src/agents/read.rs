@@ -86,7 +86,7 @@ pub(crate) fn read(places: &Places) -> Reading {
     let mut reading = Reading::default();
     for &agent in AGENTS {
         for scope in Scope::ALL {
-            for file in (agent.reads)(scope, places) {
+            for file in agent.reads(scope, places) {
                 reading.look(agent, scope, &file);
             }
         }

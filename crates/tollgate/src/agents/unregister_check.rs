@@ -68,7 +68,7 @@ fn places(layout: &Layout, env: &Env) -> Places {
 fn all(places: &Places) -> impl Iterator<Item = (Agent, Scope, PathBuf)> {
     AGENTS.iter().copied().flat_map(move |agent| {
         Scope::ALL.into_iter().flat_map(move |scope| {
-            let files = (agent.reads)(scope, places).into_iter();
+            let files = agent.reads(scope, places).into_iter();
             files.map(move |file| (agent, scope, file))
         })
     })

@@ -16,9 +16,9 @@ use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
 /// The files that Tollgate can be registered in. Codex has a second one, in TOML.
 fn files(places: &Places) -> Vec<(Agent, PathBuf)> {
     let of = |agent: Agent| {
-        let others = (agent.reads)(Scope::Project, places).into_iter();
+        let others = agent.reads(Scope::Project, places).into_iter();
         let toml = others.filter(|file| file.extension().is_some_and(|kind| kind == "toml"));
-        let files = (agent.settings)(Scope::Project, places).into_iter();
+        let files = agent.settings(Scope::Project, places).into_iter();
         files.chain(toml).map(move |file| (agent, file))
     };
     AGENTS.iter().copied().flat_map(of).collect()

@@ -24,12 +24,9 @@ pub(super) static ROW: Row = Row {
     programs: &["claude"],
     signs: &[".claude", "CLAUDE.md"],
     home: &[("CLAUDE_CONFIG_DIR", ""), ("HOME", ".claude")],
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".claude/settings.json")),
-        Scope::Local => Some(places.root.join(".claude/settings.local.json")),
-        Scope::User => Some(places.home_of(&ROW)?.join("settings.json")),
-    },
-    reads: |scope, places| Vec::from_iter((ROW.settings)(scope, places)),
+    project_file: ".claude/settings.json",
+    local_file: Some(".claude/settings.local.json"),
+    user_file: "settings.json",
     environment_files: &[".claude/settings.json", ".claude/settings.local.json"],
     // Copilot and Cursor run what is in Claude Code's files, so those must not name a protocol.
     says_protocol: false,

@@ -7,12 +7,10 @@
 
 mod reviewer;
 
-use std::path::{Path, PathBuf};
-
 use serde_json::json;
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use super::{Row, Scope, toml};
+use super::{Row, Scope};
 
 pub(super) static ROW: Row = Row {
     name: "codex",
@@ -21,28 +19,9 @@ pub(super) static ROW: Row = Row {
     programs: &["codex"],
     signs: &[".codex"],
     home: &[("CODEX_HOME", ""), ("HOME", ".codex")],
-    settings: |scope, places| {
-        let home = match scope {
-            Scope::Project => places.root.join(".codex"),
-            Scope::Local => return None,
-            Scope::User => places.home_of(&ROW)?.to_owned(),
-        };
-        let (json, config) = (home.join("hooks.json"), home.join("config.toml"));
-        Some(if !json.exists() && toml::holds_hooks(&config) {
-            config
-        } else {
-            json
-        })
-    },
-    reads: |scope, places| {
-        let home = match scope {
-            Scope::Project => Some(places.root.join(".codex")),
-            Scope::Local => None,
-            Scope::User => places.home_of(&ROW).map(Path::to_owned),
-        };
-        let files = |home: PathBuf| [home.join("hooks.json"), home.join("config.toml")];
-        home.map(files).into_iter().flatten().collect()
-    },
+    project_file: ".codex/hooks.json",
+    user_file: "hooks.json",
+    toml_file: Some("config.toml"),
     environment_files: &[".codex/config.toml"],
     off: |member| {
         let features = member("features")?;

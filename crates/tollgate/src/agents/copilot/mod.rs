@@ -25,18 +25,16 @@ pub(super) static ROW: Row = Row {
         ".github/copilot-instructions.md",
     ],
     home: &[("COPILOT_HOME", ""), ("HOME", ".copilot")],
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".github/hooks/tollgate.json")),
-        Scope::Local => Some(places.root.join(".github/copilot/settings.local.json")),
-        Scope::User => Some(places.home_of(&ROW)?.join("hooks/tollgate.json")),
-    },
-    reads: |scope, places| {
+    project_file: ".github/hooks/tollgate.json",
+    local_file: Some(".github/copilot/settings.local.json"),
+    user_file: "hooks/tollgate.json",
+    reads: Some(|scope, places| {
         let (directory, settings) = match scope {
             Scope::Project => (
                 Some(places.root.join(".github/hooks")),
                 Some(places.root.join(".github/copilot/settings.json")),
             ),
-            Scope::Local => (None, (ROW.settings)(scope, places)),
+            Scope::Local => (None, ROW.settings(scope, places)),
             Scope::User => (places.home_of(&ROW).map(|home| home.join("hooks")), None),
         };
         let entries = directory.and_then(|directory| directory.read_dir().ok());
@@ -50,7 +48,7 @@ pub(super) static ROW: Row = Row {
         files.sort();
         files.extend(settings);
         files
-    },
+    }),
     environment_files: &[
         ".github/copilot/settings.json",
         ".github/copilot/settings.local.json",

@@ -20,12 +20,8 @@ pub(super) static ROW: Row = Row {
     programs: &["cursor-agent", "cursor"],
     signs: &[".cursor", ".cursorrules"],
     home: &[("HOME", ".cursor")],
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".cursor/hooks.json")),
-        Scope::Local => None,
-        Scope::User => Some(places.home_of(&ROW)?.join("hooks.json")),
-    },
-    reads: |scope, places| Vec::from_iter((ROW.settings)(scope, places)),
+    project_file: ".cursor/hooks.json",
+    user_file: "hooks.json",
     environment_files: &[".cursor/hooks.json"],
     event: |event| match event {
         EventKind::PreTool => Some("preToolUse"),

@@ -16,12 +16,8 @@ pub(super) static ROW: Row = Row {
     programs: &["gemini"],
     signs: &[".gemini", "GEMINI.md"],
     home: &[("GEMINI_CLI_HOME", ".gemini"), ("HOME", ".gemini")],
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".gemini/settings.json")),
-        Scope::Local => None,
-        Scope::User => Some(places.home_of(&ROW)?.join("settings.json")),
-    },
-    reads: |scope, places| Vec::from_iter((ROW.settings)(scope, places)),
+    project_file: ".gemini/settings.json",
+    user_file: "settings.json",
     environment_files: &[".gemini/settings.json", ".gemini/.env"],
     unit: TimeUnit::Milliseconds,
     off: |member| {

@@ -201,7 +201,7 @@ fn cured<'p>(
     let (agent, scope) = (found.agent, found.scope);
     let places = &patient.places;
     // What stands in another file than ours was written by somebody.
-    if (agent.settings)(scope, places).as_ref() != Some(&found.file) {
+    if agent.settings(scope, places).as_ref() != Some(&found.file) {
         return finding;
     }
     finding.mended_by(move || {
@@ -215,7 +215,7 @@ fn cured<'p>(
             replace_originals: false,
         };
         if keep == Keep::Nothing
-            && let Some(file) = (agent.settings)(scope, places)
+            && let Some(file) = agent.settings(scope, places)
             && let Some(change) =
                 change::uninstall(agent, scope, &file, places).map_err(|refusal| refusal.what)?
         {
@@ -369,7 +369,7 @@ fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
         ));
     }
     for agent in AGENTS.iter().filter(|agent| agent.sets_variables) {
-        let files = |scope| (agent.reads)(scope, &patient.places);
+        let files = |scope| agent.reads(scope, &patient.places);
         for file in Scope::ALL.into_iter().flat_map(files) {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             let name = SILENCING

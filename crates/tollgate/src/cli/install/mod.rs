@@ -206,7 +206,7 @@ fn found(
         let Some(why) = agent.found(places) else {
             continue;
         };
-        if (agent.settings)(scope, places).is_none() {
+        if agent.settings(scope, places).is_none() {
             remarks.push(format!("{agent} is left out: it has no `{scope}` settings"));
             continue;
         }

@@ -89,9 +89,13 @@ fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> 
         }
         for scope in &scopes {
             let backup = Backup::of(*scope, places);
-            let mut files = (agent.reads)(*scope, places);
+            let mut files = agent.reads(*scope, places);
             // One that was removed since is still remembered.
-            files.extend((agent.settings)(*scope, places).filter(|file| !files.contains(file)));
+            files.extend(
+                agent
+                    .settings(*scope, places)
+                    .filter(|file| !files.contains(file)),
+            );
             for file in files {
                 let known = backup
                     .as_ref()

@@ -117,7 +117,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .asking_git(ask_git)
             .asking_changes(crate::changes::since)
             .asking_work(crate::changes::WORK)
-            .asking_settings(crate::agent::unregister_check::ASK)
+            .asking_settings(crate::agents::unregister_check::ASK)
     };
     let mut inputs = inputs_of(layout);
     let reconciled = integrity::reconcile(&inputs, event.kind);

@@ -12,7 +12,7 @@ compile_error!(
     "Tollgate needs Linux or macOS: on Windows, build and run it in WSL, beside the agent"
 );
 
-mod agent;
+mod agents;
 mod changes;
 mod cli;
 mod explain;

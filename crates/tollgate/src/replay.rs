@@ -278,7 +278,7 @@ impl<'r> Replay<'r> {
             let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
                 Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
                     .asking_changes(crate::changes::since)
-                    .asking_settings(crate::agent::unregister_check::ASK)
+                    .asking_settings(crate::agents::unregister_check::ASK)
             });
             let context = EventContext::new(&event, inputs);
             for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {

@@ -13,6 +13,7 @@ use tollgate_store::fs::{self, Durability};
 use super::install;
 use super::wrap::wrap;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
+use crate::agents::AGENTS;
 use crate::gate::config::Config;
 use crate::init::{Action, Group, Nowhere, Part, Proposal, Survey, WrittenFiles};
 use crate::plain::Plain;
@@ -235,10 +236,15 @@ fn notes(survey: &Survey) {
         );
     }
     if survey.reviewers.is_empty() {
-        note(
-            "no reviewer is installed (claude, codex, gemini, copilot, cursor-agent), so no review \
-             is proposed; with one, `tollgate init --force` adds it",
-        );
+        let reviewers = AGENTS.iter().filter_map(|agent| agent.reviewer.as_ref());
+        let programs: Vec<&str> = reviewers
+            .filter_map(|row| row.programs.first().copied())
+            .collect();
+        note(&format!(
+            "no reviewer is installed ({}), so no review is proposed; with one, \
+             `tollgate init --force` adds it",
+            programs.join(", ")
+        ));
     }
     for program in &survey.missing {
         note(&format!(
@@ -307,11 +313,7 @@ fn print_json(survey: &Survey, proposal: &Proposal, wanted: &[&Part]) {
             found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
         })
         .collect();
-    let agents: Vec<_> = survey
-        .agents
-        .iter()
-        .map(|(agent, _)| agent.name())
-        .collect();
+    let agents: Vec<_> = survey.agents.iter().map(|(agent, _)| agent.name).collect();
     let files: Vec<_> = proposal
         .parts
         .iter()

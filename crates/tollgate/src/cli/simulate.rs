@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let inputs = Inputs::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
         .asking_work(crate::changes::LOOKING)
-        .asking_settings(crate::agent::unregister_check::ASK);
+        .asking_settings(crate::agents::unregister_check::ASK);
     let judged = Judged::of(&event, &inputs);
     let Judged {
         answers, faults, ..

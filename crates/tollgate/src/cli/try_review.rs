@@ -22,8 +22,7 @@ pub(super) struct Arguments {
     /// A file that says what to look for
     #[arg(long)]
     prompt: PathBuf,
-    /// A reviewer, in the order of preference: claude, codex, gemini, github-copilot, cursor or command
-    #[arg(long = "reviewer", required = true)]
+    #[arg(long = "reviewer", required = true, help = reviewers_help())]
     reviewers: Vec<String>,
     /// The program of the reviewer `command`, a line for `sh`
     #[arg(long)]
@@ -107,6 +106,12 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Verdict::Fail => ExitCode::from(1),
         Verdict::Inconclusive => ExitCode::from(2),
     })
+}
+
+fn reviewers_help() -> String {
+    let names: Vec<_> = Reviewer::names().collect();
+    let names = names.join(", ");
+    format!("A reviewer, in the order of preference: {names}")
 }
 
 fn reviewer(name: &str, command: Option<&str>) -> Result<Reviewer, Trouble> {

@@ -1,25 +1,28 @@
 //! Registering Tollgate in whatever an agent's settings file holds, and taking it out again.
 
+use std::path::{Path, PathBuf};
+
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use tollgate_store::fs;
 
 use super::project::{Ground, ground};
-use crate::agent::backup::Backup;
-use crate::agent::change::{Wish, install, make, uninstall};
-use crate::agent::read::read;
-use crate::agent::registration::REGISTRATIONS;
-use crate::agent::{Agent, Places, Scope, Strictness};
+use crate::agents::backup::Backup;
+use crate::agents::change::{Wish, install, make, uninstall};
+use crate::agents::read::read;
+use crate::agents::registration::REGISTRATIONS;
+use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
 
-/// Whose file the first byte means. Codex has a second one, in TOML.
-const FILES: [(Agent, Option<&str>); 6] = [
-    (Agent::ClaudeCode, None),
-    (Agent::Codex, None),
-    (Agent::Codex, Some(".codex/config.toml")),
-    (Agent::Gemini, None),
-    (Agent::Copilot, None),
-    (Agent::Cursor, None),
-];
+/// The files that Tollgate can be registered in. Codex has a second one, in TOML.
+fn files(places: &Places) -> Vec<(Agent, PathBuf)> {
+    let of = |agent: Agent| {
+        let others = agent.reads(Scope::Project, places).into_iter();
+        let toml = others.filter(|file| file.extension().is_some_and(|kind| kind == "toml"));
+        let files = agent.settings(Scope::Project, places).into_iter();
+        files.chain(toml).map(move |file| (agent, file))
+    };
+    AGENTS.iter().copied().flat_map(of).collect()
+}
 
 /// A settings file. What is not Tollgate's survives an install, a second install changes nothing,
 /// and an uninstall gives back what was there: to the byte if nobody touched the file since.
@@ -27,18 +30,15 @@ pub(super) fn settings(bytes: &[u8]) {
     let Some((first, text)) = bytes.split_first() else {
         return;
     };
-    let (agent, file) = FILES[usize::from(*first) % FILES.len()];
     let strictness = match first & 0x40 {
         0 => Strictness::Lenient,
         _ => Strictness::Strict,
     };
     let ground = ground("settings");
     let places = Places::find(&ground.env(), |_| None).expect("places");
-    let file = match file {
-        Some(file) => ground.path(file),
-        None => agent.settings(Scope::Project, &places).expect("a file"),
-    };
-    let planted = relative(ground, &file);
+    let files = files(&places);
+    let (agent, ref file) = files[usize::from(*first) % files.len()];
+    let planted = relative(ground, file);
     ground.write(&planted, text);
     round(&Case {
         wish: Wish {
@@ -97,7 +97,7 @@ fn round(case: &Case<'_>) {
     assert!(again.is_nothing(), "a second install changes something");
     let wanted = REGISTRATIONS
         .iter()
-        .filter(|registration| agent.event(registration.event).is_some());
+        .filter(|registration| (agent.event)(registration.event).is_some());
     assert!(effective(agent, places) >= wanted.count(), "not registered");
 
     let back = uninstall(agent, scope, &file, places);
@@ -132,12 +132,12 @@ fn round(case: &Case<'_>) {
     }
 }
 
-fn relative(ground: &Ground, file: &std::path::Path) -> String {
+fn relative(ground: &Ground, file: &Path) -> String {
     let inside = file.strip_prefix(ground.root()).expect("in the project");
     inside.to_str().expect("a name of ours").to_owned()
 }
 
-fn content(file: &std::path::Path) -> Option<Vec<u8>> {
+fn content(file: &Path) -> Option<Vec<u8>> {
     let found = fs::read_regular(file, 1 << 30).expect("a file that can be read");
     found.map(|found| found.bytes)
 }
@@ -151,22 +151,20 @@ fn effective(agent: Agent, places: &Places) -> usize {
 }
 
 fn clear(ground: &Ground) {
-    for directory in [".claude/settings.json", ".codex", ".gemini", ".github"] {
-        remove(ground, directory);
+    let places = Places::find(&ground.env(), |_| None).expect("places");
+    for (_, file) in files(&places) {
+        remove(&file);
     }
-    for directory in [".cursor", ".tollgate/local/install"] {
-        remove(ground, directory);
-    }
+    remove(&ground.path(".tollgate/local/install"));
 }
 
-fn remove(ground: &Ground, name: &str) {
-    let path = ground.path(name);
-    let _none = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+fn remove(path: &Path) {
+    let _none = std::fs::remove_dir_all(path).or_else(|_| std::fs::remove_file(path));
 }
 
 /// Everything in a file that cannot be a registration of Tollgate: members of the file, then
 /// handlers with their events.
-fn foreign(file: &std::path::Path, bytes: &[u8]) -> Vec<String> {
+fn foreign(file: &Path, bytes: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(bytes).expect("an install refuses what is not UTF-8");
     if file
         .extension()

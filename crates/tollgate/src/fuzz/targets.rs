@@ -27,18 +27,6 @@ use crate::review::cli::{Reviewer, understand};
 /// What stands between the parts of an input that is several texts.
 const BETWEEN: &str = "\n%%%\n";
 
-const WIRES: [Option<Protocol>; 9] = [
-    None,
-    Some(Protocol::Claude),
-    Some(Protocol::Codex),
-    Some(Protocol::Gemini),
-    Some(Protocol::Copilot),
-    Some(Protocol::Cursor),
-    Some(Protocol::Isdlc),
-    Some(Protocol::Taskie),
-    Some(Protocol::Gauntlet),
-];
-
 /// The first byte's choice and the rest.
 fn choose<'b, T>(bytes: &'b [u8], choices: &[T]) -> Option<(usize, &'b [u8])> {
     let (first, rest) = bytes.split_first()?;
@@ -68,11 +56,17 @@ fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
 
 /// An event in each dialect, decided by every guard, answered.
 pub(super) fn event(bytes: &[u8]) {
-    let Some((wire, rest)) = choose(bytes, &WIRES) else {
+    let wires: Vec<_> = Protocol::ALL
+        .iter()
+        .copied()
+        .map(Some)
+        .chain([None])
+        .collect();
+    let Some((wire, rest)) = choose(bytes, &wires) else {
         return;
     };
     let text = String::from_utf8_lossy(rest);
-    let wire = WIRES[wire];
+    let wire = wires[wire];
     let hints = Hints {
         wire,
         event: None,

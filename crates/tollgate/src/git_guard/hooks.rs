@@ -20,7 +20,7 @@ use tollgate_store::fs::{self, Durability, read_regular};
 use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
 use super::script;
-use crate::agent::places::is_executable;
+use crate::agents::places::is_executable;
 use crate::gate::git::{AT_ONCE, Git};
 
 /// The hook's name.

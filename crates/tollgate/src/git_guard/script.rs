@@ -4,7 +4,7 @@
 use tollgate_core::protocol::agent_marks;
 
 use super::{COMMAND, PREPARED};
-use crate::agent::command::quoted;
+use crate::agents::command::quoted;
 
 /// What the hook that was there is called while ours is in place.
 pub(super) const BEFORE: &str = "reference-transaction.before-tollgate";

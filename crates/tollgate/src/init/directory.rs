@@ -73,7 +73,7 @@ impl Clues {
 
     /// Whether a program can be started here.
     pub(super) fn has_program(&self, name: &str) -> bool {
-        crate::review::cli::find(name, &self.search).is_some()
+        crate::agents::places::find(name, &self.search).is_some()
     }
 }
 

@@ -10,7 +10,7 @@ use tollgate_core::project::Layout;
 use super::directory::{Clues, Directory};
 use super::languages::{self, Check, Role, Toolchain};
 use super::targets;
-use crate::agent::{Agent, Places};
+use crate::agents::{AGENTS, Agent, Places};
 use crate::gate::git::Git;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
@@ -102,7 +102,7 @@ impl Survey {
 fn agents(env: &Env) -> Vec<(Agent, String)> {
     let places = Places::find(env, crate::hook::variable);
     let found = |agent: Agent| Some((agent, agent.found(places.as_ref()?)?));
-    Agent::ALL.into_iter().filter_map(found).collect()
+    AGENTS.iter().copied().filter_map(found).collect()
 }
 
 fn checks(parts: &[Piece]) -> impl Iterator<Item = &Check> {

@@ -16,8 +16,8 @@ use tollgate_store::fs::{self, Durability};
 use super::home::Plan;
 use super::phase::{Review, TaskId};
 use super::prompts;
+use crate::agents::claude::envelope;
 use crate::process::{Child, Children, End, Ended, OUTPUT_CAP, Output, command};
-use crate::review::cli::claude;
 use crate::review::cli::objects::{self, Deciding};
 use crate::trust::Consent;
 
@@ -240,7 +240,7 @@ pub(crate) fn answer(stdout: &str) -> Result<ReviewAnswer, String> {
         verdict: ReviewVerdict::Missing,
         cost_usd: None,
     };
-    let Some(value) = claude::envelope(stdout) else {
+    let Some(value) = envelope(stdout) else {
         return Ok(none);
     };
     if value.get("is_error").and_then(Value::as_bool) == Some(true) {
@@ -290,7 +290,7 @@ fn spoken(text: &str) -> Option<ReviewVerdict> {
 
 /// The program on `PATH`.
 pub(crate) fn find_program(env: &Env) -> Option<PathBuf> {
-    crate::review::cli::find(PROGRAM, env.path.as_deref()?)
+    crate::agents::places::find(PROGRAM, env.path.as_deref()?)
 }
 
 /// Where the reviewer finds its texts: in the plugin, or in files that are made here.

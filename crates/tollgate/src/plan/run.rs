@@ -18,7 +18,7 @@ use tollgate_store::lock::{self, Acquired, Guard};
 use super::findings::digest;
 use super::home::Plan;
 use super::reviewer::{self, Job, ReviewAnswer};
-use crate::review::cli::claude;
+use crate::agents::claude::envelope;
 
 /// Somebody who only looks is done in less; somebody who reviews is not.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
     pub(crate) fn left_behind(&self, job: &Job) -> Option<(String, ReviewAnswer)> {
         let file = self.written(job)?;
         let printed = self.printed();
-        claude::envelope(&printed)?;
+        envelope(&printed)?;
         let answer = reviewer::answer(&printed).ok()?;
         Some((file, answer))
     }

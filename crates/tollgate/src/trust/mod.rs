@@ -23,6 +23,7 @@ pub(crate) use commands::Commands;
 pub(crate) use repository::Repository;
 pub(crate) use store::Store;
 
+use crate::agents::AGENTS;
 use crate::gate::config::Config;
 use crate::gate::stop::Answer;
 
@@ -170,17 +171,10 @@ pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> Trust
 }
 
 /// Files through which a project sets the environment of an agent, and so of our hook.
-const SETTINGS: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".gemini/settings.json",
-    ".gemini/.env",
-    ".github/copilot/settings.json",
-    ".github/copilot/settings.local.json",
-    ".cursor/hooks.json",
-    ".env",
-];
+fn environment_files() -> impl Iterator<Item = &'static str> {
+    let own = AGENTS.iter().flat_map(|agent| agent.environment_files);
+    own.copied().chain([".env"])
+}
 
 /// `TOLLGATE_TRUST` pins exactly one set. It counts only where the project cannot have set it.
 fn pinned(pin: &str, repository: &Repository, layout: &Layout, commands: &Commands) -> TrustStatus {
@@ -211,7 +205,7 @@ fn sets_pin(place: &Path) -> Option<String> {
             .flatten();
         text.is_some_and(|file| holds(&file.bytes, b"TOLLGATE_TRUST"))
     };
-    let files = SETTINGS.iter().map(|name| place.join(name));
+    let files = environment_files().map(|name| place.join(name));
     let mut files = files.filter(|file| names(file));
     files.next().map(|file| file.display().to_string())
 }

@@ -213,7 +213,7 @@ impl Stage {
     fn command(&self, program: &str) -> Command {
         let home = self.directory.path();
         // `Command` would look in our own `PATH`, not in that of the stage.
-        let found = crate::review::cli::find(program, &self.search);
+        let found = crate::agents::places::find(program, &self.search);
         let mut command = crate::process::command(found.unwrap_or_else(|| program.into()));
         command
             .current_dir(&self.root)

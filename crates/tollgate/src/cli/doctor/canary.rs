@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tollgate_core::protocol::EventKind;
 
 use super::{Finding, Patient};
-use crate::agent::Agent;
-use crate::agent::read::Registered;
+use crate::agents::Agent;
+use crate::agents::read::Registered;
 
 /// A hook answers in milliseconds; this is for a machine that is very busy.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
     let mut tried: Vec<(Agent, String)> = Vec::new();
     for found in patient.reading.hooks().filter(|found| found.effective) {
         let line = found.command.for_shell();
-        if found.agent.event(EventKind::PreTool) != Some(found.event.as_str())
+        if (found.agent.event)(EventKind::PreTool) != Some(found.event.as_str())
             || tried.contains(&(found.agent, line.clone()))
         {
             continue;
@@ -117,8 +117,8 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
     if let Err(error) = std::fs::create_dir(place.path().join(".isdlc")) {
         return silent(format!("could not be tried: {error}"));
     }
-    // As the agent starts it: Claude Code the program itself, the others through a shell.
-    let mut command = if found.agent == Agent::ClaudeCode {
+    // As the agent starts it: the program itself, or through a shell.
+    let mut command = if found.agent.starts_program {
         let mut command = crate::process::command(&program);
         command.args(&found.command.args);
         command
@@ -130,8 +130,11 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
     command
         .current_dir(place.path())
         .env("CLAUDE_PROJECT_DIR", place.path());
-    let event = event(found.agent, place.path()).to_string();
-    match run(command, &event) {
+    // A shell command that would change the state.
+    let event = found
+        .agent
+        .shell_event("rm .isdlc/state.json", place.path());
+    match run(command, &event.to_string()) {
         Ok(ran) if is_block(&ran) => None,
         Ok(ran) => silent(match ran.code {
             Some(0) => "let a known-bad event pass".to_owned(),
@@ -139,39 +142,6 @@ fn fire<'p>(patient: &Patient, found: &Registered) -> Option<Finding<'p>> {
             None => "was killed".to_owned(),
         }),
         Err(why) => silent(why),
-    }
-}
-
-/// A shell command that would change the state, as each agent tells it.
-fn event(agent: Agent, place: &Path) -> Value {
-    let command = "rm .isdlc/state.json";
-    let name = agent.event(EventKind::PreTool);
-    match agent {
-        Agent::ClaudeCode => json!({
-            "session_id": "doctor", "transcript_path": "/dev/null", "cwd": place,
-            "permission_mode": "default", "hook_event_name": name, "tool_name": "Bash",
-            "tool_input": { "command": command }, "tool_use_id": "doctor",
-        }),
-        Agent::Codex => json!({
-            "session_id": "doctor", "turn_id": "doctor", "transcript_path": null, "cwd": place,
-            "model": "doctor", "permission_mode": "default", "hook_event_name": name,
-            "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "doctor",
-        }),
-        Agent::Gemini => json!({
-            "session_id": "doctor", "transcript_path": "/dev/null", "cwd": place,
-            "hook_event_name": name, "timestamp": "2026-01-01T00:00:00.000Z",
-            "tool_name": "run_shell_command", "tool_input": { "command": command },
-        }),
-        Agent::Copilot => json!({
-            "hook_event_name": name, "session_id": "doctor",
-            "timestamp": "2026-01-01T00:00:00.000Z", "cwd": place, "tool_name": "bash",
-            "tool_input": { "command": command },
-        }),
-        Agent::Cursor => json!({
-            "conversation_id": "doctor", "cursor_version": "1", "workspace_roots": [place],
-            "session_id": "doctor", "hook_event_name": name, "tool_name": "Shell",
-            "tool_input": { "command": command }, "cwd": place,
-        }),
     }
 }
 

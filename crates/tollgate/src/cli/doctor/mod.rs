@@ -19,8 +19,8 @@ use tollgate_core::selftest;
 
 use super::plain::{Plain, PlainLines};
 use super::{Answer, BOLD, DIM, ERROR, GOOD};
-use crate::agent::Places;
-use crate::agent::read::{self, Reading};
+use crate::agents::Places;
+use crate::agents::read::{self, Reading};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -15,7 +15,7 @@ use tollgate_store::lock::{self, Acquired};
 use tollgate_store::store::Store;
 
 use super::{Finding, Patient};
-use crate::agent::Scope;
+use crate::agents::Scope;
 use crate::cli::install::program;
 use crate::cli::workflow::audit;
 use crate::cli::workflow_context::WorkflowContext;
@@ -96,7 +96,7 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
         }
     };
     // Only a registration for all projects asks for trust.
-    let asks = |found: &crate::agent::read::Registered| {
+    let asks = |found: &crate::agents::read::Registered| {
         found.scope == Scope::User && found.command.has("--require-trust")
     };
     if patient.reading.hooks().any(asks) {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::agent::change::{self, Wish};
-use crate::agent::duplicate;
-use crate::agent::read::{Kind, Registered};
-use crate::agent::registration::REGISTRATIONS;
-use crate::agent::{Agent, Scope, Strictness};
-use crate::cli::install::{program, runs};
+use crate::agents::change::{self, Wish};
+use crate::agents::duplicate;
+use crate::agents::read::{Kind, Registered};
+use crate::agents::registration::REGISTRATIONS;
+use crate::agents::{AGENTS, Agent, Scope, Strictness, TimeUnit};
+use crate::cli::install::program;
 use tollgate_core::protocol::EventKind;
 
 use super::{Finding, Patient, canary};
@@ -28,7 +28,7 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding<'_>> {
     let mut findings = Vec::new();
     files(patient, &mut findings);
     absent(patient, &mut findings);
-    for agent in Agent::ALL {
+    for &agent in AGENTS {
         for scope in Scope::ALL {
             whole(patient, agent, scope, &mut findings);
         }
@@ -92,18 +92,18 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
 /// Agents that are used here and know nothing of Tollgate.
 fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     let is_told = |agent: Agent| {
-        let plugin = agent == Agent::ClaudeCode && !patient.reading.plugin.is_empty();
-        plugin || effective(patient).any(|found| runs(agent, found.agent, found.scope))
+        patient.reading.plugin_of(agent).next().is_some()
+            || effective(patient).any(|found| agent.runs(found.agent, found.scope))
     };
-    let nobody = !Agent::ALL.into_iter().any(is_told);
-    for agent in Agent::ALL.into_iter().filter(|agent| !is_told(*agent)) {
+    let nobody = !AGENTS.iter().copied().any(is_told);
+    for agent in AGENTS.iter().copied().filter(|agent| !is_told(*agent)) {
         // An agent that merely is on the machine may be used elsewhere.
         let why = agent.found(&patient.places);
         if let Some(why) = why.filter(|why| nobody || why.starts_with("the project has")) {
             findings.push(Finding::new(
                 "not-installed",
                 format!("{agent} is used here ({why}), and Tollgate is not registered with it"),
-                format!("`tollgate install --agent {}`", agent.name()),
+                format!("`tollgate install --agent {}`", agent.name),
             ));
         }
     }
@@ -130,7 +130,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
     };
     let missing: Vec<&str> = REGISTRATIONS
         .iter()
-        .filter_map(|registration| agent.event(registration.event))
+        .filter_map(|registration| (agent.event)(registration.event))
         .filter(|event| !has(event))
         .collect();
     if !missing.is_empty() {
@@ -172,7 +172,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
         let finding = Finding::new(
             "trust-not-required",
             format!("{file} runs every repository's commands: --require-trust is missing"),
-            format!("`tollgate install --agent {} --scope user`", agent.name()),
+            format!("`tollgate install --agent {} --scope user`", agent.name),
         );
         findings.push(mended(patient, first, finding));
     }
@@ -234,19 +234,18 @@ fn cured<'p>(
 fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p>>) {
     let places = &patient.places;
     for registration in &REGISTRATIONS {
-        let Some(event) = agent.event(registration.event) else {
+        let Some(event) = (agent.event)(registration.event) else {
             continue;
         };
         let told: Vec<&Registered> = effective(patient)
-            .filter(|found| runs(agent, found.agent, found.scope) && found.event == event)
+            .filter(|found| agent.runs(found.agent, found.scope) && found.event == event)
             .collect();
         // The plugin registers the end of a turn only.
         let plugin: Vec<String> = patient
             .reading
-            .plugin
-            .iter()
-            .filter(|_| agent == Agent::ClaudeCode && registration.event == EventKind::Stop)
-            .map(|(_, file)| format!("the plugin ({})", places.shown(file)))
+            .plugin_of(agent)
+            .filter(|_| registration.event == EventKind::Stop)
+            .map(|file| format!("the plugin ({})", places.shown(file)))
             .collect();
         // Two that are told of different tools are one for each.
         let meets = |one: &Registered| {
@@ -277,7 +276,7 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
                 ),
                 format!(
                     "each event then takes twice the time; take one out, with `tollgate uninstall --agent {}` and its --scope, or by disabling the plugin",
-                    agent.name()
+                    agent.name
                 ),
             );
             findings.push(thinned(patient, agent, finding));
@@ -314,17 +313,11 @@ fn timeouts<'p>(patient: &'p Patient, found: &Registered, findings: &mut Vec<Fin
     let Some(timeout) = found.timeout else {
         return;
     };
-    let wrong = if found.agent == Agent::Gemini {
-        timeout < TOO_SHORT
-    } else {
-        timeout > TOO_LONG
+    let (wrong, unit) = match found.agent.unit {
+        TimeUnit::Seconds => (timeout > TOO_LONG, "seconds"),
+        TimeUnit::Milliseconds => (timeout < TOO_SHORT, "milliseconds"),
     };
     if wrong {
-        let unit = if found.agent == Agent::Gemini {
-            "milliseconds"
-        } else {
-            "seconds"
-        };
         let finding = Finding::new(
             "timeout-unit",
             format!(
@@ -344,20 +337,24 @@ fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
     let root = &patient.places.root;
     let here = patient.env.cwd.as_deref().unwrap_or(Path::new("/"));
     let real = |path: &Path| path.canonicalize().ok();
-    let only_in_project = effective(patient)
-        .filter(|found| found.agent == Agent::ClaudeCode)
-        .all(|found| found.scope != Scope::User)
-        && effective(patient).any(|found| found.agent == Agent::ClaudeCode);
-    if only_in_project && real(root) != real(here) {
-        findings.push(Finding::new(
-            "other-directory",
-            format!(
-                "Claude Code is registered in {}, and reads only the settings of the directory it starts in; this is {}",
-                root.display(),
-                here.display()
-            ),
-            format!("start the agent in {}", root.display()),
-        ));
+    if real(root) == real(here) {
+        return;
+    }
+    for &agent in AGENTS.iter().filter(|agent| agent.reads_start_only) {
+        let mut own = effective(patient)
+            .filter(|found| found.agent == agent)
+            .peekable();
+        if own.peek().is_some() && own.all(|found| found.scope != Scope::User) {
+            findings.push(Finding::new(
+                "other-directory",
+                format!(
+                    "{agent} is registered in {}, and reads only the settings of the directory it starts in; this is {}",
+                    root.display(),
+                    here.display()
+                ),
+                format!("start the agent in {}", root.display()),
+            ));
+        }
     }
 }
 
@@ -371,8 +368,9 @@ fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
             next,
         ));
     }
-    for scope in Scope::ALL {
-        for file in Agent::ClaudeCode.reads(scope, &patient.places) {
+    for agent in AGENTS.iter().filter(|agent| agent.sets_variables) {
+        let files = |scope| agent.reads(scope, &patient.places);
+        for file in Scope::ALL.into_iter().flat_map(files) {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             let name = SILENCING
                 .iter()

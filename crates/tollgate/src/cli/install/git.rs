@@ -7,7 +7,7 @@ use tollgate_core::project::Layout;
 
 use super::preview::Default;
 use super::{Answer, BOLD, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
-use crate::agent::{Places, Scope};
+use crate::agents::{Places, Scope};
 use crate::git_guard::hooks::{Hooks, Position, Presence, Reach};
 use crate::git_guard::turns;
 

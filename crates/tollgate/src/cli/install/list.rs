@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::{BOLD, DIM, WARN};
-use crate::agent::Places;
-use crate::agent::read::{self, Kind, Reading, Registered};
+use crate::agents::Places;
+use crate::agents::read::{self, Kind, Reading, Registered};
 use crate::plain::Plain;
 
 /// Says 0 if something of Tollgate is registered, 1 if nothing is.
@@ -45,9 +45,9 @@ fn print(reading: &Reading, places: &Places) {
             remark => anstream::println!("{line} {DIM}{}{DIM:#}", Plain(&remark)),
         }
     }
-    for (scope, file) in &reading.plugin {
+    for (agent, scope, file) in &reading.plugin {
         anstream::println!(
-            "{BOLD}Claude Code{BOLD:#}, {scope}: {} enables the plugin",
+            "{BOLD}{agent}{BOLD:#}, {scope}: {} enables the plugin",
             places.shown(file)
         );
     }
@@ -88,7 +88,7 @@ fn remark(found: &Registered, places: &Places) -> String {
 fn value(reading: &Reading) -> Value {
     let registered = reading.registered.iter().map(|found| {
         json!({
-            "agent": found.agent.name(),
+            "agent": found.agent.name,
             "scope": found.scope.name(),
             "file": found.file,
             "event": found.event,
@@ -106,16 +106,16 @@ fn value(reading: &Reading) -> Value {
         })
     });
     let flaws = reading.flaws.iter().map(|(agent, file, flaw)| {
-        json!({ "agent": agent.name(), "file": file, "problem": flaw.to_string() })
+        json!({ "agent": agent.name, "file": file, "problem": flaw.to_string() })
     });
     let off = reading.switched_off.iter().map(|off| {
-        json!({ "agent": off.agent.name(), "scope": off.scope.name(), "file": off.file, "key": off.key })
+        json!({ "agent": off.agent.name, "scope": off.scope.name(), "file": off.file, "key": off.key })
     });
     let plugin = reading.plugin.iter();
     json!({
         "registered": registered.collect::<Vec<_>>(),
         "unreadable": flaws.collect::<Vec<_>>(),
         "switched_off": off.collect::<Vec<_>>(),
-        "plugin": plugin.map(|(scope, file)| json!({ "scope": scope.name(), "file": file })).collect::<Vec<_>>(),
+        "plugin": plugin.map(|(_, scope, file)| json!({ "scope": scope.name(), "file": file })).collect::<Vec<_>>(),
     })
 }

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
-use crate::agent::change::{self, Change, Refusal, Wish};
-use crate::agent::command::CommandLine;
-use crate::agent::places::is_executable;
-use crate::agent::read::{self, Reading};
-use crate::agent::{Agent, Places, Scope, Strictness};
+use crate::agents::change::{self, Change, Refusal, Wish};
+use crate::agents::command::CommandLine;
+use crate::agents::places::is_executable;
+use crate::agents::read::{self, Reading};
+use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
 pub(super) use uninstall::{Arguments as UninstallArguments, run as uninstall};
 
 #[derive(Debug, Default, clap::Args)]
@@ -146,10 +146,11 @@ pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
     let knows = |agent: Agent| {
         reading
             .hooks()
-            .any(|found| runs(agent, found.agent, found.scope))
+            .any(|found| agent.runs(found.agent, found.scope))
     };
-    let found = Agent::ALL
-        .into_iter()
+    let found = AGENTS
+        .iter()
+        .copied()
         .filter(|agent| agent.found(&places).is_some());
     Ok(found.filter(|agent| !knows(*agent)).collect())
 }
@@ -162,8 +163,9 @@ fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Tr
     let agents = if named.is_empty() {
         found(scope, places, &reading, &mut remarks)?
     } else {
-        Agent::ALL
-            .into_iter()
+        AGENTS
+            .iter()
+            .copied()
             .filter(|agent| named.contains(agent))
             .collect()
     };
@@ -183,7 +185,7 @@ fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Tr
             replace_originals: arguments.replace_originals,
         };
         changes.push(change::install(&wish, places).map_err(trouble)?);
-        if arguments.strict && !agent.knows_strictness() {
+        if arguments.strict && !agent.strict {
             remarks.push(format!(
                 "{agent} has no way to be strict: it goes on when the hook cannot run"
             ));
@@ -199,8 +201,8 @@ fn found(
     reading: &Reading,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Agent>, Trouble> {
-    let mut agents = Vec::new();
-    for agent in Agent::ALL {
+    let mut agents: Vec<Agent> = Vec::new();
+    for &agent in AGENTS {
         let Some(why) = agent.found(places) else {
             continue;
         };
@@ -208,18 +210,16 @@ fn found(
             remarks.push(format!("{agent} is left out: it has no `{scope}` settings"));
             continue;
         }
-        let plugin = reading.plugin.iter().map(|(_, file)| file).next();
-        if let (Agent::ClaudeCode, Some(file)) = (agent, plugin) {
+        if let Some(file) = reading.plugin_of(agent).next() {
             remarks.push(format!(
                 "{agent} is left out: {} enables the plugin, which registers Tollgate itself",
                 places.shown(file)
             ));
             continue;
         }
-        let runs_claudes = agent == Agent::Copilot && scope != Scope::User;
-        if runs_claudes && agents.contains(&Agent::ClaudeCode) {
+        if let Some(other) = agents.iter().find(|other| agent.runs(other, scope)) {
             remarks.push(format!(
-                "{agent} is left out: it runs what Claude Code's settings of the project register"
+                "{agent} is left out: it runs what {other}'s settings of the project register"
             ));
             continue;
         }
@@ -227,7 +227,7 @@ fn found(
         agents.push(agent);
     }
     if agents.is_empty() {
-        let names: Vec<_> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        let names: Vec<_> = AGENTS.iter().map(|agent| agent.name).collect();
         let mut lines = vec!["no agent was found to register with".to_owned()];
         lines.append(remarks);
         return Err(Trouble::new(lines.join("\n  "))
@@ -306,16 +306,16 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
             change.agent,
             places.shown(&change.file)
         );
-        for need in change.agent.needs(scope) {
+        for need in change.agent.needs_after_install(scope) {
             anstream::println!("  - {need}");
         }
     }
     let after = read::read(places);
-    for agent in Agent::ALL {
+    for &agent in AGENTS {
         let mut files: Vec<&Path> = Vec::new();
         for found in after
             .hooks()
-            .filter(|found| runs(agent, found.agent, found.scope))
+            .filter(|found| agent.runs(found.agent, found.scope))
         {
             if !files.contains(&found.file.as_path()) {
                 files.push(&found.file);
@@ -346,13 +346,6 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
             Scope::User => " --scope user",
         }
     );
-}
-
-/// Whether `agent` runs what is registered in `whose` settings: Copilot CLI also reads the
-/// project's files of Claude Code.
-pub(super) fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
-    agent == whose
-        || (agent == Agent::Copilot && whose == Agent::ClaudeCode && scope != Scope::User)
 }
 
 /// Where settings are looked for from here.

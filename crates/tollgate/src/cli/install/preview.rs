@@ -5,8 +5,8 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use similar::TextDiff;
 
 use super::{Consent, DIM, Trouble, WARN};
-use crate::agent::Places;
-use crate::agent::change::Change;
+use crate::agents::Places;
+use crate::agents::change::Change;
 use crate::plain::{Plain, PlainLines};
 
 /// Shows the changes and asks. `--dry-run` is a yes that nobody acts on.

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use super::{Answer, BOLD, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
-use crate::agent::backup::Backup;
-use crate::agent::change::{self, Change};
-use crate::agent::read;
-use crate::agent::{Agent, Places, Scope};
+use crate::agents::backup::Backup;
+use crate::agents::change::{self, Change};
+use crate::agents::read;
+use crate::agents::{AGENTS, Agent, Places, Scope};
 use crate::cli::trust::a_person;
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +83,7 @@ fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> 
         None => vec![Scope::Project, Scope::Local],
     };
     let mut changes = Vec::new();
-    for agent in Agent::ALL {
+    for &agent in AGENTS {
         if !agents.is_empty() && !agents.contains(&agent) {
             continue;
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::{Answer, PlanContext, Trouble};
-use crate::agent::command::quoted;
+use crate::agents::command::quoted;
 use crate::plan::config::Config;
 use crate::plan::other;
 use crate::plan::reviewer;

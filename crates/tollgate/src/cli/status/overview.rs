@@ -15,8 +15,8 @@ use tollgate_core::project::Layout;
 use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp::iso;
 
-use crate::agent::read::{self, Kind};
-use crate::agent::{Agent, Places};
+use crate::agents::Places;
+use crate::agents::read::{self, Kind};
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
 use crate::gate::evidence::Pass;
@@ -235,7 +235,7 @@ fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
     }
     let mut armed: Vec<(String, String)> = Vec::new();
     let plugin = reading.plugin.iter();
-    let plugin = plugin.map(|(_, file)| (Agent::ClaudeCode, file));
+    let plugin = plugin.map(|(agent, _, file)| (*agent, file));
     let hooks = reading
         .registered
         .iter()

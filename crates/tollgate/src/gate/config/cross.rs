@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::gate::jobs::{each_directory, is_glob};
+use crate::review::Reviewer;
 
-use super::{Config, EntryPoint, Node, REVIEWERS, Reader, nearest};
+use super::{Config, EntryPoint, Node, Reader, nearest};
 
 /// Whether no path that git tells can be in this one.
 fn leads_nowhere(path: &str) -> bool {
@@ -117,6 +118,7 @@ impl Reader<'_> {
     }
 
     fn reviewers(&mut self, config: &Config, file: &Path, node: &Node, reviewed: bool) {
+        let names: Vec<&str> = Reviewer::names().collect();
         let preference = node
             .get("cli")
             .and_then(|cli| cli.get("default_preference"));
@@ -125,7 +127,7 @@ impl Reader<'_> {
                 node.get("cli").map_or(0, |cli| cli.line),
                 "cli.default_preference",
                 "missing, though there are reviews".to_owned(),
-                Some(format!("name reviewers: {}", REVIEWERS.join(", "))),
+                Some(format!("name reviewers: {}", names.join(", "))),
             );
         }
         let probe = node.get("cli").and_then(|cli| cli.get("check_usage_limit"));
@@ -139,11 +141,11 @@ impl Reader<'_> {
             );
         }
         for name in preference.map(Node::items).unwrap_or_default() {
-            let Some(text) = name.text().filter(|text| !REVIEWERS.contains(text)) else {
+            let Some(text) = name.text().filter(|text| !names.contains(text)) else {
                 continue;
             };
-            let fix = nearest(text, REVIEWERS).map_or_else(
-                || format!("known: {}", REVIEWERS.join(", ")),
+            let fix = nearest(text, names.iter().copied()).map_or_else(
+                || format!("known: {}", names.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
             let what = format!("there is no reviewer {text:?}");

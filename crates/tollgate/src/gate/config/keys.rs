@@ -44,7 +44,7 @@ pub(crate) static CONFIG: Table = Table {
 static CLI: Table = Table {
     about: "The reviewers.",
     keys: &[
-        row("default_preference", Texts, Optional, "", "Reviewers in the order they are asked: claude, codex, gemini, github-copilot, cursor, command."),
+        row("default_preference", Texts, Optional, "", "Reviewers in the order they are asked: those that `tollgate health` lists, or command."),
         row("check_usage_limit", Bool, Optional, "false", "Of the original, without effect: a reviewer whose limit is used up makes way for the next one by itself."),
     ],
 };

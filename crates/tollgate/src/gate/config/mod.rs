@@ -28,16 +28,6 @@ pub(crate) use table::{Problem, Weight, nearest};
 /// How long a gate may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// The reviewers that exist.
-pub(crate) const REVIEWERS: [&str; 6] = [
-    "gemini",
-    "codex",
-    "claude",
-    "github-copilot",
-    "cursor",
-    "command",
-];
-
 /// All that the files say.
 #[derive(Debug)]
 pub(crate) struct Config {

@@ -1,6 +1,6 @@
 //! Any program as a reviewer: it reads the question and prints the answer.
 
-use super::{Heard, Invocation, Printed, Question};
+use super::{Invocation, Question};
 
 /// The line is the project's and goes to the shell; the question never does.
 pub(super) fn prepare(line: &str, question: &Question<'_>, invocation: &mut Invocation) {
@@ -12,8 +12,4 @@ pub(super) fn prepare(line: &str, question: &Question<'_>, invocation: &mut Invo
         program.env("TOLLGATE_REVIEW_MODEL", model);
     }
     invocation.input = Some(question.prompt.to_owned());
-}
-
-pub(super) fn hear(printed: &Printed) -> Heard {
-    Heard::plainly(printed)
 }

@@ -5,27 +5,16 @@
 
 use super::{Kind, NoAnswer, Printed, Reviewer, Spoken};
 
-/// A part of a message, in small letters, and who says it (nobody: all of them).
-#[rustfmt::skip]
-static TEXTS: [(Option<&str>, &str); 18] = [
-    (None, "usage limit"),
-    (None, "quota exceeded"),
-    (None, "exceeded your current quota"),
-    (None, "quota will reset"),
-    (None, "rate limit exceeded"),
-    (None, "credit balance is too low"),
-    (None, "out of extra usage"),
-    (None, "out of usage"),
-    (Some("claude"), "limit reached"),
-    (Some("claude"), "hit your limit"),
-    (Some("codex"), "insufficient_quota"),
-    (Some("codex"), "too many requests"),
-    (Some("gemini"), "resource_exhausted"),
-    (Some("gemini"), "exhausted your capacity"),
-    (Some("github-copilot"), "premium requests"),
-    (Some("github-copilot"), "exceeded your copilot"),
-    (Some("cursor"), "hit your usage"),
-    (Some("cursor"), "upgrade your plan"),
+/// Parts of the messages of all of them, in small letters. Each has more of its own.
+static TEXTS: [&str; 8] = [
+    "usage limit",
+    "quota exceeded",
+    "exceeded your current quota",
+    "quota will reset",
+    "rate limit exceeded",
+    "credit balance is too low",
+    "out of extra usage",
+    "out of usage",
 ];
 
 /// A message about a quota is short; a page of prose that mentions one is something else.
@@ -54,7 +43,7 @@ pub(super) fn recognise(reviewer: &Reviewer, answer: NoAnswer, printed: &Printed
         .into_iter()
         .filter(|text| text.len() <= SHORT)
         .flat_map(|text| text.lines())
-        .find(|line| is_limit(reviewer.name(), line));
+        .find(|line| is_limit(reviewer, line));
     match line {
         Some(line) => Kind::UsageLimit.because(line.trim()),
         None => answer,
@@ -65,18 +54,15 @@ pub(super) fn recognise(reviewer: &Reviewer, answer: NoAnswer, printed: &Printed
 pub(super) fn hides_in(reviewer: &Reviewer, spoken: Spoken) -> Result<Spoken, NoAnswer> {
     let text = &spoken.text;
     let can_be = text.len() <= SHORT && !text.contains('{');
-    let line = text
-        .lines()
-        .find(|line| can_be && is_limit(reviewer.name(), line));
+    let line = text.lines().find(|line| can_be && is_limit(reviewer, line));
     match line {
         Some(line) => Err(Kind::UsageLimit.because(line.trim())),
         None => Ok(spoken),
     }
 }
 
-fn is_limit(name: &str, line: &str) -> bool {
+fn is_limit(reviewer: &Reviewer, line: &str) -> bool {
     let line = line.to_lowercase();
-    TEXTS
-        .iter()
-        .any(|(who, text)| who.is_none_or(|who| who == name) && line.contains(text))
+    let own = reviewer.row().map_or(&[][..], |row| row.limits);
+    TEXTS.iter().chain(own).any(|text| line.contains(text))
 }

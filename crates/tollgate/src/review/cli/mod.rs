@@ -5,20 +5,14 @@
 //! project's root, in a process group of its own, with the marks that make hooks inside it
 //! approve at once *and* with its own hooks switched off where it can be told to, standard output
 //! and standard error apart, within a time. What differs between them (flags, the shape of what
-//! they print, how a used-up quota sounds) is one file and one row of [`CLIS`] each.
+//! they print, how a used-up quota sounds) is in the agent's [`ReviewerRow`].
 //!
 //! [`ask`] says what the reviewer answered, or why there is no answer. It does not know what the
 //! answer means: gates and plans have their own questions and read the answer with
 //! [`objects::sole`].
 
-pub(crate) mod claude;
-mod codex;
 mod command;
-mod copilot;
-mod cursor;
-mod gemini;
 mod limits;
-mod no_answer;
 pub(crate) mod objects;
 #[cfg(test)]
 mod tests;
@@ -26,13 +20,14 @@ mod tests;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::agents::AGENTS;
+use crate::agents::places::find;
+pub(crate) use crate::agents::reviewer::{Channel, Kind, NoAnswer, Question, Spoken, Usage};
+use crate::agents::reviewer::{Heard, Invocation, Printed, ReviewerRow};
 use crate::process::{Child, Children, End, Ended, Output};
-pub(crate) use no_answer::{Kind, NoAnswer};
 
 /// What is kept of each stream of a reviewer. An answer is never that long; a stream of events
 /// that quotes whole files may be.
@@ -41,70 +36,21 @@ const OUTPUT_CAP: u64 = 16 << 20;
 /// No question is longer: Claude Code stops reading at 10 MB, Gemini at 8.
 const QUESTION_LIMIT: usize = 7 << 20;
 
-/// The longest argument. Linux refuses one of 128 KiB; a longer text goes to standard input.
-const ARGUMENT_LIMIT: usize = 100 << 10;
-
 /// How much of standard error is looked at for the reason of a failure.
 const STDERR_LOOK: u64 = 16 << 10;
-
-/// An agent that Tollgate knows how to ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cli {
-    Claude,
-    Codex,
-    Gemini,
-    Copilot,
-    Cursor,
-}
 
 /// Who is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reviewer {
     /// An agent.
-    Cli(Cli),
+    Agent(&'static ReviewerRow),
     /// Any program: a line for `sh`, which gets the question on its standard input. It is
     /// configuration, so the caller has made sure that a person trusts it.
     Command(String),
 }
 
-/// All that is particular about one agent.
-struct Row {
-    cli: Cli,
-    /// Its name in configurations and file names.
-    name: &'static str,
-    /// What its program is called, the first that is found.
-    programs: &'static [&'static str],
-    prepare: fn(&Question<'_>, &mut Invocation),
-    hear: fn(&Printed) -> Heard,
-}
-
-#[rustfmt::skip]
-static CLIS: [Row; 5] = [
-    Row { cli: Cli::Claude, name: "claude", programs: &["claude"], prepare: claude::prepare, hear: claude::hear },
-    Row { cli: Cli::Codex, name: "codex", programs: &["codex"], prepare: codex::prepare, hear: codex::hear },
-    Row { cli: Cli::Gemini, name: "gemini", programs: &["gemini"], prepare: gemini::prepare, hear: gemini::hear },
-    Row { cli: Cli::Copilot, name: "github-copilot", programs: &["copilot"], prepare: copilot::prepare, hear: copilot::hear },
-    // `agent` is what the installer also calls it, but it is anybody's name.
-    Row { cli: Cli::Cursor, name: "cursor", programs: &["cursor-agent", "agent"], prepare: cursor::prepare, hear: cursor::hear },
-];
-
 /// The name of [`Reviewer::Command`].
 const COMMAND: &str = "command";
-
-/// One question.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Question<'q> {
-    pub(crate) prompt: &'q str,
-    /// The JSON Schema of the answer, for reviewers that can be held to one. Strict: every
-    /// object lists all its keys as required and allows no others.
-    pub(crate) schema: &'q str,
-    pub(crate) model: Option<&'q str>,
-    /// Where it runs and may read.
-    pub(crate) root: &'q Path,
-    /// `PATH`.
-    pub(crate) search: &'q OsStr,
-    pub(crate) timeout: Option<Duration>,
-}
 
 /// What came of a question.
 #[derive(Debug)]
@@ -116,49 +62,6 @@ pub(crate) struct Reply {
     pub(crate) raw: String,
 }
 
-/// What a reviewer said, without the wrapping of its command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Spoken {
-    pub(crate) text: String,
-    pub(crate) channel: Channel,
-}
-
-/// How the text came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Channel {
-    /// The command line held the model to the schema: the text is the JSON and nothing else.
-    Schema,
-    /// The model wrote what it wanted.
-    Prose,
-    /// The command line was to hold the model to the schema and did not manage to.
-    Missed,
-}
-
-/// What an answer cost, as far as the reviewer says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Usage {
-    pub(crate) cost_usd: Option<f64>,
-    pub(crate) input_tokens: Option<u64>,
-    pub(crate) output_tokens: Option<u64>,
-}
-
-impl Usage {
-    /// Of two questions together.
-    pub(crate) fn plus(self, other: Self) -> Self {
-        fn sum<N: std::ops::Add<Output = N>>(one: Option<N>, other: Option<N>) -> Option<N> {
-            match (one, other) {
-                (Some(one), Some(other)) => Some(one + other),
-                (one, other) => one.or(other),
-            }
-        }
-        Self {
-            cost_usd: sum(self.cost_usd, other.cost_usd),
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-        }
-    }
-}
-
 /// Whether a reviewer can be asked, without starting it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
@@ -167,28 +70,9 @@ pub(crate) enum Health {
     Missing(&'static [&'static str]),
 }
 
-/// How a reviewer is started.
-struct Invocation {
-    program: Command,
-    input: Option<String>,
-    /// Files that it reads, removed when it ended.
-    files: Vec<tempfile::TempDir>,
-    /// Why one of them could not be written.
-    trouble: Option<io::Error>,
-}
-
-/// What a reviewer printed.
-struct Printed {
-    stdout: String,
-    /// The end of it.
-    stderr: String,
-    code: Option<i32>,
-}
-
-/// What was understood of it.
-struct Heard {
-    answer: Result<Spoken, NoAnswer>,
-    usage: Usage,
+/// The agents that can review.
+fn rows() -> impl Iterator<Item = &'static ReviewerRow> {
+    AGENTS.iter().filter_map(|agent| agent.reviewer.as_ref())
 }
 
 impl Reviewer {
@@ -197,13 +81,12 @@ impl Reviewer {
         if name == COMMAND {
             return command.map(|line| Self::Command(line.to_owned()));
         }
-        let row = CLIS.iter().find(|row| row.name == name)?;
-        Some(Self::Cli(row.cli))
+        rows().find(|row| row.name == name).map(Self::Agent)
     }
 
     /// Every name there is.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        CLIS.iter().map(|row| row.name).chain([COMMAND])
+        rows().map(|row| row.name).chain([COMMAND])
     }
 
     /// Its name in configurations and file names.
@@ -211,9 +94,9 @@ impl Reviewer {
         self.row().map_or(COMMAND, |row| row.name)
     }
 
-    fn row(&self) -> Option<&'static Row> {
+    fn row(&self) -> Option<&'static ReviewerRow> {
         match self {
-            Self::Cli(cli) => CLIS.iter().find(|row| row.cli == *cli),
+            Self::Agent(row) => Some(row),
             Self::Command(_) => None,
         }
     }
@@ -293,13 +176,9 @@ fn prepare(reviewer: &Reviewer, question: &Question<'_>) -> Result<Invocation, N
         trouble: None,
     };
     invocation.program.current_dir(question.root);
-    match (reviewer, reviewer.row()) {
-        (Reviewer::Command(line), _) => command::prepare(line, question, &mut invocation),
-        (Reviewer::Cli(_), row) => {
-            if let Some(row) = row {
-                (row.prepare)(question, &mut invocation);
-            }
-        }
+    match reviewer {
+        Reviewer::Command(line) => command::prepare(line, question, &mut invocation),
+        Reviewer::Agent(row) => (row.prepare)(question, &mut invocation),
     }
     match invocation.trouble.take() {
         None => Ok(invocation),
@@ -332,7 +211,7 @@ pub(crate) fn understand(
     };
     let hear = reviewer
         .row()
-        .map_or(command::hear as fn(_) -> _, |row| row.hear);
+        .map_or(Heard::plainly as fn(_) -> _, |row| row.hear);
     let Heard { answer, usage } = hear(&printed);
     // Whatever it printed before it died or was ended may have been a draft.
     let answer = match &ended.end {
@@ -354,17 +233,6 @@ pub(crate) fn understand(
         took: ended.took,
         raw: printed.stdout,
     }
-}
-
-/// A program in an absolute directory of `PATH`. A relative one would be the project's choice.
-pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(search)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(name))
-        .find(|path| {
-            path.metadata()
-                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
 }
 
 fn is_model(name: &str) -> bool {
@@ -402,65 +270,4 @@ fn tail(log: &File, begin: u64) -> io::Result<String> {
 fn last_line(text: &str) -> String {
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
     line.map_or(String::new(), |line| format!(": {}", line.trim()))
-}
-
-impl Invocation {
-    /// The question as an argument if it fits, else on standard input.
-    fn say(&mut self, flag: &str, prompt: &str) {
-        if prompt.len() <= ARGUMENT_LIMIT && !prompt.contains('\0') {
-            self.program.arg(flag).arg(prompt);
-        } else {
-            self.input = Some(prompt.to_owned());
-        }
-    }
-
-    /// A file with this text; returns its path.
-    fn file(&mut self, text: &str) -> PathBuf {
-        let written = tempfile::Builder::new()
-            .prefix("tollgate-review-")
-            .tempdir()
-            .and_then(|directory| {
-                let path = directory.path().join("file.json");
-                File::create_new(&path)?.write_all(text.as_bytes())?;
-                Ok((directory, path))
-            });
-        match written {
-            Ok((directory, path)) => {
-                self.files.push(directory);
-                path
-            }
-            Err(error) => {
-                self.trouble = Some(error);
-                PathBuf::new()
-            }
-        }
-    }
-}
-
-impl Heard {
-    fn nothing(answer: NoAnswer) -> Self {
-        Self {
-            answer: Err(answer),
-            usage: Usage::default(),
-        }
-    }
-
-    /// What is printed is what is said.
-    fn plainly(printed: &Printed) -> Self {
-        Self {
-            answer: spoken(&printed.stdout, Channel::Prose),
-            usage: Usage::default(),
-        }
-    }
-}
-
-/// A text as an answer, unless there is nothing in it.
-fn spoken(text: &str, channel: Channel) -> Result<Spoken, NoAnswer> {
-    match text.trim() {
-        "" => Err(Kind::Silent.because("")),
-        text => Ok(Spoken {
-            text: text.to_owned(),
-            channel,
-        }),
-    }
 }

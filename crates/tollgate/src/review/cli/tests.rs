@@ -1,10 +1,14 @@
 //! What each command line prints, good and bad, and what is made of it.
 
+use std::path::Path;
+use std::process::Command;
+
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::objects::{Deciding, only, sole};
 use super::*;
+use crate::agents::reviewer::ARGUMENT_LIMIT;
 
 const STATUS: Deciding = Deciding {
     key: "status",

@@ -5,7 +5,26 @@
 
 use serde_json::Value;
 
-use super::{Channel, Heard, Invocation, Kind, NoAnswer, Printed, Question, Spoken, Usage};
+use crate::agents::reviewer::{
+    Channel, Heard, Invocation, Kind, NoAnswer, Printed, Question, ReviewerRow, Spoken, Usage,
+    spoken,
+};
+
+pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
+    name: "claude",
+    programs: &["claude"],
+    prepare,
+    hear,
+    limits: &["limit reached", "hit your limit"],
+    login_file: ".credentials.json",
+    login_variables: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+    ],
+};
 
 /// Hooks off (also in the settings of the user, which alone are read: the project's could name
 /// another endpoint or a helper program), no servers, nothing but reading, nobody to ask.
@@ -29,7 +48,7 @@ const FLAGS: [&str; 17] = [
     "--no-session-persistence",
 ];
 
-pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let program = &mut invocation.program;
     program.args(FLAGS).args(["--json-schema", question.schema]);
     if let Some(model) = question.model {
@@ -50,7 +69,7 @@ pub(crate) fn envelope(stdout: &str) -> Option<Value> {
     results.next().filter(|_| results.next().is_none())
 }
 
-pub(super) fn hear(printed: &Printed) -> Heard {
+fn hear(printed: &Printed) -> Heard {
     let Some(Value::Object(envelope)) = envelope(&printed.stdout) else {
         return Heard::plainly(printed);
     };
@@ -101,7 +120,7 @@ fn answer(envelope: &serde_json::Map<String, Value>) -> Result<Spoken, NoAnswer>
             let reason = text("terminal_reason").unwrap_or_default();
             Err(Kind::Silent.because(reason))
         }
-        (Some(Value::Null) | None, Some(result)) => super::spoken(result, Channel::Missed),
-        (Some(output), _) => super::spoken(&output.to_string(), Channel::Schema),
+        (Some(Value::Null) | None, Some(result)) => spoken(result, Channel::Missed),
+        (Some(output), _) => spoken(&output.to_string(), Channel::Schema),
     }
 }

@@ -6,29 +6,36 @@
 //! code but 0 for a no. So `tollgate` alone is `tollgate hook`, and whatever would not survive
 //! that (an option that must not be lost, a path that a shell takes apart) is one line for a shell.
 
-use serde_json::json;
+mod reviewer;
+
+pub(crate) use reviewer::envelope;
+
+use serde_json::{Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
 use super::command::quoted;
-use super::{Dialect, Scope, Shape, Strictness};
+use super::{Members, Row, Scope, Strictness};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) static ROW: Row = Row {
     name: "claude-code",
+    aliases: &["claude"],
     title: "Claude Code",
-    wire: Protocol::Claude,
+    protocol: Protocol::Claude,
     programs: &["claude"],
     signs: &[".claude", "CLAUDE.md"],
-    home: |places| places.claude.as_deref(),
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".claude/settings.json")),
-        Scope::Local => Some(places.root.join(".claude/settings.local.json")),
-        Scope::User => Some(places.claude.as_ref()?.join("settings.json")),
-    },
-    reads: |scope, places| Vec::from_iter((DIALECT.settings)(scope, places)),
+    home: &[("CLAUDE_CONFIG_DIR", ""), ("HOME", ".claude")],
+    project_file: ".claude/settings.json",
+    local_file: Some(".claude/settings.local.json"),
+    user_file: "settings.json",
+    environment_files: &[".claude/settings.json", ".claude/settings.local.json"],
+    // Copilot and Cursor run what is in Claude Code's files, so those must not name a protocol.
+    says_protocol: false,
+    reads_start_only: true,
+    sets_variables: true,
+    starts_program: true,
+    enables_plugin,
     off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
     event: |event| Some(event.as_str()),
-    shape: Shape::Nested,
-    preamble: &[],
     says_matcher: true,
     handler: |registration, command, strictness| {
         let is_plain = command.args == ["hook"] && quoted(&command.program) == command.program;
@@ -56,4 +63,21 @@ pub(super) const DIALECT: Dialect = Dialect {
             vec!["`/hooks` shows what is registered; running sessions pick it up by themselves"]
         }
     },
+    event_members: |_| {
+        json!({
+            "transcript_path": "/dev/null", "permission_mode": "default", "tool_use_id": "doctor",
+        })
+    },
+    reviewer: Some(reviewer::REVIEWER),
+    ..Row::PLAIN
 };
+
+/// The plugin is called by its own name, whatever the marketplace.
+fn enables_plugin(member: &Members<'_>) -> bool {
+    let Some(Value::Object(plugins)) = member("enabledPlugins") else {
+        return false;
+    };
+    plugins.iter().any(|(name, enabled)| {
+        name.split('@').next() == Some("taskie") && *enabled == Value::Bool(true)
+    })
+}

@@ -107,11 +107,10 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
     let Wish { agent, scope, .. } = *wish;
     let file = settings(agent, scope, places)?;
     let (target, before) = open(&file)?;
-    let dialect = agent.dialect();
     let flawed = |flaw: Flaw| Refusal::flaw(&file, &flaw);
     let parse = || {
         let bytes = before.as_deref().unwrap_or_default();
-        settings_file::parse(&file, bytes, dialect.shape).map_err(flawed)
+        settings_file::parse(&file, bytes, agent.shape).map_err(flawed)
     };
     let mut settings_file = parse()?;
     let entries = settings_file.entries();
@@ -139,7 +138,7 @@ pub(crate) fn install(wish: &Wish<'_>, places: &Places) -> Result<Change, Refusa
             format!("{others} stay beside Tollgate's; `--replace-originals` takes them out")
         });
     }
-    for (key, value) in dialect.preamble {
+    for (key, value) in agent.preamble {
         settings_file.ensure(key, *value);
     }
     let mut text = settings_file.text();
@@ -178,12 +177,13 @@ fn register(
     settings_file: &mut dyn SettingsFile,
     notes: &mut Vec<String>,
 ) -> Result<(), Flaw> {
-    let dialect = wish.agent.dialect();
-    let Some(event) = wish.agent.event(registration.event) else {
+    let Some(event) = (wish.agent.event)(registration.event) else {
         return Ok(());
     };
     let command = wish.agent.command(wish.program, wish.scope);
-    let handler = wish.agent.handler(registration, &command, wish.strictness);
+    let handler = wish
+        .agent
+        .handler_for(registration, &command, wish.strictness);
     let ours = entries.iter().enumerate().filter(|(_, entry)| {
         entry.event == event
             && entry.effective
@@ -208,7 +208,7 @@ fn register(
     if found {
         return Ok(());
     }
-    let matcher = registration.matcher.filter(|_| dialect.says_matcher);
+    let matcher = registration.matcher.filter(|_| wish.agent.says_matcher);
     settings_file.add(event, matcher, &handler)
 }
 
@@ -248,10 +248,8 @@ pub(super) fn without(
     if entries.is_empty() {
         return Ok(None);
     }
-    let parse = || {
-        settings_file::parse(file, now, agent.dialect().shape)
-            .map_err(|flaw| Refusal::flaw(file, &flaw))
-    };
+    let parse =
+        || settings_file::parse(file, now, agent.shape).map_err(|flaw| Refusal::flaw(file, &flaw));
     let mut settings_file = parse()?;
     settings_file.remove(&entries);
     let after = settings_file.text().into_bytes();
@@ -287,8 +285,7 @@ pub(crate) fn uninstall(
         (Some(_), None) => None,
         (Some(record), Some(now)) if record.after == *now => record.before.clone(),
         (record, Some(now)) => {
-            let dialect = agent.dialect();
-            let settings_file = settings_file::parse(file, now, dialect.shape)
+            let settings_file = settings_file::parse(file, now, agent.shape)
                 .map_err(|flaw| Refusal::flaw(file, &flaw))?;
             let made = record
                 .as_ref()
@@ -304,8 +301,8 @@ pub(crate) fn uninstall(
                                 .to_owned(),
                         );
                     }
-                    let is_bare = settings_file::parse(file, &rest, dialect.shape)
-                        .is_ok_and(|settings_file| settings_file.is_bare(dialect.preamble));
+                    let is_bare = settings_file::parse(file, &rest, agent.shape)
+                        .is_ok_and(|settings_file| settings_file.is_bare(agent.preamble));
                     (!(made && is_bare)).then_some(rest)
                 }
             }
@@ -328,8 +325,8 @@ pub(crate) fn uninstall(
 /// A line that runs Tollgate and something else is a person's own: it is not for an uninstall to
 /// say what of it should stay.
 fn refuse_company(agent: Agent, file: &Path, now: &[u8]) -> Result<(), Refusal> {
-    let settings_file = settings_file::parse(file, now, agent.dialect().shape)
-        .map_err(|flaw| Refusal::flaw(file, &flaw))?;
+    let settings_file =
+        settings_file::parse(file, now, agent.shape).map_err(|flaw| Refusal::flaw(file, &flaw))?;
     for entry in settings_file.entries() {
         let ours = matches!(classify(&entry), Some((Kind::Hook | Kind::Guard(_), _)));
         if let Some(other) = company(&entry.handler).first().filter(|_| ours) {
@@ -531,7 +528,7 @@ fn without_us(mut settings_file: Box<dyn SettingsFile>) -> Option<Vec<u8>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Shape;
+    use super::super::{Shape, claude};
     use super::*;
 
     /// A list of hooks that holds nothing of Tollgate, in some layout.
@@ -581,9 +578,9 @@ mod tests {
             let before = laid_out(&value, layout);
             let parse = |text: &str| settings_file::parse(path, text.as_bytes(), Shape::Nested);
             let mut settings_file = parse(&before).map_err(|flaw| TestCaseError::fail(flaw.to_string()))?;
-            let command = Agent::ClaudeCode.command("tollgate", Scope::User);
+            let command = claude::ROW.command("tollgate", Scope::User);
             for registration in &REGISTRATIONS {
-                let handler = Agent::ClaudeCode.handler(registration, &command, Strictness::Lenient);
+                let handler = claude::ROW.handler_for(registration, &command, Strictness::Lenient);
                 let added = settings_file.add(registration.event.as_str(), registration.matcher, &handler);
                 prop_assert!(added.is_ok());
             }

@@ -11,7 +11,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::read::{Reading, read};
-use super::{Agent, Places, Scope};
+use super::{AGENTS, Agent, Places, Scope};
 
 /// How an event's guards ask.
 pub(crate) const ASK: AskSettings = AskSettings { files, loss };
@@ -66,7 +66,7 @@ fn places(layout: &Layout, env: &Env) -> Places {
 
 /// Every file that any agent takes hooks from.
 fn all(places: &Places) -> impl Iterator<Item = (Agent, Scope, PathBuf)> {
-    Agent::ALL.into_iter().flat_map(move |agent| {
+    AGENTS.iter().copied().flat_map(move |agent| {
         Scope::ALL.into_iter().flat_map(move |scope| {
             let files = agent.reads(scope, places).into_iter();
             files.map(move |file| (agent, scope, file))
@@ -77,6 +77,6 @@ fn all(places: &Places) -> impl Iterator<Item = (Agent, Scope, PathBuf)> {
 /// Whether any file of the agent registers Tollgate.
 fn is_registered(agent: Agent, places: &Places) -> bool {
     let reading = read(places);
-    let by_plugin = agent == Agent::ClaudeCode && !reading.plugin.is_empty();
+    let by_plugin = reading.plugin_of(agent).next().is_some();
     by_plugin || reading.ours().any(|found| found.agent == agent)
 }

@@ -2,10 +2,23 @@
 
 use serde_json::Value;
 
-use super::{Channel, Heard, Invocation, Kind, Printed, Question, Usage};
+use crate::agents::reviewer::{
+    Channel, Heard, Invocation, Kind, Printed, Question, ReviewerRow, Usage, spoken,
+};
+
+pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
+    name: "cursor",
+    // `agent` is what the installer also calls it, but it is anybody's name.
+    programs: &["cursor-agent", "agent"],
+    prepare,
+    hear,
+    limits: &["hit your usage", "upgrade your plan"],
+    login_file: "cli-config.json",
+    login_variables: &["CURSOR_API_KEY"],
+};
 
 /// Without `--force` it proposes changes but makes none. Without `--trust` it does not start.
-pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let program = &mut invocation.program;
     program.args(["--output-format", "json", "--trust"]);
     if let Some(model) = question.model {
@@ -16,7 +29,7 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     invocation.say("--", question.prompt);
 }
 
-pub(super) fn hear(printed: &Printed) -> Heard {
+fn hear(printed: &Printed) -> Heard {
     let Ok(Value::Object(envelope)) = serde_json::from_str(&printed.stdout) else {
         return Heard::plainly(printed);
     };
@@ -33,7 +46,7 @@ pub(super) fn hear(printed: &Printed) -> Heard {
     };
     Heard {
         answer: if is_fine {
-            super::spoken(result, Channel::Prose)
+            spoken(result, Channel::Prose)
         } else {
             Err(Kind::Failed.because(result))
         },

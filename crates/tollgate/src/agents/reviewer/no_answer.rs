@@ -90,7 +90,7 @@ impl Kind {
 
 impl NoAnswer {
     /// Whether the reviewer itself said what went wrong.
-    pub(super) fn tells_why(&self) -> bool {
+    pub(crate) fn tells_why(&self) -> bool {
         matches!(self.kind, Kind::Failed | Kind::UsageLimit)
     }
 }

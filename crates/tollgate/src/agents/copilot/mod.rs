@@ -4,37 +4,38 @@
 //! It also runs the hooks in the project's two files of Claude Code. Events are registered by
 //! Claude Code's names, because then they name themselves.
 
+mod reviewer;
+
 use std::path::PathBuf;
 
 use serde_json::json;
-use tollgate_core::protocol::{EventKind, Protocol};
+use tollgate_core::protocol::Protocol;
 
-use super::{Dialect, Scope, Shape};
+use super::{Row, Scope, Shape, claude};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) static ROW: Row = Row {
     name: "copilot",
+    aliases: &["copilot-cli"],
     title: "Copilot CLI",
-    wire: Protocol::Copilot,
+    protocol: Protocol::Copilot,
     programs: &["copilot"],
     signs: &[
         ".github/hooks",
         ".github/copilot",
         ".github/copilot-instructions.md",
     ],
-    home: |places| places.copilot.as_deref(),
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".github/hooks/tollgate.json")),
-        Scope::Local => Some(places.root.join(".github/copilot/settings.local.json")),
-        Scope::User => Some(places.copilot.as_ref()?.join("hooks/tollgate.json")),
-    },
-    reads: |scope, places| {
+    home: &[("COPILOT_HOME", ""), ("HOME", ".copilot")],
+    project_file: ".github/hooks/tollgate.json",
+    local_file: Some(".github/copilot/settings.local.json"),
+    user_file: "hooks/tollgate.json",
+    reads: Some(|scope, places| {
         let (directory, settings) = match scope {
             Scope::Project => (
                 Some(places.root.join(".github/hooks")),
                 Some(places.root.join(".github/copilot/settings.json")),
             ),
-            Scope::Local => (None, (DIALECT.settings)(scope, places)),
-            Scope::User => (places.copilot.as_ref().map(|home| home.join("hooks")), None),
+            Scope::Local => (None, ROW.settings(scope, places)),
+            Scope::User => (places.home_of(&ROW).map(|home| home.join("hooks")), None),
         };
         let entries = directory.and_then(|directory| directory.read_dir().ok());
         let mut files: Vec<PathBuf> = entries
@@ -47,17 +48,19 @@ pub(super) const DIALECT: Dialect = Dialect {
         files.sort();
         files.extend(settings);
         files
-    },
+    }),
+    environment_files: &[
+        ".github/copilot/settings.json",
+        ".github/copilot/settings.local.json",
+    ],
+    also_runs: Some(&claude::ROW),
     off: |member| (member("disableAllHooks")? == true).then_some("disableAllHooks"),
-    event: |event| (event != EventKind::Other).then(|| event.as_str()),
     shape: Shape::Flat,
     preamble: &[("version", 1)],
-    says_matcher: false,
     handler: |registration, command, _| {
         let line = command.for_shell();
         json!({ "type": "command", "bash": line, "timeoutSec": registration.seconds })
     },
-    strict: false,
     needs: |scope| match scope {
         Scope::Project | Scope::Local => vec![
             "trust the folder when Copilot CLI asks; with `-p` an untrusted one runs no hooks",
@@ -65,4 +68,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         ],
         Scope::User => vec!["restart Copilot CLI"],
     },
+    shell_tool: "bash",
+    event_members: |_| json!({ "timestamp": "2026-01-01T00:00:00.000Z" }),
+    reviewer: Some(reviewer::REVIEWER),
+    ..Row::PLAIN
 };

@@ -11,8 +11,8 @@ use tollgate_store::fs;
 use super::command::CommandLine;
 use super::original::Original;
 pub(crate) use super::settings_file::Flaw;
-use super::settings_file::{self, Entry, SettingsFile};
-use super::{Agent, Places, Scope};
+use super::settings_file::{self, Entry};
+use super::{AGENTS, Agent, Places, Scope};
 
 /// Larger settings are not a person's.
 pub(super) const MAX: u64 = 8 << 20;
@@ -26,8 +26,8 @@ pub(crate) struct Reading {
     pub(crate) flaws: Vec<(Agent, PathBuf, Flaw)>,
     /// Files that switch all hooks of their agent off.
     pub(crate) switched_off: Vec<SwitchedOff>,
-    /// Files of Claude Code that enable the plugin, which brings registrations of its own.
-    pub(crate) plugin: Vec<(Scope, PathBuf)>,
+    /// Files that enable the plugin, which brings registrations of its own.
+    pub(crate) plugin: Vec<(Agent, Scope, PathBuf)>,
 }
 
 /// One hook of Tollgate, or of an original.
@@ -84,7 +84,7 @@ pub(crate) struct SwitchedOff {
 /// Reads the settings of all agents.
 pub(crate) fn read(places: &Places) -> Reading {
     let mut reading = Reading::default();
-    for agent in Agent::ALL {
+    for &agent in AGENTS {
         for scope in Scope::ALL {
             for file in agent.reads(scope, places) {
                 reading.look(agent, scope, &file);
@@ -108,12 +108,11 @@ impl Reading {
 
     /// Reads what is, or might be, in a file.
     pub(super) fn take(&mut self, agent: Agent, scope: Scope, file: &Path, bytes: &[u8]) {
-        let dialect = agent.dialect();
-        let settings_file = match settings_file::parse(file, bytes, dialect.shape) {
+        let settings_file = match settings_file::parse(file, bytes, agent.shape) {
             Ok(settings_file) => settings_file,
             Err(flaw) => return self.flaws.push((agent, file.to_owned(), flaw)),
         };
-        if let Some(key) = (dialect.off)(&|key| settings_file.top(key)) {
+        if let Some(key) = (agent.off)(&|key| settings_file.top(key)) {
             self.switched_off.push(SwitchedOff {
                 agent,
                 scope,
@@ -121,8 +120,8 @@ impl Reading {
                 key,
             });
         }
-        if agent == Agent::ClaudeCode && enables_plugin(settings_file.as_ref()) {
-            self.plugin.push((scope, file.to_owned()));
+        if (agent.enables_plugin)(&|key| settings_file.top(key)) {
+            self.plugin.push((agent, scope, file.to_owned()));
         }
         let found = settings_file.entries().into_iter().enumerate();
         let found = found.filter_map(|(at, entry)| {
@@ -150,6 +149,15 @@ impl Reading {
     pub(super) fn ours(&self) -> impl Iterator<Item = &Registered> {
         let all = self.registered.iter();
         all.filter(|found| found.effective && !matches!(found.kind, Kind::Original(_)))
+    }
+
+    /// The files that enable the plugin for an agent.
+    pub(crate) fn plugin_of(&self, agent: Agent) -> impl Iterator<Item = &PathBuf> {
+        let own = self
+            .plugin
+            .iter()
+            .filter(move |(whose, ..)| *whose == agent);
+        own.map(|(.., file)| file)
     }
 
     /// The registrations of `tollgate hook` itself.
@@ -212,14 +220,4 @@ fn commands(handler: &Map<String, Value>) -> Vec<CommandLine> {
     }
     let lines = ["command", "bash"].into_iter().filter_map(text);
     lines.flat_map(CommandLine::in_shell).collect()
-}
-
-/// The plugin is called by its own name, whatever the marketplace.
-fn enables_plugin(settings_file: &dyn SettingsFile) -> bool {
-    let Some(Value::Object(plugins)) = settings_file.top("enabledPlugins") else {
-        return false;
-    };
-    plugins.iter().any(|(name, enabled)| {
-        name.split('@').next() == Some("taskie") && *enabled == Value::Bool(true)
-    })
 }

@@ -5,42 +5,24 @@
 //! A person who keeps hooks in `config.toml` has them added there: Codex warns of two
 //! representations side by side.
 
-use std::path::PathBuf;
+mod reviewer;
 
 use serde_json::json;
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use super::{Dialect, Scope, Shape, toml};
+use super::{Row, Scope};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) static ROW: Row = Row {
     name: "codex",
     title: "Codex",
-    wire: Protocol::Codex,
+    protocol: Protocol::Codex,
     programs: &["codex"],
     signs: &[".codex"],
-    home: |places| places.codex.as_deref(),
-    settings: |scope, places| {
-        let home = match scope {
-            Scope::Project => places.root.join(".codex"),
-            Scope::Local => return None,
-            Scope::User => places.codex.clone()?,
-        };
-        let (json, config) = (home.join("hooks.json"), home.join("config.toml"));
-        Some(if !json.exists() && toml::holds_hooks(&config) {
-            config
-        } else {
-            json
-        })
-    },
-    reads: |scope, places| {
-        let home = match scope {
-            Scope::Project => Some(places.root.join(".codex")),
-            Scope::Local => None,
-            Scope::User => places.codex.clone(),
-        };
-        let files = |home: PathBuf| [home.join("hooks.json"), home.join("config.toml")];
-        home.map(files).into_iter().flatten().collect()
-    },
+    home: &[("CODEX_HOME", ""), ("HOME", ".codex")],
+    project_file: ".codex/hooks.json",
+    user_file: "hooks.json",
+    toml_file: Some("config.toml"),
+    environment_files: &[".codex/config.toml"],
     off: |member| {
         let features = member("features")?;
         let off = |name: &str| features.get(name).is_some_and(|on| on == false);
@@ -54,14 +36,10 @@ pub(super) const DIALECT: Dialect = Dialect {
         let has_it = !matches!(event, EventKind::PostToolFailure | EventKind::Other);
         has_it.then(|| event.as_str())
     },
-    shape: Shape::Nested,
-    preamble: &[],
-    says_matcher: false,
     handler: |registration, command, _| {
         let line = command.for_shell();
         json!({ "type": "command", "command": line, "timeout": registration.seconds })
     },
-    strict: false,
     needs: |scope| match scope {
         Scope::Project | Scope::Local => vec![
             "trust the project when Codex asks, then type `/hooks` and trust Tollgate's hooks there; \
@@ -74,4 +52,12 @@ pub(super) const DIALECT: Dialect = Dialect {
             "after an upgrade that changes the registration, trust them again",
         ],
     },
+    event_members: |_| {
+        json!({
+            "turn_id": "doctor", "transcript_path": null, "model": "doctor",
+            "permission_mode": "default", "tool_use_id": "doctor",
+        })
+    },
+    reviewer: Some(reviewer::REVIEWER),
+    ..Row::PLAIN
 };

@@ -1,6 +1,16 @@
 //! GitHub Copilot: `copilot -p`, free text.
 
-use super::{Heard, Invocation, Printed, Question};
+use crate::agents::reviewer::{Heard, Invocation, Question, ReviewerRow};
+
+pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
+    name: "github-copilot",
+    programs: &["copilot"],
+    prepare,
+    hear: Heard::plainly,
+    limits: &["premium requests", "exceeded your copilot"],
+    login_file: "config.json",
+    login_variables: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
+};
 
 /// Programs that only read. (The original also allowed `find`, which can delete and run.)
 const MAY_RUN: [&str; 5] = ["cat", "grep", "ls", "head", "tail"];
@@ -8,7 +18,7 @@ const MAY_RUN: [&str; 5] = ["cat", "grep", "ls", "head", "tail"];
 /// With either of these the repository's hooks run inside it.
 const LETS_HOOKS_RUN: [&str; 2] = ["COPILOT_ALLOW_ALL", "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS"];
 
-pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let program = &mut invocation.program;
     for name in LETS_HOOKS_RUN {
         program.env_remove(name);
@@ -23,8 +33,4 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
         program.args(["--model", model]);
     }
     invocation.say("-p", question.prompt);
-}
-
-pub(super) fn hear(printed: &Printed) -> Heard {
-    Heard::plainly(printed)
 }

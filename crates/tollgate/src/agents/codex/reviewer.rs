@@ -5,9 +5,22 @@
 
 use serde_json::Value;
 
-use super::{Channel, Heard, Invocation, Kind, NoAnswer, Printed, Question, Spoken, Usage};
+use crate::agents::reviewer::{
+    Channel, Heard, Invocation, Kind, NoAnswer, Printed, Question, ReviewerRow, Spoken, Usage,
+    spoken,
+};
 
-pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
+    name: "codex",
+    programs: &["codex"],
+    prepare,
+    hear,
+    limits: &["insufficient_quota", "too many requests"],
+    login_file: "auth.json",
+    login_variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+};
+
+fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let schema = invocation.file(question.schema);
     let program = &mut invocation.program;
     // `--ignore-user-config` would not stop `hooks.json`; this does. Approvals are never asked
@@ -27,7 +40,7 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     invocation.input = Some(question.prompt.to_owned());
 }
 
-pub(super) fn hear(printed: &Printed) -> Heard {
+fn hear(printed: &Printed) -> Heard {
     let mut turn = Turn::default();
     for line in printed.stdout.lines() {
         if let Ok(event) = serde_json::from_str::<Value>(line) {
@@ -90,6 +103,6 @@ impl Turn {
             let why = self.error.as_deref();
             return Err(Kind::Failed.because(why.unwrap_or("its turn did not end")));
         }
-        super::spoken(&self.message.unwrap_or_default(), Channel::Schema)
+        spoken(&self.message.unwrap_or_default(), Channel::Schema)
     }
 }

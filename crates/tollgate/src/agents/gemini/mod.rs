@@ -1,24 +1,25 @@
 //! Gemini CLI: `settings.json` of the workspace or the person. Milliseconds; other names for the
 //! events, and none for a tool that failed.
 
+mod reviewer;
+
 use serde_json::json;
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use super::{Dialect, Scope, Shape};
+use super::{Row, Scope, TimeUnit};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) static ROW: Row = Row {
     name: "gemini",
+    aliases: &["gemini-cli"],
     title: "Gemini CLI",
-    wire: Protocol::Gemini,
+    protocol: Protocol::Gemini,
     programs: &["gemini"],
     signs: &[".gemini", "GEMINI.md"],
-    home: |places| places.gemini.as_deref(),
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".gemini/settings.json")),
-        Scope::Local => None,
-        Scope::User => Some(places.gemini.as_ref()?.join("settings.json")),
-    },
-    reads: |scope, places| Vec::from_iter((DIALECT.settings)(scope, places)),
+    home: &[("GEMINI_CLI_HOME", ".gemini"), ("HOME", ".gemini")],
+    project_file: ".gemini/settings.json",
+    user_file: "settings.json",
+    environment_files: &[".gemini/settings.json", ".gemini/.env"],
+    unit: TimeUnit::Milliseconds,
     off: |member| {
         let enabled = member("hooksConfig")?.get("enabled")?.as_bool()?;
         (!enabled).then_some("hooksConfig.enabled")
@@ -31,16 +32,12 @@ pub(super) const DIALECT: Dialect = Dialect {
         EventKind::SessionStart | EventKind::SessionEnd => Some(event.as_str()),
         EventKind::PostToolFailure | EventKind::SubagentStop | EventKind::Other => None,
     },
-    shape: Shape::Nested,
-    preamble: &[],
-    says_matcher: false,
     handler: |registration, command, _| {
         json!({
             "name": "tollgate", "type": "command", "command": command.for_shell(),
             "timeout": registration.seconds * 1000,
         })
     },
-    strict: false,
     needs: |scope| match scope {
         Scope::Project | Scope::Local => vec![
             "trust the folder when Gemini CLI asks: in an untrusted one no hook of the project runs",
@@ -48,4 +45,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         ],
         Scope::User => vec!["restart Gemini CLI; `/hooks` then lists Tollgate"],
     },
+    shell_tool: "run_shell_command",
+    event_members: |_| json!({ "transcript_path": "/dev/null", "timestamp": "2026-01-01T00:00:00.000Z" }),
+    reviewer: Some(reviewer::REVIEWER),
+    ..Row::PLAIN
 };

@@ -3,28 +3,26 @@
 //! A stop is sent on at most `loop_limit` times, 5 unless said otherwise; Tollgate ends its own
 //! loop after 8, so that limit is set above it.
 
+mod reviewer;
+
 use serde_json::json;
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use super::{Dialect, Scope, Shape, Strictness};
+use super::{Row, Scope, Shape, Strictness};
 
 /// Above what Tollgate itself allows per turn, so that its own last word is heard.
 const LOOP_LIMIT: u32 = 10;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) static ROW: Row = Row {
     name: "cursor",
     title: "Cursor",
-    wire: Protocol::Cursor,
+    protocol: Protocol::Cursor,
     programs: &["cursor-agent", "cursor"],
     signs: &[".cursor", ".cursorrules"],
-    home: |places| places.cursor.as_deref(),
-    settings: |scope, places| match scope {
-        Scope::Project => Some(places.root.join(".cursor/hooks.json")),
-        Scope::Local => None,
-        Scope::User => Some(places.cursor.as_ref()?.join("hooks.json")),
-    },
-    reads: |scope, places| Vec::from_iter((DIALECT.settings)(scope, places)),
-    off: |_| None,
+    home: &[("HOME", ".cursor")],
+    project_file: ".cursor/hooks.json",
+    user_file: "hooks.json",
+    environment_files: &[".cursor/hooks.json"],
     event: |event| match event {
         EventKind::PreTool => Some("preToolUse"),
         EventKind::PostTool => Some("postToolUse"),
@@ -38,7 +36,6 @@ pub(super) const DIALECT: Dialect = Dialect {
     },
     shape: Shape::Flat,
     preamble: &[("version", 1)],
-    says_matcher: false,
     handler: |registration, command, strictness| {
         let is_strict =
             strictness == Strictness::Strict && registration.event == EventKind::PreTool;
@@ -56,4 +53,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         ],
         Scope::User => vec!["Settings ▸ Hooks lists Tollgate; restart Cursor if it does not"],
     },
+    shell_tool: "Shell",
+    event_members: |cwd| json!({ "conversation_id": "doctor", "cursor_version": "1", "workspace_roots": [cwd] }),
+    reviewer: Some(reviewer::REVIEWER),
+    ..Row::PLAIN
 };

@@ -6,7 +6,23 @@
 
 use serde_json::Value;
 
-use super::{Channel, Heard, Invocation, Kind, Printed, Question, Usage};
+use crate::agents::reviewer::{
+    Channel, Heard, Invocation, Kind, Printed, Question, ReviewerRow, Usage, spoken,
+};
+
+pub(super) const REVIEWER: ReviewerRow = ReviewerRow {
+    name: "gemini",
+    programs: &["gemini"],
+    prepare,
+    hear,
+    limits: &["resource_exhausted", "exhausted your capacity"],
+    login_file: "oauth_creds.json",
+    login_variables: &[
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ],
+};
 
 /// What goes behind the question: the flag is what keeps it from opening its screen.
 const LAST_WORD: &str = "Answer as the beginning of this text says: one JSON object.";
@@ -23,7 +39,7 @@ const CODES: [(i32, &str); 3] = [
 
 /// The folder's trust is left to the person: `--skip-trust` would load the project's own settings
 /// and `.env`, which can name another endpoint.
-pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
+fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     let program = &mut invocation.program;
     program.args(["--output-format", "json", "--approval-mode", "plan"]);
     if let Some(model) = question.model {
@@ -33,7 +49,7 @@ pub(super) fn prepare(question: &Question<'_>, invocation: &mut Invocation) {
     invocation.input = Some(question.prompt.to_owned());
 }
 
-pub(super) fn hear(printed: &Printed) -> Heard {
+fn hear(printed: &Printed) -> Heard {
     let code = CODES.iter().find(|(code, _)| Some(*code) == printed.code);
     let Ok(Value::Object(envelope)) = serde_json::from_str(&printed.stdout) else {
         return match code {
@@ -61,7 +77,7 @@ pub(super) fn hear(printed: &Printed) -> Heard {
             Err(Kind::Failed.because(message.unwrap_or("an error without a message")))
         }
         (None, Some((_, why)), _) => Err(Kind::Failed.because(why)),
-        (None, None, response) => super::spoken(response.unwrap_or_default(), Channel::Prose),
+        (None, None, response) => spoken(response.unwrap_or_default(), Channel::Prose),
     };
     Heard {
         answer,

@@ -1,12 +1,14 @@
 //! Where settings can lie on this machine: the project, and a person's own directories.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tollgate_core::env::Env;
 use tollgate_core::git::Repository;
 use tollgate_core::project::Layout;
+
+use super::{AGENTS, Agent};
 
 /// The directories that settings are looked for in.
 #[derive(Clone, Debug)]
@@ -15,16 +17,8 @@ pub(crate) struct Places {
     pub(crate) root: PathBuf,
     /// `HOME`
     pub(crate) home: Option<PathBuf>,
-    /// `CLAUDE_CONFIG_DIR`, else `~/.claude`
-    pub(crate) claude: Option<PathBuf>,
-    /// `CODEX_HOME`, else `~/.codex`
-    pub(crate) codex: Option<PathBuf>,
-    /// `.gemini` in `GEMINI_CLI_HOME`, else in the home
-    pub(crate) gemini: Option<PathBuf>,
-    /// `COPILOT_HOME`, else `~/.copilot`
-    pub(crate) copilot: Option<PathBuf>,
-    /// `~/.cursor`
-    pub(crate) cursor: Option<PathBuf>,
+    /// The agents' directories in it, or where a variable says.
+    agents: Vec<(Agent, PathBuf)>,
     /// What Tollgate keeps about a person's own settings: `$XDG_STATE_HOME/tollgate`.
     pub(crate) state: Option<PathBuf>,
     /// `PATH`
@@ -49,25 +43,39 @@ impl Places {
                 .filter(|path| path.is_absolute())
         };
         let home = env.home.clone().filter(|home| home.is_absolute());
-        let below = |name: &str| home.as_ref().map(|home| home.join(name));
+        let home_of = |agent: Agent| {
+            agent.home.iter().find_map(|(variable, name)| {
+                let path = match *variable {
+                    "HOME" => home.clone(),
+                    other => absolute(other),
+                }?;
+                Some(match *name {
+                    "" => path,
+                    name => path.join(name),
+                })
+            })
+        };
+        let agents = AGENTS.iter().copied();
         Self {
             root,
-            claude: absolute("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
-            codex: absolute("CODEX_HOME").or_else(|| below(".codex")),
-            gemini: absolute("GEMINI_CLI_HOME")
-                .map(|home| home.join(".gemini"))
-                .or_else(|| below(".gemini")),
-            copilot: absolute("COPILOT_HOME").or_else(|| below(".copilot")),
-            cursor: below(".cursor"),
+            agents: agents
+                .filter_map(|agent| Some((agent, home_of(agent)?)))
+                .collect(),
             state: Layout::person(env),
             home,
             path: env.path.clone(),
         }
     }
 
+    /// An agent's directory in the person's home.
+    pub(crate) fn home_of(&self, agent: Agent) -> Option<&Path> {
+        let mut homes = self.agents.iter();
+        homes.find_map(|(whose, home)| (*whose == agent).then_some(home.as_path()))
+    }
+
     /// The first program of this name on `PATH`.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
-        crate::review::cli::find(name, self.path.as_ref()?)
+        find(name, self.path.as_ref()?)
     }
 
     /// A path as people read it: relative to the project, or with `~`.
@@ -81,6 +89,14 @@ impl Places {
             None => path.display().to_string(),
         }
     }
+}
+
+/// A program in an absolute directory of `PATH`. A relative one would be the project's choice.
+pub(crate) fn find(name: &str, search: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(search)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name))
+        .find(|path| is_executable(path))
 }
 
 /// Whether this is a file that can be started.

@@ -12,15 +12,20 @@ use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "claude",
-    marks: &["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"],
+    marks: &[
+        "CLAUDECODE",
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_PID",
+    ],
     asks,
     hears_blocks: Some(&[
-    EventKind::PreTool,
-    EventKind::PostTool,
-    EventKind::Prompt,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-]),
+        EventKind::PreTool,
+        EventKind::PostTool,
+        EventKind::Prompt,
+        EventKind::Stop,
+        EventKind::SubagentStop,
+    ]),
     answer,
     unread: say::to_person,
     ..Row::PLAIN

@@ -14,15 +14,20 @@ use tollgate_store::json::Node;
 
 pub(super) const ROW: Row = Row {
     name: "codex",
-    marks: &["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "CODEX_CI"],
+    marks: &[
+        "CODEX_SANDBOX",
+        "CODEX_SANDBOX_NETWORK_DISABLED",
+        "CODEX_THREAD_ID",
+        "CODEX_CI",
+    ],
     asks,
     hears_blocks: Some(&[
-    EventKind::PreTool,
-    EventKind::PostTool,
-    EventKind::Prompt,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-]),
+        EventKind::PreTool,
+        EventKind::PostTool,
+        EventKind::Prompt,
+        EventKind::Stop,
+        EventKind::SubagentStop,
+    ]),
     answer,
     unread: say::to_person,
     ..Row::PLAIN

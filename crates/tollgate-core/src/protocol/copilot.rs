@@ -18,7 +18,10 @@ pub(super) const ROW: Row = Row {
     name: "copilot",
     marks: &["COPILOT_CLI", "COPILOT_AGENT_SESSION_ID"],
     asks,
-    events: &[("userpromptsubmitted", EventKind::Prompt), ("agentstop", EventKind::Stop)],
+    events: &[
+        ("userpromptsubmitted", EventKind::Prompt),
+        ("agentstop", EventKind::Stop),
+    ],
     hears_blocks: Some(&[EventKind::PreTool, EventKind::Stop, EventKind::SubagentStop]),
     answer,
     ..Row::PLAIN

@@ -18,15 +18,23 @@ pub(super) const ROW: Row = Row {
     marks: &["CURSOR_AGENT"],
     max_blocks: 5,
     asks,
-    events: &[("beforeshellexecution", EventKind::PreTool), ("beforemcpexecution", EventKind::PreTool), ("beforereadfile", EventKind::PreTool), ("aftershellexecution", EventKind::PostTool), ("aftermcpexecution", EventKind::PostTool), ("afterfileedit", EventKind::PostTool), ("beforesubmitprompt", EventKind::Prompt)],
+    events: &[
+        ("beforeshellexecution", EventKind::PreTool),
+        ("beforemcpexecution", EventKind::PreTool),
+        ("beforereadfile", EventKind::PreTool),
+        ("aftershellexecution", EventKind::PostTool),
+        ("aftermcpexecution", EventKind::PostTool),
+        ("afterfileedit", EventKind::PostTool),
+        ("beforesubmitprompt", EventKind::Prompt),
+    ],
     nameless_tool: Some(tool),
     finish,
     hears_blocks: Some(&[
-    EventKind::PreTool,
-    EventKind::Prompt,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-]),
+        EventKind::PreTool,
+        EventKind::Prompt,
+        EventKind::Stop,
+        EventKind::SubagentStop,
+    ]),
     answer,
     ..Row::PLAIN
 };
@@ -44,11 +52,7 @@ const FLAT: &[(&str, &str)] = &[
 ];
 
 /// The tool call of an event without a `tool_name`.
-fn tool<'a>(
-    problems: &mut Vec<String>,
-    object: &Object<'a>,
-    event: &str,
-) -> Option<Tool<'a>> {
+fn tool<'a>(problems: &mut Vec<String>, object: &Object<'a>, event: &str) -> Option<Tool<'a>> {
     let kind = EventKind::from_name(event);
     let Some((_, name)) = FLAT.iter().find(|(known, _)| *known == event) else {
         return tool::read(problems, object, kind, Vec::new());

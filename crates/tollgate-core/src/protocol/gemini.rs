@@ -17,18 +17,28 @@ use crate::decision::Decision;
 
 pub(super) const ROW: Row = Row {
     name: "gemini",
-    marks: &["GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD"],
+    marks: &[
+        "GEMINI_CLI",
+        "GEMINI_SESSION_ID",
+        "GEMINI_PROJECT_DIR",
+        "GEMINI_CWD",
+    ],
     asks,
-    events: &[("beforetool", EventKind::PreTool), ("aftertool", EventKind::PostTool), ("beforeagent", EventKind::Prompt), ("afteragent", EventKind::Stop)],
+    events: &[
+        ("beforetool", EventKind::PreTool),
+        ("aftertool", EventKind::PostTool),
+        ("beforeagent", EventKind::Prompt),
+        ("afteragent", EventKind::Stop),
+    ],
     finish: |event, _| finish(event),
     hears_blocks: Some(&[
-    EventKind::PreTool,
-    EventKind::PostTool,
-    EventKind::PostToolFailure,
-    EventKind::Prompt,
-    EventKind::Stop,
-    EventKind::SubagentStop,
-]),
+        EventKind::PreTool,
+        EventKind::PostTool,
+        EventKind::PostToolFailure,
+        EventKind::Prompt,
+        EventKind::Stop,
+        EventKind::SubagentStop,
+    ]),
     answer,
     unread: say::to_person,
     ..Row::PLAIN

@@ -9,12 +9,20 @@
 //! every agent takes silence for that, and the word would override the person's own settings.
 
 mod after;
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+pub mod gauntlet;
+mod gemini;
+mod isdlc;
 mod name;
 mod parse;
 mod patch;
 mod result;
 mod row;
 mod say;
+mod taskie;
 mod tool;
 
 use std::borrow::Cow;
@@ -32,9 +40,7 @@ pub use say::REASON_LIMIT;
 /// Declares the dialects: for each its variant of [`Protocol`] and its module, whose `ROW` says all that
 /// is peculiar about it. To add an agent, add a file and a line here.
 macro_rules! dialects {
-    ($($(#[$doc:meta])* $variant:ident => $vis:vis $module:ident,)*) => {
-        $($vis mod $module;)*
-
+    ($($(#[$doc:meta])* $variant:ident => $module:ident,)*) => {
         /// Whose dialect is spoken. `isdlc`, `taskie` and `gauntlet` are the shapes of the
         /// specifications themselves.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +78,7 @@ dialects! {
     /// a bare stop of specification 002
     Taskie => taskie,
     /// a bare stop of specification 003
-    Gauntlet => pub gauntlet,
+    Gauntlet => gauntlet,
 }
 
 /// What goes back to the agent about an event.

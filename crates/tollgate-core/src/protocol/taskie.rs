@@ -9,7 +9,7 @@
 use serde_json::Map;
 
 use super::{Answer, Row, say};
-use crate::decision::{Fault, Decision};
+use crate::decision::{Decision, Fault};
 
 pub(super) const ROW: Row = Row {
     name: "taskie",

@@ -15,11 +15,13 @@ compile_error!(
 mod agent;
 mod changes;
 mod cli;
+mod environment;
 mod explain;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
 mod git_guard;
+mod hash;
 mod hook;
 mod init;
 mod journal;

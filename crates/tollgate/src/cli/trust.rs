@@ -111,7 +111,7 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
 
 impl Here {
     fn look() -> Result<Self, Trouble> {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let layout = super::layout_here()?;
         let gates = match Config::load(&layout, &env) {
             Ok(config) => Some(config),

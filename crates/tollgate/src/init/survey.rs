@@ -100,7 +100,7 @@ impl Survey {
 }
 
 fn agents(env: &Env) -> Vec<(Agent, String)> {
-    let places = Places::find(env, crate::hook::variable);
+    let places = Places::find(env, crate::environment::variable);
     let found = |agent: Agent| Some((agent, agent.found(places.as_ref()?)?));
     Agent::ALL.into_iter().filter_map(found).collect()
 }

@@ -119,7 +119,8 @@ fn is_logged_in(patient: &Patient, name: &str) -> bool {
     let Some(login) = LOGINS.iter().find(|login| login.reviewer == name) else {
         return true;
     };
-    let has = |variable: &&str| crate::hook::variable(variable).is_some_and(|v| !v.is_empty());
+    let has =
+        |variable: &&str| crate::environment::variable(variable).is_some_and(|v| !v.is_empty());
     cfg!(target_os = "macos")
         || login.variables.iter().any(has)
         || (login.home)(&patient.places).is_some_and(|home| home.join(login.file).is_file())

@@ -26,7 +26,7 @@ pub(super) fn run() -> ExitCode {
 
 fn answer() -> Answer {
     let begun = Instant::now();
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return Answer::plain(Status::StopHookActive);

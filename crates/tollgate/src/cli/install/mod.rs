@@ -357,8 +357,8 @@ pub(super) fn runs(agent: Agent, whose: Agent, scope: Scope) -> bool {
 
 /// Where settings are looked for from here.
 pub(super) fn places() -> Result<Places, Trouble> {
-    let env = crate::hook::environment();
-    Places::find(&env, crate::hook::variable)
+    let env = crate::environment::current();
+    Places::find(&env, crate::environment::variable)
         .ok_or_else(|| Trouble::new("the current directory cannot be found"))
 }
 

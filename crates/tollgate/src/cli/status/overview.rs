@@ -220,7 +220,7 @@ fn is_lately(entry: &Entry, now: Timestamp) -> bool {
 
 /// Who runs Tollgate here.
 fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
-    let Some(places) = Places::find(env, crate::hook::variable) else {
+    let Some(places) = Places::find(env, crate::environment::variable) else {
         return vec![];
     };
     let reading = read::read(&places);

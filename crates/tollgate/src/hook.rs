@@ -28,7 +28,7 @@ use tollgate_store::store::{Cause, StoreError, Submitted};
 
 use crate::agent::original::dispatcher_event;
 use crate::environment;
-use crate::gate::git::{AT_ONCE, Git};
+use crate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
 use crate::hash::hash;
 use crate::overrides::Overrides;

@@ -20,6 +20,7 @@ mod explain;
 #[cfg(any(test, fuzzing))]
 mod fuzz;
 mod gate;
+mod git;
 mod git_guard;
 mod hash;
 mod hook;

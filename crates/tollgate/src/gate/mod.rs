@@ -13,7 +13,6 @@ pub(crate) mod console;
 pub(crate) mod definitions;
 pub(crate) mod detect;
 pub(crate) mod evidence;
-pub(crate) mod git;
 mod index;
 pub(crate) mod jobs;
 mod journalled;
@@ -59,25 +58,3 @@ pub(crate) enum Event<'e> {
 
 /// Receives each event of a run, with its lines for a plain log.
 pub(crate) type Observer<'o> = dyn Fn(&Event<'_>, &[String]) + 'o;
-
-/// How many files of a directory git keeps; none where there is no repository.
-pub(crate) fn tracked(
-    root: &std::path::Path,
-    directory: &std::path::Path,
-) -> Result<usize, String> {
-    let Ok(git) = git::Git::at(root) else {
-        return Ok(0);
-    };
-    // No program of the repository's configuration is to run for a mere look.
-    let asked = [
-        "-c".as_ref(),
-        "core.fsmonitor=false".as_ref(),
-        "ls-files".as_ref(),
-        "-z".as_ref(),
-        "--".as_ref(),
-        directory.as_os_str(),
-    ];
-    let kept = git.ask(asked).within(git::AT_ONCE).paths();
-    kept.map(|paths| paths.len())
-        .map_err(|error| error.to_string())
-}

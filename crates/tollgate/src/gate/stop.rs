@@ -16,7 +16,6 @@ use super::changes;
 use super::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use super::definitions::Definitions;
 use super::evidence::Evidence;
-use super::git::{AT_ONCE, Git, GitError};
 use super::jobs::Which;
 use super::logs::Logs;
 use super::reason;
@@ -24,6 +23,7 @@ use super::record::{Failure, Record};
 use super::run::{self, Asker, Purpose, Request, RunResult};
 use super::snapshot;
 use super::status::Status;
+use crate::git::{AT_ONCE, Git, GitError};
 use crate::ledger::{Ledger, Turn};
 use crate::trust::{self, Consent};
 

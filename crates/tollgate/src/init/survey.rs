@@ -11,7 +11,7 @@ use super::directory::{Clues, Directory};
 use super::languages::{self, Check, Role, Toolchain};
 use super::targets;
 use crate::agent::{Agent, Places};
-use crate::gate::git::Git;
+use crate::git::Git;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 

@@ -286,7 +286,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             Ok(format!("{} hides it", ignore.display()))
         }));
     }
-    match crate::gate::tracked(layout.root(), &local) {
+    match crate::git::tracked(layout.root(), &local) {
         Ok(0) => {}
         Ok(tracked) => findings.push(Finding::new(
             "local-tracked",

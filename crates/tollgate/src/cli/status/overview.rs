@@ -20,7 +20,7 @@ use crate::agent::{Agent, Places};
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
 use crate::gate::evidence::Pass;
-use crate::gate::git::PATIENCE;
+use crate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
 use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
 

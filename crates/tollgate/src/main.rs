@@ -32,6 +32,7 @@ mod person;
 mod plain;
 mod plan;
 mod process;
+mod project_commands;
 mod project_view;
 mod random;
 mod replay;

@@ -3,10 +3,10 @@
 //!
 //! [`config`] reads what gates there are, [`changes`] what changed, [`jobs`] (pure) which gates
 //! that calls for; [`runner`] runs them and [`run`] is the whole life of a run: lock, number,
-//! logs, record, archive. [`stop`] decides an agent's stop with it. Nothing here prints: who
-//! wants to see a run while it goes on passes an [`Observer`].
+//! logs, record, archive. [`crate::stop`] decides an agent's stop with it. Nothing here prints:
+//! who wants to see a run while it goes on passes an [`Observer`].
 
-mod changes;
+pub(crate) mod changes;
 mod check;
 pub(crate) mod config;
 pub(crate) mod console;
@@ -18,7 +18,6 @@ pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
 mod nested;
-mod reason;
 pub(crate) mod record;
 mod request;
 pub(crate) mod reset;
@@ -28,7 +27,6 @@ pub(crate) mod run;
 mod runner;
 pub(crate) mod snapshot;
 pub(crate) mod status;
-pub(crate) mod stop;
 mod summary;
 mod tree;
 mod work;

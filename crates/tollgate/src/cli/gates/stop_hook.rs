@@ -12,7 +12,7 @@ use tollgate_core::protocol::{self, Hints, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
-use crate::gate::stop::{Answer, Deadline};
+use crate::stop::gates::{Answer, Deadline};
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);

@@ -2,24 +2,10 @@
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use tollgate::fuzzing::{Manner, Settings};
 use tollgate_store::fs;
 
 use super::project::{Ground, ground};
-use crate::agent::backup::Backup;
-use crate::agent::change::{Wish, install, make, uninstall};
-use crate::agent::read::read;
-use crate::agent::registration::REGISTRATIONS;
-use crate::agent::{Agent, Places, Scope, Strictness};
-
-/// Whose file the first byte means. Codex has a second one, in TOML.
-const FILES: [(Agent, Option<&str>); 6] = [
-    (Agent::ClaudeCode, None),
-    (Agent::Codex, None),
-    (Agent::Codex, Some(".codex/config.toml")),
-    (Agent::Gemini, None),
-    (Agent::Copilot, None),
-    (Agent::Cursor, None),
-];
 
 /// A settings file. What is not Tollgate's survives an install, a second install changes nothing,
 /// and an uninstall gives back what was there: to the byte if nobody touched the file since.
@@ -27,28 +13,20 @@ pub(super) fn settings(bytes: &[u8]) {
     let Some((first, text)) = bytes.split_first() else {
         return;
     };
-    let (agent, file) = FILES[usize::from(*first) % FILES.len()];
-    let strictness = match first & 0x40 {
-        0 => Strictness::Lenient,
-        _ => Strictness::Strict,
+    let manner = match first & 0x40 {
+        0 => Manner::Lenient,
+        _ => Manner::Strict,
     };
     let ground = ground("settings");
-    let places = Places::find(&ground.env(), |_| None).expect("places");
-    let file = match file {
-        Some(file) => ground.path(file),
-        None => agent.settings(Scope::Project, &places).expect("a file"),
+    let settings = Settings::nth(usize::from(*first), manner, &ground.env()).expect("a file");
+    let settings = match first & 0x80 {
+        0 => settings,
+        _ => settings.replacing_originals(),
     };
-    let planted = relative(ground, &file);
+    let planted = relative(ground, &settings.file);
     ground.write(&planted, text);
     round(&Case {
-        wish: Wish {
-            agent,
-            scope: Scope::Project,
-            program: "tollgate",
-            strictness,
-            replace_originals: first & 0x80 != 0,
-        },
-        places: &places,
+        settings,
         ground,
         planted: &planted,
         text,
@@ -57,8 +35,7 @@ pub(super) fn settings(bytes: &[u8]) {
 }
 
 struct Case<'c> {
-    wish: Wish<'c>,
-    places: &'c Places,
+    settings: Settings,
     ground: &'c Ground,
     /// Where the text is, which need not be the file that an install chooses.
     planted: &'c str,
@@ -67,21 +44,20 @@ struct Case<'c> {
 }
 
 fn round(case: &Case<'_>) {
-    let Case { wish, places, .. } = case;
-    let (agent, scope) = (wish.agent, wish.scope);
-    let change = match install(wish, places) {
+    let settings = &case.settings;
+    let change = match settings.install() {
         Ok(change) => change,
-        Err(refusal) => {
-            assert!(!refusal.what.is_empty() && !refusal.next.is_empty());
+        Err((what, next)) => {
+            assert!(!what.is_empty() && !next.is_empty());
             return;
         }
     };
-    let file = change.file.clone();
-    let before = change.before.clone();
+    let file = change.file();
+    let before = change.before();
     let survives = |now: Option<&[u8]>, what: &str| {
-        if !wish.replace_originals {
-            let then = before.as_deref().map(|bytes| foreign(&file, bytes));
-            let now = now.map(|bytes| foreign(&file, bytes));
+        if !settings.replaces_originals() {
+            let then = before.map(|bytes| foreign(file, bytes));
+            let now = now.map(|bytes| foreign(file, bytes));
             assert_eq!(
                 now.unwrap_or_default(),
                 then.unwrap_or_default(),
@@ -89,46 +65,48 @@ fn round(case: &Case<'_>) {
             );
         }
     };
-    survives(change.after.as_deref(), "an install");
+    survives(change.after(), "an install");
     // A line in which a person has Tollgate and something else run is theirs to take apart.
-    let is_shared = uninstall(agent, scope, &file, places).is_err();
-    make(&change, places).expect("a file that can be written");
-    let again = install(wish, places).expect("what we wrote we can read");
+    let is_shared = settings.uninstall(file).is_err();
+    settings.make(&change).expect("a file that can be written");
+    let again = settings.install().expect("what we wrote we can read");
     assert!(again.is_nothing(), "a second install changes something");
-    let wanted = REGISTRATIONS
-        .iter()
-        .filter(|registration| agent.event(registration.event).is_some());
-    assert!(effective(agent, places) >= wanted.count(), "not registered");
+    assert!(settings.effective() >= settings.wanted(), "not registered");
 
-    let back = uninstall(agent, scope, &file, places);
+    let back = settings.uninstall(file);
     if is_shared {
-        let refusal = back.expect_err("what was shared still is");
-        assert!(!refusal.what.is_empty() && !refusal.next.is_empty());
+        let (what, next) = back.expect_err("what was shared still is");
+        assert!(!what.is_empty() && !next.is_empty());
         return;
     }
     let back = back.expect("what we wrote we can read");
-    make(&back.expect("something to take out"), places).expect("a file that can be written");
-    let now = content(&file);
-    if before.as_deref().is_none_or(|bytes| !may_be_ours(bytes)) {
-        assert_eq!(now, before, "an uninstall gives back something else");
+    let back = back.expect("something to take out");
+    settings.make(&back).expect("a file that can be written");
+    let now = content(file);
+    if before.is_none_or(|bytes| !may_be_ours(bytes)) {
+        assert_eq!(
+            now.as_deref(),
+            before,
+            "an uninstall gives back something else"
+        );
     }
     survives(now.as_deref(), "an uninstall");
-    assert_eq!(effective(agent, places), 0, "an uninstall left something");
+    assert_eq!(settings.effective(), 0, "an uninstall left something");
 
     // Once more with nothing remembered, as in a clone of the repository.
     clear(case.ground);
     case.ground.write(case.planted, case.text);
-    if let Ok(change) = install(wish, places) {
-        make(&change, places).expect("a file that can be written");
-        let kept = Backup::of(scope, places).expect("a backup");
-        kept.forget(&file).expect("a backup that can be removed");
-        let back = uninstall(agent, scope, &file, places).expect("what we wrote we can read");
-        make(&back.expect("something to take out"), places).expect("a file that can be written");
+    if let Ok(change) = settings.install() {
+        settings.make(&change).expect("a file that can be written");
+        settings.forget(file).expect("a backup that can be removed");
+        let back = settings.uninstall(file).expect("what we wrote we can read");
+        let back = back.expect("something to take out");
+        settings.make(&back).expect("a file that can be written");
         survives(
-            content(&file).as_deref(),
+            content(file).as_deref(),
             "an uninstall that remembers nothing",
         );
-        assert_eq!(effective(agent, places), 0, "an uninstall left something");
+        assert_eq!(settings.effective(), 0, "an uninstall left something");
     }
 }
 
@@ -140,14 +118,6 @@ fn relative(ground: &Ground, file: &std::path::Path) -> String {
 fn content(file: &std::path::Path) -> Option<Vec<u8>> {
     let found = fs::read_regular(file, 1 << 30).expect("a file that can be read");
     found.map(|found| found.bytes)
-}
-
-/// Registrations that the agent reads.
-fn effective(agent: Agent, places: &Places) -> usize {
-    let reading = read(places);
-    let ours = reading.hooks();
-    ours.filter(|hook| hook.agent == agent && hook.effective)
-        .count()
 }
 
 fn clear(ground: &Ground) {

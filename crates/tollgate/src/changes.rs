@@ -9,8 +9,8 @@ use std::time::Duration;
 use tollgate_core::context::AskWork;
 use tollgate_core::project::Layout;
 
-use crate::gate::git::{Asked, Git, GitError};
 use crate::gate::snapshot::{Snapshot, Taken};
+use crate::git::{Asked, Git, GitError};
 
 /// How long all of it may take. A hook has ten seconds.
 const DEADLINE: Duration = Duration::from_secs(5);

@@ -4,7 +4,6 @@
 //! error, and to the person where the agent has a way to do that.
 
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,8 +26,11 @@ use tollgate_store::history::{History, Own};
 use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Cause, StoreError, Submitted};
 
-use crate::gate::git::{AT_ONCE, Git};
+use crate::agents::original::dispatcher_event;
+use crate::environment;
+use crate::git::{AT_ONCE, Git};
 use crate::git_guard::turns;
+use crate::hash::hash;
 use crate::overrides::Overrides;
 use crate::trust::Registration;
 
@@ -49,20 +51,6 @@ struct Options {
     faults: Vec<Fault>,
 }
 
-/// The original's dispatchers: each ran all guards of one event.
-const DISPATCHERS: &[(&str, &str)] = &[
-    ("pre-task-dispatcher", "PreToolUse"),
-    ("pre-skill-dispatcher", "PreToolUse"),
-    ("post-task-dispatcher", "PostToolUse"),
-    ("post-bash-dispatcher", "PostToolUse"),
-    ("post-write-edit-dispatcher", "PostToolUse"),
-];
-
-/// Whether the original had a dispatcher of this name.
-pub(crate) fn is_dispatcher(name: &str) -> bool {
-    DISPATCHERS.iter().any(|(known, _)| *known == name)
-}
-
 /// Which guards a registration asks for.
 #[derive(Clone, Copy, Debug, Default)]
 enum Guards {
@@ -78,7 +66,7 @@ enum Guards {
 /// Decides the event on standard input.
 pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let begun = Instant::now();
-    let env = environment();
+    let env = environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return ExitCode::SUCCESS;
@@ -315,12 +303,6 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
     decision.faults.extend(fault);
 }
 
-pub(crate) fn hash(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// How an asker is told of faults.
 type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
@@ -369,19 +351,6 @@ pub(crate) fn allow_on_panic(env: &Env, wire: Option<Protocol>, words: Words) {
         )]
         std::process::exit(0);
     }));
-}
-
-pub(crate) fn environment() -> Env {
-    Env::read(variable, std::env::current_dir().ok())
-}
-
-/// A variable that an event does not need, for those who do.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the rim: the only place that asks the environment"
-)]
-pub(crate) fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name)
 }
 
 impl Options {
@@ -435,9 +404,8 @@ impl Options {
 
     fn select(&mut self, name: &str) {
         let bare = name.strip_suffix(".cjs").unwrap_or(name);
-        let event = DISPATCHERS.iter().find(|(known, _)| *known == bare);
-        if let Some((_, event)) = event {
-            self.event.get_or_insert_with(|| (*event).to_owned());
+        if let Some(event) = dispatcher_event(bare) {
+            self.event.get_or_insert_with(|| event.to_owned());
         } else if let Some(guard) = Guard::named(name) {
             self.guards = Guards::One(guard);
             // The specifications' own events do not say when they happen, and a call that ran

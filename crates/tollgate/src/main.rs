@@ -1,47 +1,5 @@
-//! Tollgate holds coding agents to a process.
-//!
-//! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
-//! passes nothing that a person's command line needs. All else is in [`cli`].
+//! The program. All of it is in the library, which the fuzzers build too.
 
-// Under a fuzzer libFuzzer brings `main`.
-#![cfg_attr(fuzzing, no_main)]
-#![cfg_attr(fuzzing, expect(dead_code, reason = "`main` is not there"))]
-
-#[cfg(not(unix))]
-compile_error!(
-    "Tollgate needs Linux or macOS: on Windows, build and run it in WSL, beside the agent"
-);
-
-mod agents;
-mod changes;
-mod cli;
-mod explain;
-#[cfg(any(test, fuzzing))]
-mod fuzz;
-mod gate;
-mod git_guard;
-mod hook;
-mod init;
-mod journal;
-mod ledger;
-mod overrides;
-mod person;
-mod plain;
-mod plan;
-mod process;
-mod project_view;
-mod random;
-mod replay;
-mod review;
-mod statusline;
-mod stdin;
-mod stop;
-mod telemetry;
-mod trust;
-mod ui;
-mod user_store;
-
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 // musl's own allocator is slow; elsewhere the system's is fine.
@@ -50,16 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    let asks_for_help = || std::env::args_os().any(|arg| arg == "--help" || arg == "-h");
-    match args.next() {
-        Some(command) if command == "hook" && !asks_for_help() => hook::run(args),
-        Some(command) if command == "statusline" && !asks_for_help() => statusline::run(),
-        Some(command) if command == git_guard::COMMAND => git_guard::run(args),
-        Some(command) if command == process::WATCH => process::watch(args),
-        // An agent that does not know `args` in another's settings (Copilot CLI) starts the bare
-        // program, and takes the exit code of a usage message for "stop this".
-        None if !std::io::stdin().is_terminal() => hook::run(args),
-        _ => cli::run(),
-    }
+    tollgate::main()
 }

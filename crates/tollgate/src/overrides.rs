@@ -18,8 +18,7 @@ use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::lock::HOOK_PATIENCE;
 
 use crate::person::Person;
-use crate::trust::Repository;
-use crate::user_store::{UserStore, user_name};
+use crate::user_store::{Repository, UserStore, user_name};
 
 /// The shelf's name.
 const SHELF: &str = "overrides";

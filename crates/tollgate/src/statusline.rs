@@ -38,7 +38,7 @@ const AND: &str = " · ";
 
 /// Prints the line of the project that the agent on standard input works in.
 pub(crate) fn run() -> ExitCode {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let told = if std::io::stdin().is_terminal() {
         String::new()
     } else {

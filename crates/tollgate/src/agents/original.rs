@@ -3,7 +3,6 @@
 use tollgate_core::guard::Guard;
 
 use super::command::CommandLine;
-use crate::hook::is_dispatcher;
 
 /// Whose registration it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +51,21 @@ impl Original {
 /// A file of the original that nothing in Tollgate stands for: it was never switched on.
 const ROUTER: &str = "model-provider-router";
 
+/// The original's dispatchers: each ran all guards of one event.
+const DISPATCHERS: &[(&str, &str)] = &[
+    ("pre-task-dispatcher", "PreToolUse"),
+    ("pre-skill-dispatcher", "PreToolUse"),
+    ("post-task-dispatcher", "PostToolUse"),
+    ("post-bash-dispatcher", "PostToolUse"),
+    ("post-write-edit-dispatcher", "PostToolUse"),
+];
+
+/// The event that the original's dispatcher of this name ran the guards of.
+pub(crate) fn dispatcher_event(name: &str) -> Option<&'static str> {
+    let mut known = DISPATCHERS.iter().filter(|(known, _)| *known == name);
+    known.next().map(|(_, event)| *event)
+}
+
 /// A hook file of the original, in its directory.
 fn is_isdlc(word: &str) -> bool {
     let Some((directory, name)) = word.rsplit_once('/') else {
@@ -61,7 +75,7 @@ fn is_isdlc(word: &str) -> bool {
         return false;
     };
     directory.contains(".claude/hooks")
-        && (Guard::named(stem).is_some() || is_dispatcher(stem) || stem == ROUTER)
+        && (Guard::named(stem).is_some() || dispatcher_event(stem).is_some() || stem == ROUTER)
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn loss(layout: &Layout, env: &Env, change: &SettingsChange<'_>) -> Option<Strin
 }
 
 fn places(layout: &Layout, env: &Env) -> Places {
-    Places::around(layout.root().to_owned(), env, crate::hook::variable)
+    Places::around(layout.root().to_owned(), env, crate::environment::variable)
 }
 
 /// Every file that any agent takes hooks from.

@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let layout = super::layout_here()?;
     let overrides = Overrides {
         layout: &layout,

@@ -206,7 +206,7 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         (None, Some(_)) => todays_state(layout, now),
     };
     let wire = entry.wire.as_deref().and_then(Protocol::from_name);
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let case =
         Case::new(layout, env, event, state.as_deref(), now).asked_by(wire, entry.event.as_deref());
     let judged = case.judge().map_err(unasked)?;
@@ -245,7 +245,7 @@ fn given(layout: &Layout, file: &PathBuf) -> Result<Explained, Trouble> {
     })?;
     let now = Timestamp::now();
     let state = todays_state(layout, now);
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let case = Case::new(layout, env, event, state.as_deref(), now);
     let judged = case.judge().map_err(unasked)?;
     let mut answers = judged.answers.iter();
@@ -277,7 +277,7 @@ fn unasked(why: Unasked) -> Trouble {
 }
 
 fn todays_state(layout: &Layout, now: Timestamp) -> Option<String> {
-    let inputs = Inputs::new(layout.clone(), crate::hook::environment(), None, now);
+    let inputs = Inputs::new(layout.clone(), crate::environment::current(), None, now);
     std::fs::read_to_string(inputs.state_file()).ok()
 }
 

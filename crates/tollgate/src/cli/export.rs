@@ -86,7 +86,7 @@ pub(super) fn run(command: &Command) -> Answer {
 /// The certificates that are named by an option, or by the variable that OpenTelemetry has for it.
 fn authorities(named: Option<&Path>) -> Result<Option<Vec<Certificate<'static>>>, Trouble> {
     let of_environment = || {
-        let value = crate::hook::variable("OTEL_EXPORTER_OTLP_CERTIFICATE")?;
+        let value = crate::environment::variable("OTEL_EXPORTER_OTLP_CERTIFICATE")?;
         Some(PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
     };
     let Some(path) = named.map(Path::to_owned).or_else(of_environment) else {

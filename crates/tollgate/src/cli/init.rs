@@ -38,7 +38,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let survey = Survey::of(&env).map_err(|nowhere| trouble(&nowhere))?;
     let mut record = WrittenFiles::of(&survey.root);
     let groups = match arguments.only.as_slice() {

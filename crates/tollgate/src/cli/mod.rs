@@ -277,12 +277,12 @@ fn no_project() -> Trouble {
 
 /// The project around the current directory.
 fn layout_here() -> Result<Layout, Trouble> {
-    Layout::find(&crate::hook::environment(), None).ok_or_else(no_project)
+    Layout::find(&crate::environment::current(), None).ok_or_else(no_project)
 }
 
 /// Somebody who looks at the project around the current directory.
 fn observer() -> Result<Observer, Trouble> {
-    Ok(Observer::new(layout_here()?, crate::hook::environment()))
+    Ok(Observer::new(layout_here()?, crate::environment::current()))
 }
 
 /// A file's text, or standard input's for `-`.

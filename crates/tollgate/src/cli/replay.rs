@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let layout = super::layout_here()?;
     let local = layout.local();
     let mut replay = Replay::new(&layout, &env, Timestamp::now(), seen(&local));

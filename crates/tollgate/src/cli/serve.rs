@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Some(person) => Some(OverrideForm::new(
             person,
             super::layout_here()?,
-            crate::hook::environment(),
+            crate::environment::current(),
         )),
         None => None,
     };

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             ));
         }
     };
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let hints = Hints {
         wire: arguments.protocol,
         event: arguments.event.as_deref(),

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let mut observer = super::observer()?;
-    let is_dumb = crate::hook::variable("TERM").is_none_or(|name| name == "dumb");
+    let is_dumb = crate::environment::variable("TERM").is_none_or(|name| name == "dumb");
     let watched = !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     if arguments.once || !watched {
         let room = if std::io::stdout().is_terminal() {

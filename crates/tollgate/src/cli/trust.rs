@@ -10,7 +10,9 @@ use tollgate_core::project::Layout;
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::{Config, ConfigError};
 use crate::person::Person;
-use crate::trust::{self, Commands, Repository, Store, TrustStatus};
+use crate::project_commands;
+use crate::trust::{self, Commands, Store, TrustStatus};
+use crate::user_store::Repository;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -111,7 +113,7 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
 
 impl Here {
     fn look() -> Result<Self, Trouble> {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let layout = super::layout_here()?;
         let gates = match Config::load(&layout, &env) {
             Ok(config) => Some(config),
@@ -124,7 +126,7 @@ impl Here {
         let repository =
             Repository::of(&layout).map_err(|error| Trouble::about(layout.root(), &error))?;
         Ok(Self {
-            commands: Commands::of(&layout, gates.as_ref()),
+            commands: project_commands::of(&layout, gates.as_ref()),
             repository,
             layout,
             env,

@@ -51,7 +51,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let root = env.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let prompt = read_text(&arguments.prompt)?;
     let diff = read_text(&arguments.diff)?;

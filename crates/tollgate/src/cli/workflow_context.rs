@@ -55,7 +55,7 @@ pub(super) struct Made {
 impl WorkflowContext {
     /// The project around the current directory.
     pub(super) fn here() -> Result<Self, Trouble> {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = read(&layout.monorepo_file())?;
         let now = Timestamp::now();
@@ -192,7 +192,7 @@ impl WorkflowContext {
         if crate::person::agent().is_none() {
             return;
         }
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let inputs = Inputs::new(self.layout.clone(), env, None, self.now);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.tell(Decision {

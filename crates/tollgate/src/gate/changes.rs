@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use super::config::Config;
-use super::git::{Asked, Git, GitError};
 use super::nested;
 use super::snapshot::Snapshot;
 use super::tree::Tree;
+use crate::git::{Asked, Git, GitError};
 use tollgate_core::env::Env;
 use tollgate_core::git::Stands;
 

@@ -9,8 +9,8 @@ use super::changes::{self, Scope};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::evidence::changed_since;
-use super::git::{Git, GitError};
 use super::record::Record;
+use crate::git::{Git, GitError};
 
 /// What a run would be about.
 #[derive(Debug)]

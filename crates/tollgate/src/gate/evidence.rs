@@ -9,10 +9,10 @@ use tollgate_core::project::Layout;
 use super::changes::{self, Scope};
 use super::config::{Config, ConfigError};
 use super::definitions::Definitions;
-use super::git::{Git, GitError, PATIENCE};
 use super::jobs;
 use super::record::{Last, Record};
 use super::snapshot::Snapshot;
+use crate::git::{Git, GitError, PATIENCE};
 
 /// What is known about the gates of a project.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use gix_index::fs::Metadata;
 use gix_index::hash::{Kind, ObjectId};
 use gix_index::{Entry, File};
 
-use super::git::{Git, GitError};
 use super::nested::{Change, Noted};
+use crate::git::{Git, GitError};
 
 /// Whether a work tree changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,23 +3,21 @@
 //!
 //! [`config`] reads what gates there are, [`changes`] what changed, [`jobs`] (pure) which gates
 //! that calls for; [`runner`] runs them and [`run`] is the whole life of a run: lock, number,
-//! logs, record, archive. [`stop`] decides an agent's stop with it. Nothing here prints: who
-//! wants to see a run while it goes on passes an [`Observer`].
+//! logs, record, archive. [`crate::stop`] decides an agent's stop with it. Nothing here prints:
+//! who wants to see a run while it goes on passes an [`Observer`].
 
-mod changes;
+pub(crate) mod changes;
 mod check;
 pub(crate) mod config;
 pub(crate) mod console;
 pub(crate) mod definitions;
 pub(crate) mod detect;
 pub(crate) mod evidence;
-pub(crate) mod git;
 mod index;
 pub(crate) mod jobs;
 mod journalled;
 pub(crate) mod logs;
 mod nested;
-mod reason;
 pub(crate) mod record;
 mod request;
 pub(crate) mod reset;
@@ -29,7 +27,6 @@ pub(crate) mod run;
 mod runner;
 pub(crate) mod snapshot;
 pub(crate) mod status;
-pub(crate) mod stop;
 mod summary;
 mod tree;
 mod work;
@@ -59,25 +56,3 @@ pub(crate) enum Event<'e> {
 
 /// Receives each event of a run, with its lines for a plain log.
 pub(crate) type Observer<'o> = dyn Fn(&Event<'_>, &[String]) + 'o;
-
-/// How many files of a directory git keeps; none where there is no repository.
-pub(crate) fn tracked(
-    root: &std::path::Path,
-    directory: &std::path::Path,
-) -> Result<usize, String> {
-    let Ok(git) = git::Git::at(root) else {
-        return Ok(0);
-    };
-    // No program of the repository's configuration is to run for a mere look.
-    let asked = [
-        "-c".as_ref(),
-        "core.fsmonitor=false".as_ref(),
-        "ls-files".as_ref(),
-        "-z".as_ref(),
-        "--".as_ref(),
-        directory.as_os_str(),
-    ];
-    let kept = git.ask(asked).within(git::AT_ONCE).paths();
-    kept.map(|paths| paths.len())
-        .map_err(|error| error.to_string())
-}

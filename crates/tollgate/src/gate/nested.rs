@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use super::changes;
-use super::git::{Git, GitError};
 use super::index;
 use super::snapshot::Snapshot;
+use crate::git::{Git, GitError};
 
 /// Repositories in repositories: more than a few is a circle.
 const DEPTH: u32 = 5;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::changes::Scope;
-use super::git::GitError;
 use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
 use super::status::Status;
+use crate::git::GitError;
 use crate::trust::Consent;
 
 /// What is asked for.

@@ -7,11 +7,11 @@
 
 use super::changes::{self, Pair};
 use super::config::{Config, EntryPoint, Review};
-use super::git::{Git, GitError};
 use super::jobs::{self, Job};
 use super::nested::{self, Change, Link};
 use super::result::{Findings, GateFile, GateResult, Outcome, Slot};
 use super::runner::Crew;
+use crate::git::{Git, GitError};
 use crate::review::gate::{Pace, Request, Verdict};
 use crate::review::{self, Priority, Reviewer};
 

@@ -14,7 +14,6 @@ use super::changes::{self, Pair};
 use super::config::Config;
 use super::console::{Console, plain};
 use super::definitions::Definitions;
-use super::git::Git;
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
@@ -27,6 +26,7 @@ use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
+use crate::git::Git;
 use crate::process::Children;
 
 /// Runs the gates that the changes call for.

@@ -26,7 +26,7 @@ pub(crate) struct Crew<'a> {
     pub(crate) is_narrowed: bool,
     /// The trees that the run is about.
     pub(crate) pair: &'a super::changes::Pair,
-    pub(crate) git: &'a super::git::Git,
+    pub(crate) git: &'a crate::git::Git,
     /// `PATH`, where reviewers are looked for.
     pub(crate) search: &'a std::ffi::OsStr,
 }

@@ -9,10 +9,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
-use super::git::{Asked, Git, GitError};
 use super::index::{self, Moved};
 use super::nested::{self, Change};
 use super::tree::Tree;
+use crate::git::{Asked, Git, GitError};
 use crate::process;
 use tollgate_store::fs;
 

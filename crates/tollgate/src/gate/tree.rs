@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::git::{Asked, GitError};
+use crate::git::{Asked, GitError};
 
 /// The name of a tree or commit, known or still on its way.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The work that a run is about, and what a run says about it in the end.
 
 use super::changes::Pair;
-use super::git::Git;
 use super::index::Moved;
 use super::snapshot::Taken;
+use crate::git::Git;
 
 /// What changed, and against what.
 #[derive(Debug)]

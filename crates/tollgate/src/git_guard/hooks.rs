@@ -21,7 +21,7 @@ use tollgate_store::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 
 use super::script;
 use crate::agents::places::is_executable;
-use crate::gate::git::{AT_ONCE, Git};
+use crate::git::{AT_ONCE, Git};
 
 /// The hook's name.
 const NAME: &str = "reference-transaction";

@@ -53,7 +53,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if args.next().is_none_or(|state| state != PREPARED) {
         return ExitCode::SUCCESS;
     }
-    let Some(mark) = tollgate_core::protocol::agent_mark(crate::hook::variable) else {
+    let Some(mark) = tollgate_core::protocol::agent_mark(crate::environment::variable) else {
         return ExitCode::SUCCESS;
     };
     // The hook's shell read this line to see whether there is a branch at all.
@@ -62,7 +62,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if moved.is_empty() {
         return ExitCode::SUCCESS;
     }
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let Some(repository) = repository(&env) else {
         return ExitCode::SUCCESS;
     };
@@ -185,7 +185,7 @@ fn moves(first: Option<&str>) -> Vec<Move> {
 /// The repository that git is working on: it says so to its hooks.
 fn repository(env: &Env) -> Option<Repository> {
     let cwd = env.cwd.as_deref()?;
-    match crate::hook::variable("GIT_DIR") {
+    match crate::environment::variable("GIT_DIR") {
         Some(git_dir) => Repository::at(&cwd.join(git_dir), cwd),
         None => Repository::discover(cwd),
     }
@@ -195,7 +195,7 @@ fn repository(env: &Env) -> Option<Repository> {
 /// the main work tree, whose state a linked one may not have.
 fn layouts(env: &Env, repository: &Repository) -> Vec<Layout> {
     let here = env.cwd.clone();
-    let below = crate::hook::variable("GIT_PREFIX")
+    let below = crate::environment::variable("GIT_PREFIX")
         .filter(|prefix| !prefix.is_empty())
         .and_then(|prefix| Some(env.cwd.as_ref()?.join(prefix)));
     let main = repository.common_dir.parent().map(Path::to_owned);

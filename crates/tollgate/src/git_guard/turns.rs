@@ -83,7 +83,7 @@ pub(crate) fn workflow_started(layout: &Layout) -> io::Result<()> {
     let Some(turns) = Turns::of(layout, Timestamp::now()) else {
         return Ok(());
     };
-    if tollgate_core::protocol::agent_mark(crate::hook::variable).is_none() {
+    if tollgate_core::protocol::agent_mark(crate::environment::variable).is_none() {
         return turns.settle(layout);
     }
     let _lock = turns.hooks.lock()?;
@@ -117,7 +117,7 @@ impl Turns {
     }
 
     fn file(&self, session: Option<&str>) -> PathBuf {
-        let name = format!("{:016x}", crate::hook::hash(session));
+        let name = format!("{:016x}", crate::hash::hash(session));
         self.hooks.turns().join(name)
     }
 

@@ -11,7 +11,7 @@ use super::directory::{Clues, Directory};
 use super::languages::{self, Check, Role, Toolchain};
 use super::targets;
 use crate::agents::{AGENTS, Agent, Places};
-use crate::gate::git::Git;
+use crate::git::Git;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 
@@ -100,7 +100,7 @@ impl Survey {
 }
 
 fn agents(env: &Env) -> Vec<(Agent, String)> {
-    let places = Places::find(env, crate::hook::variable);
+    let places = Places::find(env, crate::environment::variable);
     let found = |agent: Agent| Some((agent, agent.found(places.as_ref()?)?));
     AGENTS.iter().copied().filter_map(found).collect()
 }

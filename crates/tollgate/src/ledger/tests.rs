@@ -10,9 +10,9 @@ use super::{MAX_SAME, Turn};
 
 /// What the agent of a sequence bears.
 const MAX_BLOCKS: u64 = 8;
-use crate::gate::stop as gates;
 use crate::plan::config::LoopGuard;
 use crate::plan::step::{self as plan, Marks};
+use crate::stop::gates;
 
 /// As many as the issue asks for.
 const SEQUENCES: u64 = 100_000;

@@ -10,7 +10,6 @@
 //! configuration needs none and starts nothing.
 
 mod commands;
-mod repository;
 mod store;
 
 use std::path::Path;
@@ -20,12 +19,10 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 pub(crate) use commands::Commands;
-pub(crate) use repository::Repository;
 pub(crate) use store::Store;
 
 use crate::agents::AGENTS;
-use crate::gate::config::Config;
-use crate::gate::stop::Answer;
+use crate::user_store::Repository;
 
 /// The code of the line that says what is missing.
 pub(crate) const CODE: &str = "TRUST-001";
@@ -66,11 +63,6 @@ pub(crate) struct Untrusted {
 }
 
 impl Untrusted {
-    /// As a stop says it.
-    pub(crate) fn answer(&self) -> Answer {
-        Answer::untrusted(self.line.clone())
-    }
-
     /// As a finding.
     pub(crate) fn report(&self) -> Finding {
         Finding::new(CODE, self.line.clone(), self.line.clone()).by(NAME)
@@ -102,30 +94,35 @@ impl Consent {
         Self(Extent::Everything)
     }
 
-    /// Whether it holds for the gates as they were just read.
-    pub(crate) fn covers(&self, layout: &Layout, gates: &Config) -> bool {
+    /// Whether it holds for the commands as they were just read.
+    pub(crate) fn covers(&self, read: impl FnOnce() -> Commands) -> bool {
         match &self.0 {
             Extent::Everything => true,
-            Extent::Exactly(commands) => *commands == Commands::of(layout, Some(gates)),
+            Extent::Exactly(commands) => *commands == read(),
         }
     }
 }
 
 impl Registration {
-    /// Whether what the project names may run at this stop.
-    pub(crate) fn consent(self, layout: &Layout, env: &Env) -> Result<Consent, Untrusted> {
+    /// Whether what the project names may run at this stop. `read` gives its commands, and whether
+    /// gates would run.
+    pub(crate) fn consent(
+        self,
+        layout: &Layout,
+        env: &Env,
+        read: impl FnOnce() -> (Commands, bool),
+    ) -> Result<Consent, Untrusted> {
         match self {
             Self::OneProject => Ok(Consent(Extent::Everything)),
             Self::EveryProject => {
-                let gates = Config::load(layout, env).ok();
-                let commands = Commands::of(layout, gates.as_ref());
+                let (commands, has_gates) = read();
                 let standing = standing(layout, env, &commands);
                 if standing.is_consent() {
                     return Ok(Consent(Extent::Exactly(commands)));
                 }
                 Err(Untrusted {
                     line: standing.line(&commands),
-                    has_gates: gates.is_some_and(|config| config.stop_hook.enabled),
+                    has_gates,
                 })
             }
         }

@@ -8,9 +8,8 @@ use tollgate_core::env::Env;
 use tollgate_store::timestamp::iso;
 
 use super::commands::Commands;
-use super::repository::Repository;
 use crate::person::Person;
-use crate::user_store::UserStore;
+use crate::user_store::{Repository, UserStore};
 
 /// So many sets are remembered per project: branches that differ in their checks.
 const SETS: usize = 16;

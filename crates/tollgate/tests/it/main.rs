@@ -66,6 +66,8 @@ mod stops;
 #[cfg(test)]
 mod strange_files;
 #[cfg(test)]
+mod structure;
+#[cfg(test)]
 mod terminal;
 #[cfg(test)]
 mod trust;

@@ -75,7 +75,7 @@ impl Stage {
         std::fs::create_dir(&programs).map_err(cannot)?;
         let this = std::env::current_exe().map_err(cannot)?;
         std::os::unix::fs::symlink(this, programs.join("tollgate")).map_err(cannot)?;
-        let theirs = crate::hook::environment().path.unwrap_or_default();
+        let theirs = crate::environment::current().path.unwrap_or_default();
         let search =
             std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&theirs)));
         let stage = Self {

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 
 impl Patient {
     fn here() -> Result<Self, super::Trouble> {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let places = super::install::places()?;
         Ok(Self {
             layout: Layout::find(&env, None),

@@ -22,7 +22,8 @@ use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::{Config, ConfigError};
 use crate::git_guard::hooks::Hooks;
 use crate::git_guard::turns;
-use crate::trust::{self, Commands};
+use crate::project_commands;
+use crate::trust;
 
 /// How far back the journal is looked at.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -100,7 +101,7 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
         found.scope == Scope::User && found.command.has("--require-trust")
     };
     if patient.reading.hooks().any(asks) {
-        let commands = Commands::of(layout, gates.as_ref());
+        let commands = project_commands::of(layout, gates.as_ref());
         let standing = trust::standing(layout, &patient.env, &commands);
         if !standing.is_consent() {
             findings.push(Finding::new(
@@ -286,7 +287,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             Ok(format!("{} hides it", ignore.display()))
         }));
     }
-    match crate::gate::tracked(layout.root(), &local) {
+    match crate::git::tracked(layout.root(), &local) {
         Ok(0) => {}
         Ok(tracked) => findings.push(Finding::new(
             "local-tracked",

@@ -72,7 +72,8 @@ fn is_logged_in(patient: &Patient, name: &str) -> bool {
     let Some((agent, reviewer)) = rows.find(|(_, reviewer)| reviewer.name == name) else {
         return true;
     };
-    let has = |variable: &&str| crate::hook::variable(variable).is_some_and(|v| !v.is_empty());
+    let has =
+        |variable: &&str| crate::environment::variable(variable).is_some_and(|v| !v.is_empty());
     cfg!(target_os = "macos")
         || reviewer.login_variables.iter().any(has)
         || patient

@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 }
 
 fn init(as_json: bool) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let Some(layout) = Layout::find(&env, env.cwd.as_deref()) else {
         let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
         return Ok(unconfigured(&ConfigError::Missing(here), as_json));

@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         .as_ref()
         .map(|project| project.config.reviewers.clone())
         .unwrap_or_default();
-    let search = crate::hook::environment().path.unwrap_or_default();
+    let search = crate::environment::current().path.unwrap_or_default();
     let tools: Vec<_> = Reviewer::names()
         .filter(|name| wanted.is_empty() || wanted.iter().any(|tool| tool == name))
         .filter_map(|name| Some((name, Reviewer::named(name, None)?)))

@@ -102,7 +102,7 @@ struct Project {
 impl Project {
     /// The project here, or what to say instead.
     fn load() -> Result<Self, ConfigError> {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         let here = env.cwd.clone().unwrap_or_default();
         let layout = Layout::find(&env, env.cwd.as_deref())
             .ok_or_else(|| ConfigError::Missing(here.join(".gauntlet/config.yml")))?;

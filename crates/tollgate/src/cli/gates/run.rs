@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         purpose: Purpose::Command,
         cut_off: None,
         asker: Asker {
-            is_agent: agent_mark(crate::hook::variable).is_some(),
+            is_agent: agent_mark(crate::environment::variable).is_some(),
             ..Asker::default()
         },
         began_with: None,

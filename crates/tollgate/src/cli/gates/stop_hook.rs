@@ -12,7 +12,7 @@ use tollgate_core::protocol::{self, Hints, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
-use crate::gate::stop::{Answer, Deadline};
+use crate::stop::gates::{Answer, Deadline};
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
@@ -26,7 +26,7 @@ pub(super) fn run() -> ExitCode {
 
 fn answer() -> Answer {
     let begun = Instant::now();
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
         return Answer::plain(Status::StopHookActive);

@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 /// An agent has no terminal, so it cannot accept what it did itself.
 fn accept(project: &Project) -> Result<(), Trouble> {
     let _person = super::super::trust::a_person("validate --accept")?;
-    crate::gate::stop::accept(&project.layout, &project.config)
+    crate::stop::gates::accept(&project.layout, &project.config)
         .map_err(|error| Trouble::about(&project.layout.local(), &error))
 }
 

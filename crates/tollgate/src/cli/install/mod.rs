@@ -350,8 +350,8 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
 
 /// Where settings are looked for from here.
 pub(super) fn places() -> Result<Places, Trouble> {
-    let env = crate::hook::environment();
-    Places::find(&env, crate::hook::variable)
+    let env = crate::environment::current();
+    Places::find(&env, crate::environment::variable)
         .ok_or_else(|| Trouble::new("the current directory cannot be found"))
 }
 

@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
         Ok((false, _)) | Err(_) => "tollgate phase begin",
     };
-    let gates = Verification::of(&context.layout, &crate::hook::environment());
+    let gates = Verification::of(&context.layout, &crate::environment::current());
     Ok(workflow_context::tell_with(
         &made,
         arguments.json,

@@ -92,7 +92,7 @@ struct PlanContext {
 
 impl PlanContext {
     fn find(wanted: Option<&str>) -> Self {
-        let env = crate::hook::environment();
+        let env = crate::environment::current();
         Self {
             layout: Layout::find(&env, env.cwd.as_deref()),
             env,

@@ -9,7 +9,7 @@ use super::{Answer, JsonArguments};
 use overview::Overview;
 
 pub(super) fn run(arguments: &JsonArguments) -> Answer {
-    let env = crate::hook::environment();
+    let env = crate::environment::current();
     let overview = Overview::of(&env).ok_or_else(super::no_project)?;
     if arguments.json {
         anstream::println!("{:#}", overview.to_json());

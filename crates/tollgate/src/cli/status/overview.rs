@@ -20,7 +20,7 @@ use crate::agents::read::{self, Kind};
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
 use crate::gate::evidence::Pass;
-use crate::gate::git::PATIENCE;
+use crate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
 use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
 
@@ -220,7 +220,7 @@ fn is_lately(entry: &Entry, now: Timestamp) -> bool {
 
 /// Who runs Tollgate here.
 fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
-    let Some(places) = Places::find(env, crate::hook::variable) else {
+    let Some(places) = Places::find(env, crate::environment::variable) else {
         return vec![];
     };
     let reading = read::read(&places);

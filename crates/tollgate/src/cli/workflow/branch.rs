@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::cli::Trouble;
-use crate::gate::git::{AT_ONCE, Git, GitError};
+use crate::git::{AT_ONCE, Git, GitError};
 
 /// The repository around a project.
 pub(super) struct Repository {

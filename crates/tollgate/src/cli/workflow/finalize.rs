@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         ));
     }
     let entry = history.last();
-    let verification = Verification::of(&context.layout, &crate::hook::environment());
+    let verification = Verification::of(&context.layout, &crate::environment::current());
     if arguments.json {
         let mut value = workflow_context::as_json(&made);
         if let (Some(value), Some(entry)) = (value.as_object_mut(), entry) {

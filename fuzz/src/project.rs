@@ -37,7 +37,7 @@ pub(super) fn ground(name: &str) -> &'static Ground {
         );
         ground.write(
             ".claude/hooks/config/skills-manifest.json",
-            include_bytes!("../../tests/it/manifest.json"),
+            include_bytes!("../../crates/tollgate/tests/it/manifest.json"),
         );
         ground
     })

@@ -1,10 +1,10 @@
 //! The targets. Each takes any bytes; a panic is a defect.
 
 use std::path::Path;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tollgate::fuzzing::{self, Review};
 use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::git::{Disk, Repository};
@@ -18,11 +18,6 @@ use tollgate_store::edit::{self, Edit};
 use tollgate_store::json::{Kind, Node};
 
 use super::project::{Ground, ground};
-use crate::gate::config::Config;
-use crate::plan::tasks::{Tasks, is_finished};
-use crate::process::{End, Ended};
-use crate::review::answer;
-use crate::review::cli::{Reviewer, understand};
 
 /// What stands between the parts of an input that is several texts.
 const BETWEEN: &str = "\n%%%\n";
@@ -201,33 +196,27 @@ pub(super) fn yaml(bytes: &[u8]) {
     put(".gauntlet/checks/check.yml");
     put(".gauntlet/reviews/review.md");
     put(".gauntlet/reviews/other.yml");
-    match Config::load(&ground.layout(), &ground.env()) {
-        Ok(config) => {
-            for (name, check) in &config.checks {
-                assert!(!check.command.trim().is_empty(), "{name} runs nothing");
+    match fuzzing::check_commands(&ground.layout(), &ground.env()) {
+        Ok(commands) => {
+            for command in commands {
+                assert!(!command.trim().is_empty(), "a check runs nothing");
             }
         }
-        Err(error) => assert!(!error.to_string().is_empty(), "an error without words"),
+        Err(error) => assert!(!error.is_empty(), "an error without words"),
     }
 }
 
 /// A task list, and a task's own file.
 pub(super) fn tasks(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let tasks = Tasks::parse(&text);
-    let (done, all) = tasks.progress();
-    assert!(done <= all);
-    for file in tasks.files(|_| true) {
+    let tasks = fuzzing::plan_tasks(&text);
+    assert!(tasks.done <= tasks.all);
+    for file in tasks.files {
         assert!(
             !file.contains(['/', '\\', '\0']),
             "a task's file elsewhere: {file:?}"
         );
     }
-    let _any = (
-        tasks.first_open(),
-        tasks.remaining(None),
-        is_finished(&text),
-    );
     for phase in ["06-implementation", "05-test-strategy", "x"] {
         if let Some(ticked) = workflow_tasks::tick(&text, phase) {
             assert_eq!(
@@ -246,37 +235,27 @@ pub(super) fn tasks(bytes: &[u8]) {
 
 /// What a reviewer printed and how it ended. Only a reviewer that ended well and said so passes.
 pub(super) fn review(bytes: &[u8]) {
-    let names: Vec<_> = Reviewer::names().collect();
+    let names = fuzzing::reviewers();
     let Some((name, rest)) = choose(bytes, &names) else {
         return;
     };
     let Some((failed, rest)) = choose(rest, &[false, true]) else {
         return;
     };
-    let reviewer = Reviewer::named(names[name], Some("true")).expect("a reviewer");
-    let ended = Ended {
-        end: End::Exited(i32::from(failed == 1)),
-        took: Duration::ZERO,
-        leaked: 0,
-        kept: 0,
-    };
     let split = rest
         .windows(BETWEEN.len())
         .position(|part| part == BETWEEN.as_bytes());
     let (stdout, stderr) = rest.split_at(split.unwrap_or(rest.len()));
     let stderr = String::from_utf8_lossy(stderr).into_owned();
-    let reply = understand(&reviewer, &ended, stdout.to_vec(), stderr);
-    let Ok(spoken) = reply.answer else {
-        return;
-    };
-    assert!(failed == 0, "a reviewer that failed was heard: {spoken:?}");
-    if let Ok(answer) = answer::read(&spoken)
-        && answer.status == answer::Status::Pass
-    {
-        assert_eq!(
-            answer.unreadable, 0,
-            "a pass with findings nobody could read"
-        );
+    let code = i32::from(failed == 1);
+    let review = fuzzing::review(names[name], code, stdout.to_vec(), stderr);
+    let review = review.expect("a reviewer");
+    assert!(
+        failed == 0 || review == Review::NotHeard,
+        "a reviewer that failed was heard: {review:?}"
+    );
+    if let Review::Pass(unreadable) = review {
+        assert_eq!(unreadable, 0, "a pass with findings nobody could read");
         let said = String::from_utf8_lossy(stdout);
         assert!(
             said.contains("pass") || said.contains('\\'),

@@ -19,7 +19,7 @@ use tollgate_core::git::{Head, Repository, Stands};
 
 /// What git uses to find another repository or index than the one it stands in, and what makes it
 /// read our questions in another way. A hook of git has them set; they would lead us astray.
-pub(super) const LEADING_ASTRAY: [&str; 15] = [
+pub(crate) const LEADING_ASTRAY: [&str; 15] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -153,7 +153,7 @@ impl Git {
     }
 
     /// The same for one who is as wary as the other.
-    pub(super) fn wary_like(self, other: &Self) -> Self {
+    pub(crate) fn wary_like(self, other: &Self) -> Self {
         Self {
             wary: other.wary,
             ..self
@@ -494,6 +494,25 @@ fn has_ended(child: &Child) -> bool {
 
 fn pid(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// How many files of a directory git keeps; none where there is no repository.
+pub(crate) fn tracked(root: &Path, directory: &Path) -> Result<usize, String> {
+    let Ok(git) = Git::at(root) else {
+        return Ok(0);
+    };
+    // No program of the repository's configuration is to run for a mere look.
+    let asked = [
+        "-c".as_ref(),
+        "core.fsmonitor=false".as_ref(),
+        "ls-files".as_ref(),
+        "-z".as_ref(),
+        "--".as_ref(),
+        directory.as_os_str(),
+    ];
+    let kept = git.ask(asked).within(AT_ONCE).paths();
+    kept.map(|paths| paths.len())
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::TARGETS;
 const CASES: u32 = 150;
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let directory: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../fuzz/corpus", target]
+    let directory: PathBuf = [env!("CARGO_MANIFEST_DIR"), "corpus", target]
         .iter()
         .collect();
     let mut files: Vec<_> = std::fs::read_dir(&directory)

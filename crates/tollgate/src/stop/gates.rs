@@ -1,4 +1,4 @@
-//! An agent wants to stop: may it?
+//! The gates at an agent's stop: may it?
 //!
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
@@ -11,20 +11,21 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Event, Protocol};
 
-use super::Scope;
-use super::changes;
-use super::config::{Config, ConfigError, IntervalRule, LoopGuard};
-use super::definitions::Definitions;
-use super::evidence::Evidence;
-use super::git::{AT_ONCE, Git, GitError};
-use super::jobs::Which;
-use super::logs::Logs;
 use super::reason;
-use super::record::{Failure, Record};
-use super::run::{self, Asker, Purpose, Request, RunResult};
-use super::snapshot;
-use super::status::Status;
+use crate::gate::Scope;
+use crate::gate::changes;
+use crate::gate::config::{Config, ConfigError, IntervalRule, LoopGuard};
+use crate::gate::definitions::Definitions;
+use crate::gate::evidence::Evidence;
+use crate::gate::jobs::Which;
+use crate::gate::logs::Logs;
+use crate::gate::record::{Failure, Record};
+use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
+use crate::gate::snapshot;
+use crate::gate::status::Status;
+use crate::git::{AT_ONCE, Git, GitError};
 use crate::ledger::{Ledger, Turn};
+use crate::project_commands;
 use crate::trust::{self, Consent};
 
 /// Under this name gates write to the ledger.
@@ -142,7 +143,7 @@ pub(crate) fn decide(
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
     };
-    if !consent.covers(layout, &config) {
+    if !consent.covers(|| project_commands::of(layout, Some(&config))) {
         return Answer::untrusted(trust::moved());
     }
     let definitions = Definitions::of(&config);

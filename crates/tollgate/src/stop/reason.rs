@@ -1,8 +1,8 @@
 //! What a blocked agent is told: first what failed and where to read about it, then the rules.
 
-use super::config::Config;
-use super::record::Failure;
-use super::run::RunResult;
+use crate::gate::config::Config;
+use crate::gate::record::Failure;
+use crate::gate::run::RunResult;
 
 /// How much of the reason what failed may take, so that the rules are not cut off.
 const ROOM: usize = 6000;

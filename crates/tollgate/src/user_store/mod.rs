@@ -5,6 +5,8 @@
 //! environment. So a shelf inside of the repository that is asked about is none, and neither is
 //! one that somebody else can write to.
 
+mod repository;
+
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired};
 
-use crate::trust::Repository;
+pub(crate) use repository::Repository;
 
 const CAP: u64 = 4 << 20;
 

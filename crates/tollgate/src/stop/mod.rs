@@ -1,6 +1,10 @@
 //! What is asked when an agent wants to stop, in order: the plan loop, the gates, the delegation
 //! gate. The first that blocks ends it, and whatever else there is to say is reported. Nobody
-//! blocks without asking the [`Ledger`], and all of them share one deadline.
+//! blocks without asking the [`crate::ledger`], and all of them share one deadline.
+
+mod delegation;
+pub(crate) mod gates;
+mod reason;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,11 +17,11 @@ use tollgate_core::protocol::{self, Event, EventKind, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
-use crate::gate::stop::{self, Answer, Deadline};
-use crate::ledger::Ledger;
 use crate::overrides::Overrides;
 use crate::plan::drive::{self, Asked};
+use crate::project_commands;
 use crate::trust::{self, Consent, Registration};
+use gates::{Answer, Deadline};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(870);
@@ -30,9 +34,6 @@ const FAILED: &str = "GATE-FAILED";
 
 /// How a block begins if the agent's last message is a question.
 const ASK_AGAIN: &str = "If you need an answer, ask again without changing anything; you will be let through as not verified.";
-
-/// Under this name the delegation gate is in the ledger.
-const DELEGATION: &str = "delegation";
 
 /// Decides a stop, and notes at a session's start what its gates are. The outcome has what the
 /// guards said; the delegation gate is the one among them that blocks stops. `whole` unless the
@@ -54,7 +55,7 @@ pub(crate) fn decide(
     }
     let is_free = outcome.block.is_none();
     if let Some(owed) = owed.filter(|_| ungated(event).is_none()) {
-        delegate(event, layout, owed, outcome);
+        delegation::decide(event, layout, owed, outcome);
     }
     // The text of the gates begins with it already.
     if let Some(block) = outcome.block.as_mut().filter(|block| block.guard != GATES) {
@@ -77,7 +78,7 @@ fn journey(
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
         EventKind::SessionStart => {
             if let Some(session) = &event.session {
-                stop::meet(layout, env, event.wire, session);
+                gates::meet(layout, env, event.wire, session);
             }
             None
         }
@@ -88,9 +89,9 @@ fn journey(
                 if has_plans {
                     drive::stop(event, layout, env, now, Asked::Ungated, outcome);
                 }
-                return stop::ungated(layout, env, why).filter(|answer| answer.is_news);
+                return gates::ungated(layout, env, why).filter(|answer| answer.is_news);
             }
-            let consent = registration.consent(layout, env);
+            let consent = project_commands::consent(registration, layout, env);
             if has_plans {
                 let asked = Asked::Gated(consent.as_ref());
                 drive::stop(event, layout, env, now, asked, outcome);
@@ -114,7 +115,9 @@ fn journey(
                     let faults = &mut outcome.faults;
                     Some(ask_gates(event, &overrides, deadline, &consent, faults))
                 }
-                Err(untrusted) if is_free && untrusted.has_gates => Some(untrusted.answer()),
+                Err(untrusted) if is_free && untrusted.has_gates => {
+                    Some(Answer::untrusted(untrusted.line))
+                }
                 Ok(_) | Err(_) => None,
             }
         }
@@ -136,7 +139,7 @@ fn ask_gates(
     consent: &Consent,
     faults: &mut Vec<Fault>,
 ) -> Answer {
-    let mut answer = stop::decide(overrides.layout, overrides.env, event, deadline, consent);
+    let mut answer = gates::decide(overrides.layout, overrides.env, event, deadline, consent);
     if answer.reason.is_some()
         && let Some(allowed) = overrides.allowed(event, FAILED, faults)
     {
@@ -158,15 +161,15 @@ pub(crate) fn gates_alone(
     let now = Timestamp::now();
     let mut faults = Vec::new();
     let mut answer = if let Some(why) = ungated(event) {
-        stop::ungated(layout, env, why).unwrap_or_else(|| Answer::plain(Status::NoConfig))
+        gates::ungated(layout, env, why).unwrap_or_else(|| Answer::plain(Status::NoConfig))
     } else {
         // The original's registration is in the project, and so covered by the agent's trust.
-        match Registration::OneProject.consent(layout, env) {
+        match project_commands::consent(Registration::OneProject, layout, env) {
             Ok(consent) => {
                 let overrides = Overrides { layout, env, now };
                 ask_gates(event, &overrides, deadline, &consent, &mut faults)
             }
-            Err(untrusted) => untrusted.answer(),
+            Err(untrusted) => Answer::untrusted(untrusted.line),
         }
     };
     let mut outcome = Decision {
@@ -188,27 +191,6 @@ pub(crate) fn gates_alone(
         }
     }
     answer
-}
-
-/// The delegation gate blocks if nobody else did, and as often as the ledger lets it. It has no
-/// look at the work: what it wants is done or not.
-fn delegate(event: &Event<'_>, layout: &Layout, owed: Finding, outcome: &mut Decision) {
-    if outcome.block.is_some() {
-        return outcome.warnings.push(owed);
-    }
-    let Some(mut ledger) = Ledger::at_stop(layout, event) else {
-        outcome.block = Some(owed);
-        return;
-    };
-    let fault = format!("{}: {}", owed.code, owed.reason);
-    if !ledger.block(DELEGATION, Some(&fault), &fault) {
-        return outcome.warnings.push(owed);
-    }
-    if let Err(error) = ledger.save() {
-        let text = format!("the session's ledger cannot be written: {error}");
-        outcome.faults.push(Fault::new("ledger-unwritten", text));
-    }
-    outcome.block = Some(owed);
 }
 
 /// Why a stop is not gated, if it is not: the agent only plans, or its sub-agents still work.

@@ -1,28 +1,13 @@
 //! Registering Tollgate in whatever an agent's settings file holds, and taking it out again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use tollgate::fuzzing::{Manner, Settings, settings_files};
 use tollgate_store::fs;
 
 use super::project::{Ground, ground};
-use crate::agents::backup::Backup;
-use crate::agents::change::{Wish, install, make, uninstall};
-use crate::agents::read::read;
-use crate::agents::registration::REGISTRATIONS;
-use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
-
-/// The files that Tollgate can be registered in. Codex has a second one, in TOML.
-fn files(places: &Places) -> Vec<(Agent, PathBuf)> {
-    let of = |agent: Agent| {
-        let others = agent.reads(Scope::Project, places).into_iter();
-        let toml = others.filter(|file| file.extension().is_some_and(|kind| kind == "toml"));
-        let files = agent.settings(Scope::Project, places).into_iter();
-        files.chain(toml).map(move |file| (agent, file))
-    };
-    AGENTS.iter().copied().flat_map(of).collect()
-}
 
 /// A settings file. What is not Tollgate's survives an install, a second install changes nothing,
 /// and an uninstall gives back what was there: to the byte if nobody touched the file since.
@@ -30,25 +15,20 @@ pub(super) fn settings(bytes: &[u8]) {
     let Some((first, text)) = bytes.split_first() else {
         return;
     };
-    let strictness = match first & 0x40 {
-        0 => Strictness::Lenient,
-        _ => Strictness::Strict,
+    let manner = match first & 0x40 {
+        0 => Manner::Lenient,
+        _ => Manner::Strict,
     };
     let ground = ground("settings");
-    let places = Places::find(&ground.env(), |_| None).expect("places");
-    let files = files(&places);
-    let (agent, ref file) = files[usize::from(*first) % files.len()];
-    let planted = relative(ground, file);
+    let settings = Settings::nth(usize::from(*first), manner, &ground.env()).expect("a file");
+    let settings = match first & 0x80 {
+        0 => settings,
+        _ => settings.replacing_originals(),
+    };
+    let planted = relative(ground, &settings.file);
     ground.write(&planted, text);
     round(&Case {
-        wish: Wish {
-            agent,
-            scope: Scope::Project,
-            program: "tollgate",
-            strictness,
-            replace_originals: first & 0x80 != 0,
-        },
-        places: &places,
+        settings,
         ground,
         planted: &planted,
         text,
@@ -57,8 +37,7 @@ pub(super) fn settings(bytes: &[u8]) {
 }
 
 struct Case<'c> {
-    wish: Wish<'c>,
-    places: &'c Places,
+    settings: Settings,
     ground: &'c Ground,
     /// Where the text is, which need not be the file that an install chooses.
     planted: &'c str,
@@ -67,21 +46,20 @@ struct Case<'c> {
 }
 
 fn round(case: &Case<'_>) {
-    let Case { wish, places, .. } = case;
-    let (agent, scope) = (wish.agent, wish.scope);
-    let change = match install(wish, places) {
+    let settings = &case.settings;
+    let change = match settings.install() {
         Ok(change) => change,
-        Err(refusal) => {
-            assert!(!refusal.what.is_empty() && !refusal.next.is_empty());
+        Err((what, next)) => {
+            assert!(!what.is_empty() && !next.is_empty());
             return;
         }
     };
-    let file = change.file.clone();
-    let before = change.before.clone();
+    let file = change.file();
+    let before = change.before();
     let survives = |now: Option<&[u8]>, what: &str| {
-        if !wish.replace_originals {
-            let then = before.as_deref().map(|bytes| foreign(&file, bytes));
-            let now = now.map(|bytes| foreign(&file, bytes));
+        if !settings.replaces_originals() {
+            let then = before.map(|bytes| foreign(file, bytes));
+            let now = now.map(|bytes| foreign(file, bytes));
             assert_eq!(
                 now.unwrap_or_default(),
                 then.unwrap_or_default(),
@@ -89,46 +67,48 @@ fn round(case: &Case<'_>) {
             );
         }
     };
-    survives(change.after.as_deref(), "an install");
+    survives(change.after(), "an install");
     // A line in which a person has Tollgate and something else run is theirs to take apart.
-    let is_shared = uninstall(agent, scope, &file, places).is_err();
-    make(&change, places).expect("a file that can be written");
-    let again = install(wish, places).expect("what we wrote we can read");
+    let is_shared = settings.uninstall(file).is_err();
+    settings.make(&change).expect("a file that can be written");
+    let again = settings.install().expect("what we wrote we can read");
     assert!(again.is_nothing(), "a second install changes something");
-    let wanted = REGISTRATIONS
-        .iter()
-        .filter(|registration| (agent.event)(registration.event).is_some());
-    assert!(effective(agent, places) >= wanted.count(), "not registered");
+    assert!(settings.effective() >= settings.wanted(), "not registered");
 
-    let back = uninstall(agent, scope, &file, places);
+    let back = settings.uninstall(file);
     if is_shared {
-        let refusal = back.expect_err("what was shared still is");
-        assert!(!refusal.what.is_empty() && !refusal.next.is_empty());
+        let (what, next) = back.expect_err("what was shared still is");
+        assert!(!what.is_empty() && !next.is_empty());
         return;
     }
     let back = back.expect("what we wrote we can read");
-    make(&back.expect("something to take out"), places).expect("a file that can be written");
-    let now = content(&file);
-    if before.as_deref().is_none_or(|bytes| !may_be_ours(bytes)) {
-        assert_eq!(now, before, "an uninstall gives back something else");
+    let back = back.expect("something to take out");
+    settings.make(&back).expect("a file that can be written");
+    let now = content(file);
+    if before.is_none_or(|bytes| !may_be_ours(bytes)) {
+        assert_eq!(
+            now.as_deref(),
+            before,
+            "an uninstall gives back something else"
+        );
     }
     survives(now.as_deref(), "an uninstall");
-    assert_eq!(effective(agent, places), 0, "an uninstall left something");
+    assert_eq!(settings.effective(), 0, "an uninstall left something");
 
     // Once more with nothing remembered, as in a clone of the repository.
     clear(case.ground);
     case.ground.write(case.planted, case.text);
-    if let Ok(change) = install(wish, places) {
-        make(&change, places).expect("a file that can be written");
-        let kept = Backup::of(scope, places).expect("a backup");
-        kept.forget(&file).expect("a backup that can be removed");
-        let back = uninstall(agent, scope, &file, places).expect("what we wrote we can read");
-        make(&back.expect("something to take out"), places).expect("a file that can be written");
+    if let Ok(change) = settings.install() {
+        settings.make(&change).expect("a file that can be written");
+        settings.forget(file).expect("a backup that can be removed");
+        let back = settings.uninstall(file).expect("what we wrote we can read");
+        let back = back.expect("something to take out");
+        settings.make(&back).expect("a file that can be written");
         survives(
-            content(&file).as_deref(),
+            content(file).as_deref(),
             "an uninstall that remembers nothing",
         );
-        assert_eq!(effective(agent, places), 0, "an uninstall left something");
+        assert_eq!(settings.effective(), 0, "an uninstall left something");
     }
 }
 
@@ -142,17 +122,8 @@ fn content(file: &Path) -> Option<Vec<u8>> {
     found.map(|found| found.bytes)
 }
 
-/// Registrations that the agent reads.
-fn effective(agent: Agent, places: &Places) -> usize {
-    let reading = read(places);
-    let ours = reading.hooks();
-    ours.filter(|hook| hook.agent == agent && hook.effective)
-        .count()
-}
-
 fn clear(ground: &Ground) {
-    let places = Places::find(&ground.env(), |_| None).expect("places");
-    for (_, file) in files(&places) {
+    for file in settings_files(&ground.env()) {
         remove(&file);
     }
     remove(&ground.path(".tollgate/local/install"));

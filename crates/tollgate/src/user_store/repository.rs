@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use tollgate_core::git;
 use tollgate_core::project::Layout;
 
-use super::commands::hex;
+use crate::hash::hex;
 
 /// A repository, and the project in it that is asked about.
 #[derive(Debug)]

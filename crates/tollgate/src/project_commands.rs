@@ -1,0 +1,88 @@
+//! What a project would run at an agent's stop, and whether it may.
+//!
+//! Only what decides which program runs, and where, is in the set of commands. Comments, globs,
+//! prompts, messages, limits and names may change without anybody being asked.
+
+use serde_json::json;
+use tollgate_core::env::Env;
+use tollgate_core::project::{Layout, lexical};
+
+use crate::gate::config::Config;
+use crate::plan;
+use crate::review::Reviewer;
+use crate::trust::{Commands, Consent, Registration, Untrusted};
+
+/// Whether what the project names may run at this stop.
+pub(crate) fn consent(
+    registration: Registration,
+    layout: &Layout,
+    env: &Env,
+) -> Result<Consent, Untrusted> {
+    registration.consent(layout, env, || {
+        let gates = Config::load(layout, env).ok();
+        let has_gates = gates
+            .as_ref()
+            .is_some_and(|config| config.stop_hook.enabled);
+        (of(layout, gates.as_ref()), has_gates)
+    })
+}
+
+/// The commands of a project's gates and plans.
+pub(crate) fn of(layout: &Layout, gates: Option<&Config>) -> Commands {
+    let mut all = Commands::default();
+    if let Some(config) = gates {
+        add_gates(&mut all, config);
+    }
+    if layout.plans_home().is_dir() {
+        let reviewer = plan::config::Config::load(layout).reviewer;
+        let name = reviewer
+            .as_ref()
+            .map_or(plan::reviewer::PROGRAM, Reviewer::name);
+        // The usual reviewer writes its review itself, so it may do anything.
+        let how = if reviewer.is_some() {
+            ", which only reads"
+        } else {
+            ", without asking for permissions"
+        };
+        all.add(
+            &json!({ "plan_reviewer": name }),
+            &format!("plan reviews  {name}{how}"),
+        );
+    }
+    all
+}
+
+fn add_gates(all: &mut Commands, config: &Config) {
+    for (name, check) in &config.checks {
+        let place = check.working_directory.as_deref();
+        let shown = place.map_or(String::new(), |place| format!("  (in {place})"));
+        all.add(
+            &json!({ "run": check.command, "in": place }),
+            &format!("check {name}  {}{shown}", check.command.trim()),
+        );
+    }
+    for (name, review) in &config.reviews {
+        let reviewers = if review.cli_preference.is_empty() {
+            &config.reviewers
+        } else {
+            &review.cli_preference
+        };
+        let model = review.model.as_deref();
+        for reviewer in reviewers {
+            // Only the reviewer `command` runs the line.
+            let line = review.command.as_deref().filter(|_| reviewer == "command");
+            let by = line.map_or(reviewer.as_str(), str::trim);
+            let with = model.map_or(String::new(), |model| format!("  (model {model})"));
+            all.add(
+                &json!({ "reviewer": reviewer, "model": model, "run": line }),
+                &format!("review {name}  {by}{with}"),
+            );
+        }
+    }
+    // Where logs are written is no command, but files outside of the project are not its own.
+    let logs = lexical(&config.log_dir);
+    if !logs.starts_with(&config.root) {
+        let logs = logs.display().to_string();
+        all.add(&json!({ "logs": logs }), &format!("logs  {logs}"));
+    }
+}

@@ -276,7 +276,7 @@ fn phase_keys(
     let mut keys: Vec<String> = Vec::new();
     for (at, phase) in listed.into_iter().flatten().enumerate() {
         let place = format!("{place}.phases[{at}]");
-        let is_same = |other: &String, key| phases::canonical(other) == phases::canonical(key);
+        let is_same = |other: &String, key| phases::equal(other, key);
         match phase.as_str().filter(|key| is_key(key)) {
             None => note(place, format!("{phase} is no phase key"), true),
             Some(key) if keys.iter().any(|other| is_same(other, key)) => {

@@ -193,7 +193,7 @@ impl<'a> WorkflowPosition<'a> {
         let phase = self
             .document
             .str(&["active_workflow", "supervised_review", "phase"]);
-        phase.is_some_and(|phase| phases::canonical(phase) == phases::canonical(key))
+        phase.is_some_and(|phase| phases::equal(phase, key))
     }
 
     /// The status of the supervised review that is open.

@@ -114,7 +114,7 @@ pub(super) fn activate(
     let key = standing.place(place.key).map_or(place.key, |own| own.key);
     let filed = standing.filed(key);
     if standing.field(key, &[]).is_none_or(Value::is_null) {
-        edits.set(&["phases", filed], entry("pending"));
+        edits.set(&["phases", filed], new_entry("pending"));
     }
     edits.set(&["phases", filed, "status"], "in_progress");
     if standing.field(key, &["started"]).is_none_or(Value::is_null) {
@@ -137,7 +137,7 @@ pub(super) fn activate(
 }
 
 /// A phase's entry as a workflow starts with it.
-pub(super) fn entry(status: &str) -> Value {
+pub(in crate::workflow) fn new_entry(status: &str) -> Value {
     json!({ "status": status, "started": null, "completed": null, "gate_passed": null, "artifacts": [] })
 }
 
@@ -153,7 +153,7 @@ pub(super) fn named(
     if standing.place(name).is_none() {
         return Err(Refusal::unknown_phase(name, &standing.phases));
     }
-    if phases::canonical(name) == phases::canonical(place.key) {
+    if phases::equal(name, place.key) {
         Ok(())
     } else {
         Err(Refusal::misplaced(

@@ -317,11 +317,7 @@ fn sizing(
         .phases
         .iter()
         .skip(place.at + 1)
-        .filter(|key| {
-            skips
-                .iter()
-                .any(|skip| phases::canonical(skip) == phases::canonical(key))
-        })
+        .filter(|key| skips.iter().any(|skip| phases::equal(skip, key)))
         .filter(|key| matches!(standing.status(key), None | Some("pending")))
         .map(|key| (*key).to_owned())
         .collect();

@@ -17,6 +17,7 @@ mod start;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub(super) use begin::new_entry;
 pub use complete::{Completion, Report};
 pub use end::Ending;
 pub use refusal::{Kind, Refusal};

@@ -213,7 +213,7 @@ pub(super) fn apply(
         } else {
             "pending"
         };
-        let mut entry = begin::entry(status);
+        let mut entry = begin::new_entry(status);
         if let (true, Some(entry)) = (*key == first, entry.as_object_mut()) {
             entry.insert("started".to_owned(), moment(now));
         }

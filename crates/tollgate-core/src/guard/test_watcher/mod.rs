@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 pub(super) use judge::{TestRun, test_run};
 
-use super::record::Record;
+use super::record::RequirementRecord;
 use super::sample::{REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -129,7 +129,7 @@ struct Watch<'s, 'a> {
     phase: &'s str,
     command: String,
     limits: Limits,
-    record: Record<'a>,
+    record: RequirementRecord<'a>,
     /// The number of this run.
     iteration: u64,
     told: Vec<String>,
@@ -144,7 +144,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         command: &str,
         wanted: &Requirements<'_>,
     ) -> Self {
-        let record = Record::open(context, phase, REQUIREMENT);
+        let record = RequirementRecord::open(context, phase, REQUIREMENT);
         Self {
             context,
             phase,
@@ -159,7 +159,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn follow(mut self, run: &TestRun) -> Decision {
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         let (result, error) = match run.outcome {
             Outcome::Passed => ("passed", None),
             Outcome::Failed => ("failed", Some(fault::line(&run.text))),
@@ -324,7 +324,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         let found = json!({
             "status": "incomplete",
             "skipped_tests": skipped,
-            "checked_at": Record::moment(self.context),
+            "checked_at": RequirementRecord::moment(self.context),
         });
         self.also
             .push(Edit::set(&["phases", filed, "atdd_validation"], found));
@@ -338,7 +338,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn complete(&mut self, status: &str) {
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         self.record.set("completed", true);
         self.record.set("status", status);
         self.record.set("completed_at", now);
@@ -348,7 +348,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.complete("escalated");
         self.record.remove(TREE);
         self.record.set("escalation_reason", reason);
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         self.record.set("escalated_at", now);
     }
 
@@ -439,7 +439,7 @@ fn still_here(context: &EventContext<'_>) -> Option<Edit> {
 }
 
 /// What went wrong in the last run that failed, if no run passed since.
-fn last_failure(record: &Record<'_>) -> Option<String> {
+fn last_failure(record: &RequirementRecord<'_>) -> Option<String> {
     let history = record.get("history").and_then(Node::array)?;
     let is = |entry: &&Node<'_>, word: &str| {
         entry

@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::phases;
+use super::position::{STATUSES, filed};
 use super::transition::Rules;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
@@ -70,9 +71,6 @@ pub struct Mended {
 
 /// Where values go that have to leave their place.
 pub const SET_ASIDE: &str = "set_aside";
-
-/// Where the workflow keeps the statuses of its phases.
-const STATUSES: [&str; 2] = ["active_workflow", "phase_status"];
 
 /// The most repairs of one audit.
 const MAX_ROUNDS: usize = 500;
@@ -214,10 +212,7 @@ impl<'a> Scan<'a> {
     where
         'a: 'k,
     {
-        let members = self.document().object(way);
-        let known = members
-            .and_then(|m| phases::spellings(key).find_map(|spelling| m.get_key_value(spelling)));
-        known.map_or(key, |(filed, _)| filed.as_str())
+        filed(self.document(), way, key)
     }
 
     /// The path of a field of a phase's entry.

@@ -106,6 +106,19 @@ pub struct Change {
     pub edits: Vec<Edit>,
 }
 
+impl Change {
+    fn new(step: &'static str, phase: Option<&str>, told: String, edits: Edits) -> Self {
+        Self {
+            step,
+            phase: phase.map(str::to_owned),
+            agent: None,
+            told,
+            notes: Vec::new(),
+            edits: edits.0,
+        }
+    }
+}
+
 /// What `step` does to `document`. Nothing is changed by asking.
 pub fn apply(
     step: &Step<'_>,

@@ -34,7 +34,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue. Your choice:"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const PHASE: &str = "01-requirements";
@@ -66,18 +66,16 @@ const STEPS: &[(&str, &str)] = &[
     ("step 7", "finalization"),
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let ToolCall::Delegate { prompt, .. } = &tool.call else {
-        return Decision::allow();
+        return None;
     };
     let is_here = context
         .current_phase()
         .is_some_and(|phase| phases::canonical(&phase) == PHASE);
     if !is_here || !context.state().is_some_and(State::enforces_iterations) {
-        return Decision::allow();
+        return None;
     }
     let result = tool.result_text();
     let both = format!("{result}\n{prompt}");
@@ -86,7 +84,7 @@ fn check(context: &EventContext<'_>) -> Decision {
     let choice = selection(&result).or_else(|| selection(prompt));
     let step = finished_step(&both);
     if !menu && choice.is_none() && step.is_none() {
-        return Decision::allow();
+        return None;
     }
 
     let mut record = RequirementRecord::open(context, PHASE, "interactive_elicitation");
@@ -96,10 +94,10 @@ fn check(context: &EventContext<'_>) -> Decision {
     if let Some(note) = note {
         decision = decision.noting(note.phase(PHASE));
     }
-    match message {
+    Some(match message {
         Some(message) => decision.telling(message),
         None => decision,
-    }
+    })
 }
 
 /// Records what came, and says what a choice means.

@@ -78,7 +78,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const REQUIREMENT: &str = "test_iteration";
@@ -94,33 +94,26 @@ struct Limits {
     coverage: Option<f64>,
 }
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return Decision::allow();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let ToolCall::Shell { command } = &context.tool()?.call else {
+        return None;
     };
     if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
-        return Decision::allow();
+        return None;
     }
-    let Some(phase) = context.current_phase() else {
-        return Decision::allow();
-    };
-    let Some(wanted) = context
+    let phase = context.current_phase()?;
+    let wanted = context
         .requirements()
-        .and_then(|all| all.enabled(REQUIREMENT))
-    else {
-        return Decision::allow();
-    };
+        .and_then(|all| all.enabled(REQUIREMENT))?;
     // A phase that is completed has passed its gate; what is run before the next one begins
     // belongs to neither.
     let state = context.state();
     let entry = state.and_then(|state| state.phase(&phase));
     if entry.is_some_and(|entry| entry.is("status", "completed")) {
-        return Decision::allow();
+        return None;
     }
-    let Some(run) = test_run(context) else {
-        return Decision::allow();
-    };
-    Watch::new(context, &phase, command, &wanted).follow(&run)
+    let run = test_run(context)?;
+    Some(Watch::new(context, &phase, command, &wanted).follow(&run))
 }
 
 /// One run's effect.

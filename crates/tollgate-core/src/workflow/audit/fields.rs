@@ -151,15 +151,12 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         findings.replace("AC-009e", &path, what, "keep each phase once", once.into());
         return;
     }
-    match definition {
-        Some(definition) => foreign(scan, definition, findings),
-        None => {
-            let what = format!(
-                "type is {}, which no definition knows",
-                scan.show(&["active_workflow", "type"])
-            );
-            findings.note("AC-008a", "active_workflow.type", what);
-        }
+    if let Some(definition) = definition {
+        foreign(scan, definition, findings);
+    } else {
+        let shown = scan.show(&["active_workflow", "type"]);
+        let what = format!("type is {shown}, which no definition knows");
+        findings.note("AC-008a", "active_workflow.type", what);
     }
 }
 

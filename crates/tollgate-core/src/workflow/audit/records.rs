@@ -41,10 +41,9 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 
 /// The first of the values that is a moment, or now, which is the latest that it can have been.
 fn first_moment<const N: usize>(scan: &Scan<'_>, values: [Option<&Value>; N]) -> Value {
-    let mut moments = values.into_iter().filter(|value| moment(*value).is_some());
-    moments
-        .find_map(|value| value.cloned())
-        .unwrap_or_else(|| scan.now())
+    let mut given = values.into_iter().flatten();
+    let known = given.find(|value| moment(Some(value)).is_some());
+    known.cloned().unwrap_or_else(|| scan.now())
 }
 
 fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {

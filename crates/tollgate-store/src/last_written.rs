@@ -28,7 +28,7 @@ pub struct Seen {
 
 /// The record of the last write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct LastWritten {
     /// What was there before the last write. Until the rename it still is.
     pub(super) before: Option<Seen>,
     /// What the last write put there, or what was found there and accepted.
@@ -70,7 +70,7 @@ impl Slot {
     }
 
     /// The slot that the next content goes to.
-    pub(super) fn next(record: Option<&Record>) -> Self {
+    pub(super) fn next(record: Option<&LastWritten>) -> Self {
         match record.and_then(|record| record.copy) {
             Some(Self::A) => Self::B,
             Some(Self::B) | None => Self::A,
@@ -78,7 +78,7 @@ impl Slot {
     }
 }
 
-impl Record {
+impl LastWritten {
     /// The record in the lock's file at `path`, for one who does not hold the lock. A pipe in its
     /// place is not waited for.
     pub(super) fn of(path: &Path) -> Option<Self> {
@@ -200,7 +200,7 @@ impl Record {
 
 /// Keeps a copy of the content that the next record will speak of, and says where. A full disk is
 /// no reason to refuse an update: then there is no copy.
-pub(super) fn keep_copy(home: &Path, last: Option<&Record>, bytes: &[u8]) -> Option<Slot> {
+pub(super) fn keep_copy(home: &Path, last: Option<&LastWritten>, bytes: &[u8]) -> Option<Slot> {
     let slot = Slot::next(last);
     overwrite(&home.join(slot.name()), bytes).ok()?;
     Some(slot)
@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written_even_over_a_longer_one() {
         let file = tempfile::tempfile().unwrap();
-        assert_eq!(Record::read(&file), None);
-        let long = Record {
+        assert_eq!(LastWritten::read(&file), None);
+        let long = LastWritten {
             before: Some(seen(u64::MAX)),
             after: seen(u64::MAX - 1),
             mode: u32::MAX,
@@ -286,7 +286,7 @@ mod tests {
             copy: Some(Slot::B),
             watched: Some("x".repeat(PATH)),
         };
-        let short = Record {
+        let short = LastWritten {
             before: None,
             after: seen(1),
             mode: 0,
@@ -296,14 +296,14 @@ mod tests {
         };
         for record in [long.clone(), short, long] {
             record.write(&file).unwrap();
-            assert_eq!(Record::read(&file), Some(record));
+            assert_eq!(LastWritten::read(&file), Some(record));
         }
         assert_eq!(file.metadata().unwrap().len(), LENGTH as u64);
     }
 
     #[test]
     fn the_old_content_in_another_file_is_a_strangers() {
-        let record = Record {
+        let record = LastWritten {
             before: Some(seen(1)),
             after: seen(2),
             mode: 0o600,
@@ -338,7 +338,7 @@ mod tests {
     fn an_older_record_is_read() {
         let seen = "1 2 3 4 5 6 7";
         let text = format!("{MARK}\n{seen}\n-\n33188 good-b\n.isdlc/state.json\n");
-        let record = Record::parse(&text).unwrap();
+        let record = LastWritten::parse(&text).unwrap();
         assert_eq!(record.copy, Some(Slot::B));
         assert_eq!(record.changed_by, None);
         assert_eq!(record.watched.as_deref(), Some(".isdlc/state.json"));
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn rubbish_is_no_record() {
         for text in ["", "x", "tollgate-lock-3\n", "tollgate-lock-3\n1 2 3\n"] {
-            assert_eq!(Record::parse(text), None);
+            assert_eq!(LastWritten::parse(text), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Changes that wait for a lock somebody else holds: late, never lost, never twice.
 //!
-//! **Waiting.** One file per change, in a directory of them.
+//! **Waiting.** One file per change, in a directory of pending files.
 //!
 //! **Exactly once.** The next holder of the lock makes the waiting changes and then its own, and
 //! writes one state. Killed after that rename and before the waiting files are removed, it would

@@ -29,7 +29,7 @@ use jiff::Timestamp;
 use super::document::Document;
 use super::edit::{self, Edit, EditFault};
 pub use super::last_written::Seen;
-use super::last_written::{Record, digest, keep_copy};
+use super::last_written::{LastWritten, digest, keep_copy};
 use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 pub use super::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
@@ -87,7 +87,7 @@ struct New<'a> {
     /// The file it replaces.
     found: Option<Seen>,
     /// What the store wrote last.
-    last: Option<Record>,
+    last: Option<LastWritten>,
     /// The waiting changes that are in it.
     made: &'a [String],
 }
@@ -260,7 +260,7 @@ impl Store {
 
     /// What the store last wrote, to be compared with what is there. Needs no lock.
     pub fn last_written(&self) -> Option<Seen> {
-        Record::of(&self.lock_path()).map(|record| record.after)
+        LastWritten::of(&self.lock_path()).map(|record| record.after)
     }
 
     /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
@@ -306,9 +306,10 @@ impl Store {
                 .map_err(|e| self.at_home(e))?;
         }
         // The record of a write that was not finished is told by the file that is swept now.
-        if let (Some(record), Ok(metadata)) =
-            (Record::read(guard.file()), self.state.symlink_metadata())
-            && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
+        if let (Some(record), Ok(metadata)) = (
+            LastWritten::read(guard.file()),
+            self.state.symlink_metadata(),
+        ) && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
             && let Some(record) = record.without_last(&metadata)
         {
             record.write(guard.file()).map_err(|e| self.at_home(e))?;
@@ -348,7 +349,7 @@ impl Store {
             None => (Vec::new(), None, Document::default()),
         };
         let old_version = found.map_or(0, |seen| seen.version);
-        let last = Record::read(guard.file());
+        let last = LastWritten::read(guard.file());
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
@@ -481,7 +482,7 @@ impl Store {
         }
         let record = staged.metadata().and_then(|metadata| {
             let Stamp { identity, mode } = Stamp::of(&metadata);
-            Record {
+            LastWritten {
                 before: found,
                 after: Seen {
                     identity,
@@ -507,7 +508,7 @@ impl Store {
                 // that somebody has put back, and a change that was said to have failed be made.
                 let _as_before = match last {
                     Some(last) => last.write(guard.file()),
-                    None => Record::erase(guard.file()),
+                    None => LastWritten::erase(guard.file()),
                 };
                 Err(fault)
             }
@@ -645,7 +646,7 @@ fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
 }
 
-fn strange(record: Option<&Record>, found: &Seen) -> Option<Foreign> {
+fn strange(record: Option<&LastWritten>, found: &Seen) -> Option<Foreign> {
     let record = record?;
     if record.knows(found.identity, found.digest) {
         return None;

@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::last_written::{Record, Seen, digest, keep_copy};
+use super::last_written::{LastWritten, Seen, digest, keep_copy};
 use super::lock::Guard;
 use super::store::STATE_CAP;
 use super::version::version_in;
@@ -112,11 +112,11 @@ impl Watch {
             return Ok(());
         };
         let path = self.shown(state);
-        let path = path.to_str().filter(|path| Record::can_watch(path));
+        let path = path.to_str().filter(|path| LastWritten::can_watch(path));
         let path = path.ok_or_else(|| io::Error::other("its path is too strange"))?;
-        let last = Record::read(guard.file());
+        let last = LastWritten::read(guard.file());
         let text = String::from_utf8_lossy(&contents.bytes);
-        let record = Record {
+        let record = LastWritten {
             before: None,
             after: Seen {
                 identity: contents.identity,
@@ -239,11 +239,11 @@ impl Watch {
         std::fs::set_permissions(&changed.path, mode)
     }
 
-    fn record(&self) -> Option<Record> {
-        Record::of(&self.home.join("lock"))
+    fn record(&self) -> Option<LastWritten> {
+        LastWritten::of(&self.home.join("lock"))
     }
 
-    fn good(&self, record: &Record) -> Option<Vec<u8>> {
+    fn good(&self, record: &LastWritten) -> Option<Vec<u8>> {
         let copy = self.home.join(record.copy?.name());
         let contents = fs::read_own(&copy, STATE_CAP).ok()??;
         (digest(&contents.bytes) == record.after.digest).then_some(contents.bytes)

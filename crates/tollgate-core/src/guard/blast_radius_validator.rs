@@ -55,7 +55,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: ADVANCE,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// What the analysis says happens to a file.
@@ -68,42 +68,33 @@ struct Affected {
     deed: &'static str,
 }
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let (Some(workflow), Some(phase)) = (context.workflow(), context.current_phase()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (workflow, phase) = (context.workflow()?, context.current_phase()?);
     let is_ours = workflow.str("type").as_deref() == Some("feature")
         && phases::same(&phase, "06-implementation");
     if !is_ours || !advance::is_attempt(context) {
-        return Decision::allow();
+        return None;
     }
-    let Some(folder) = workflow
+    let folder = workflow
         .str("artifact_folder")
-        .filter(|folder| stays_inside(folder))
-    else {
-        return Decision::allow();
-    };
+        .filter(|folder| stays_inside(folder))?;
     let home = context.docs().join("requirements").join(folder.as_ref());
-    let Some(analysis) = context.file_text(&home.join("impact-analysis.md")) else {
-        return Decision::allow();
-    };
+    let analysis = context.file_text(&home.join("impact-analysis.md"))?;
     let listed = affected(&analysis);
     if listed.is_empty() {
-        return Decision::warn(vec![unreadable(&home).phase(&phase)]);
+        return Some(Decision::warn(vec![unreadable(&home).phase(&phase)]));
     }
     let expected: Vec<&Affected> = listed
         .iter()
         .filter(|row| row.deed != "NO CHANGE")
         .collect();
     if expected.is_empty() {
-        return Decision::allow();
+        return None;
     }
     let base = workflow
         .get("git_branch")
         .and_then(|branch| branch.get("created_from")?.str());
-    let Some(changed) = context.changed_files(base.as_deref()) else {
-        return Decision::allow();
-    };
+    let changed = context.changed_files(base.as_deref())?;
     let coverage = context
         .file_text(&home.join("blast-radius-coverage.md"))
         .unwrap_or_default();
@@ -113,7 +104,7 @@ fn check(context: &EventContext<'_>) -> Decision {
         .filter(|row| !covers(&changed, &row.path) && !deferred.contains(&row.path))
         .collect();
     if open.is_empty() {
-        return Decision::allow();
+        return None;
     }
     let (count, total) = (open.len(), expected.len());
     let files: Vec<String> = open
@@ -131,7 +122,8 @@ fn check(context: &EventContext<'_>) -> Decision {
          Then advance again."
     );
     let reason = format!("{count} of {total} affected files are unaddressed");
-    Decision::block(Finding::new("BRV-001", text, reason).phase(&phase))
+    let finding = Finding::new("BRV-001", text, reason).phase(&phase);
+    Some(Decision::block(finding))
 }
 
 fn unreadable(home: &std::path::Path) -> Finding {

@@ -48,7 +48,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"phase complete"}}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const NAME: &str = "constitution-validator";
@@ -83,27 +83,25 @@ const COMPLETION: &[&str] = &[
     "requirements are complete",
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (state, phase) = context.state().zip(context.current_phase())?;
     let completes = || advance::request(context).is_some_and(|text| text::says(&text, COMPLETION));
     if !state.enforces_iterations() || !completes() {
-        return Decision::allow();
+        return None;
     }
     let Some(requirements) = context.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing completion.");
-        return self_heal::no_requirements(context, NAME, "CV-100", &phase, &what);
+        return Some(self_heal::no_requirements(
+            context, NAME, "CV-100", &phase, &what,
+        ));
     };
-    let Some(required) = requirements.enabled("constitutional_validation") else {
-        return Decision::allow();
-    };
+    let required = requirements.enabled("constitutional_validation")?;
     let decision = self_heal::renamed(NAME, "CV-100", &phase);
     let checked = state
         .phase(&phase)
         .and_then(|phase| phase.object("constitutional_validation"));
     let Some(status) = open_status(checked.as_ref()) else {
-        return decision;
+        return Some(decision);
     };
     let text = message(&phase, status, &required, checked.as_ref());
     let escalation = Escalation {
@@ -124,10 +122,10 @@ fn check(context: &EventContext<'_>) -> Decision {
     }
     let reason = format!("Constitutional validation is {status}");
     let finding = Finding::new("CV-001", text, reason).phase(&phase);
-    Decision {
+    Some(Decision {
         block: Some(finding),
         ..decision.editing(edits)
-    }
+    })
 }
 
 /// How far the validation is; nothing once it is done.

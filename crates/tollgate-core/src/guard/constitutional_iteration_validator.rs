@@ -29,15 +29,13 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"gate-check"}}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (state, phase) = context.state().zip(context.current_phase())?;
     if !state.enforces_iterations() || !advance::is_attempt(context) {
-        return Decision::allow();
+        return None;
     }
     let checked = state
         .phase(&phase)
@@ -45,7 +43,7 @@ fn check(context: &EventContext<'_>) -> Decision {
     // A validation that was never begun is the gate's concern, which knows whether it must be.
     let issues = checked.map(|checked| issues(&checked)).unwrap_or_default();
     if issues.is_empty() {
-        return Decision::allow();
+        return None;
     }
     let listed = issues.join("\n- ");
     let text = format!(
@@ -55,7 +53,8 @@ fn check(context: &EventContext<'_>) -> Decision {
          phases['{phase}'].constitutional_validation, then advance again."
     );
     let reason = issues.join("; ");
-    Decision::block(Finding::new("CIV-001", text, reason).phase(&phase))
+    let finding = Finding::new("CIV-001", text, reason).phase(&phase);
+    Some(Decision::block(finding))
 }
 
 fn issues(checked: &Object<'_>) -> Vec<String> {

@@ -44,7 +44,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"hook_event_name":"Stop","stop_hook_active":false}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const NAME: &str = "delegation-gate";
@@ -55,45 +55,41 @@ const FRESH: SignedDuration = SignedDuration::from_mins(30);
 /// Verbs that the agent does itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(context: &EventContext<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Option<Decision> {
     let event = context.event;
     let is_plan = event.permission_mode.as_deref() == Some("plan");
     if event.stop_hook_active || event.working_subagents > 0 || is_plan {
-        return Decision::allow();
+        return None;
     }
-    let Some(state) = context.state() else {
-        return Decision::allow();
-    };
-    let Some(marker) = state.get("pending_delegation").and_then(Node::object) else {
-        return Decision::allow();
-    };
+    let state = context.state()?;
+    let marker = state.get("pending_delegation").and_then(Node::object)?;
     let invoked = marker
         .str("invoked_at")
         .and_then(|at| timestamp::parse(&at));
     let fresh = |at: &Timestamp| context.now().duration_since(*at).abs() <= FRESH;
     let Some(invoked) = invoked.filter(fresh) else {
         let what = "Stale pending delegation cleared (older than 30 minutes or without a time).";
-        return clear(state, &marker).noting(self_heal::note(NAME, "DG-100", "", what));
+        return Some(clear(state, &marker).noting(self_heal::note(NAME, "DG-100", "", what)));
     };
     let verb = marker.str("args").and_then(|args| advance::verb(&args));
     if verb.is_some_and(|verb| INLINE.contains(&verb.as_str())) {
-        return clear(state, &marker);
+        return Some(clear(state, &marker));
     }
     let agent = marker.str("required_agent").unwrap_or_default();
     let workflow = context.workflow();
     let advanced = workflow.and_then(crate::workflow::state::Workflow::phase_index);
     if was_asked(state, &agent, invoked) || advanced.is_some_and(|index| index > 0) {
-        return clear(state, &marker);
+        return Some(clear(state, &marker));
     }
     // One marker serves a whole project: beside a running workflow it may be another session's.
     if workflow.is_some() || agent.is_empty() {
-        return Decision::allow();
+        return None;
     }
     if let Some(phase) = state.current_phase()
         && state.phase_status(&phase).as_deref() == Some("in_progress")
     {
         let what = format!("Phase '{phase}' is in progress. Pending delegation cleared.");
-        return clear(state, &marker).noting(self_heal::note(NAME, "DG-100", &phase, &what));
+        return Some(clear(state, &marker).noting(self_heal::note(NAME, "DG-100", &phase, &what)));
     }
     let skill = marker.str("skill").unwrap_or("isdlc".into());
     let skill = skill.trim_start_matches('/');
@@ -103,7 +99,8 @@ fn check(context: &EventContext<'_>) -> Decision {
          the command needs no orchestrator, tell the person why and stop again."
     );
     let reason = format!("/{skill} was not delegated to '{agent}'");
-    Decision::block(Finding::new("DG-001", text, reason).agent(&agent))
+    let finding = Finding::new("DG-001", text, reason).agent(&agent);
+    Some(Decision::block(finding))
 }
 
 /// Whether the log has the agent since the command was loaded.

@@ -32,7 +32,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// A pattern of the specification and how it is matched, on text in lower case.
@@ -66,32 +66,30 @@ const EXPECTED: &str =
     "  Expected 3 options: [1] New Project, [2] Existing Project, [3] Chat/Explore\n";
 const TITLE: &str = "[discover-menu-guard] WARNING: Incorrect discover menu detected.\n";
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let ToolCall::Delegate {
         agent,
         prompt,
         description,
     } = &tool.call
     else {
-        return Decision::allow();
+        return None;
     };
     let mentions = |text: &str| text.to_lowercase().contains("discover");
     let about_discovery = agents::normalize(agent) == "discover-orchestrator"
         || mentions(prompt)
         || mentions(description);
     if !about_discovery {
-        return Decision::allow();
+        return None;
     }
     let text = tool.result_text();
     if text.encode_utf16().count() < MIN_MENU_LENGTH {
-        return Decision::allow();
+        return None;
     }
     let text = text.to_lowercase();
     if !is_menu(&text) {
-        return Decision::allow();
+        return None;
     }
     let listed = |patterns: &[Pattern], present: bool| {
         let found = patterns
@@ -126,9 +124,9 @@ fn check(context: &EventContext<'_>) -> Decision {
         findings.push(Finding::new("DMG-002", text, reason));
     }
     if findings.is_empty() {
-        Decision::allow()
+        None
     } else {
-        Decision::warn(findings)
+        Some(Decision::warn(findings))
     }
 }
 

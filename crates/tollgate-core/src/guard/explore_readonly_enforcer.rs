@@ -27,31 +27,29 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"chat_explore_active":true}"#)],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
-fn check(context: &EventContext<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Option<Decision> {
     let exploring = context
         .state()
         .and_then(|state| state.get("chat_explore_active"))
         .is_some_and(Node::truthy);
     if !exploring {
-        return Decision::allow();
+        return None;
     }
     let files = context.event.files();
-    let Some(path) = files.iter().find(|path| !is_free(context, path)) else {
-        return Decision::allow();
-    };
+    let path = files.iter().find(|path| !is_free(context, path))?;
     let text = format!(
         "CHAT/EXPLORE READ-ONLY: File writes are not permitted during Chat/Explore mode. Leave \
          Chat/Explore mode first, or put notes into a temporary directory.\n\n\
          Blocked file: {path}"
     );
-    Decision::block(Finding::new(
+    Some(Decision::block(Finding::new(
         "ERE-001",
         text,
         format!("Write to '{path}' in Chat/Explore mode"),
-    ))
+    )))
 }
 
 /// Whether the file may change all the same: the state, which other guards watch, and what is

@@ -81,34 +81,30 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: ADVANCE,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const NAME: &str = "gate-blocker";
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let (Some(state), Some(workflow)) = (context.state(), context.workflow()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (state, workflow) = (context.state()?, context.workflow()?);
     if !state.enforces_iterations() || !advance::is_attempt(context) {
-        return Decision::allow();
+        return None;
     }
-    let Some(phase) = context.current_phase() else {
-        return Decision::allow();
-    };
-    if context.config(ConfigFile::Requirements).is_none() {
-        return Decision::allow();
-    }
+    let phase = context.current_phase()?;
+    context.config(ConfigFile::Requirements)?;
     let early = out_of_step(context, workflow, &phase)
         .or_else(|| under_review(workflow, &phase))
         .or_else(|| over(workflow, &phase));
     if let Some(finding) = early {
-        return Decision::block(finding.phase(&phase));
+        return Some(Decision::block(finding.phase(&phase)));
     }
     let Some(requirements) = context.requirements() else {
         let what =
             format!("No requirements defined for phase '{phase}'. Allowing gate advancement.");
-        return self_heal::no_requirements(context, NAME, "GB-100", &phase, &what);
+        return Some(self_heal::no_requirements(
+            context, NAME, "GB-100", &phase, &what,
+        ));
     };
     let decision = self_heal::renamed(NAME, "GB-100", &phase);
     // The list of artifacts is read only where it matters.
@@ -124,7 +120,7 @@ fn check(context: &EventContext<'_>) -> Decision {
     let unmet =
         PhaseRequirements::new(requirements.clone(), paths, &phase).unmet(&phase, &evidence);
     if unmet.is_empty() {
-        return decision.editing(trigger(context, state, requirements, &phase));
+        return Some(decision.editing(trigger(context, state, requirements, &phase)));
     }
     let text = evidence::closed(&phase, &unmet);
     let names: Vec<&str> = unmet.iter().map(|one| one.requirement).collect();
@@ -156,10 +152,10 @@ fn check(context: &EventContext<'_>) -> Decision {
     );
     let decision = decision.editing(edits.into_iter().chain(escalation.raise(context)));
     let finding = Finding::new("GB-001", text, reason).phase(&phase);
-    Decision {
+    Some(Decision {
         block: Some(finding),
         ..decision
-    }
+    })
 }
 
 /// Whether there is room for the phase's data. One field of a wrong kind must not void the
@@ -213,13 +209,10 @@ fn definition<'a>(context: &EventContext<'a>, kind: &str) -> Option<Object<'a>> 
 
 /// The phases of a workflow of this type, from its definition.
 fn defined_phases(context: &EventContext<'_>, kind: &str) -> Vec<String> {
-    let listed = definition(context, kind).and_then(|one| one.get("phases")?.array());
-    listed
+    let definition = definition(context, kind);
+    definition
+        .map(|one| one.texts("phases"))
         .unwrap_or_default()
-        .iter()
-        .filter_map(|node| node.str())
-        .map(Into::into)
-        .collect()
 }
 
 /// A person is looking at the phase, or has said no.

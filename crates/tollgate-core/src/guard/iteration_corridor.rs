@@ -57,7 +57,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: ADVANCE,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const NAME: &str = "iteration-corridor";
@@ -74,21 +74,21 @@ const LEAVE: &[&str] = &[
     "declare complete",
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (state, phase) = context.state().zip(context.current_phase())?;
     if !state.enforces_iterations() || !leaves(context) {
-        return Decision::allow();
+        return None;
     }
     let Some(requirements) = context.requirements() else {
         let what = format!("No requirements for phase '{phase}'. Allowing action.");
-        return self_heal::no_requirements(context, NAME, "IC-100", &phase, &what);
+        return Some(self_heal::no_requirements(
+            context, NAME, "IC-100", &phase, &what,
+        ));
     };
     let data = state.phase(&phase).unwrap_or_default();
     let decision = self_heal::renamed(NAME, "IC-100", &phase);
     let (code, mut text, reason) = match evidence::corridor(requirements, &data) {
-        None => return decision,
+        None => return Some(decision),
         Some(Corridor::Tests) => (
             "IC-001",
             failing_tests(requirements, &data),
@@ -110,10 +110,10 @@ fn check(context: &EventContext<'_>) -> Decision {
     };
     let decision = decision.editing(escalation.raise(context));
     let finding = Finding::new(code, text, reason).phase(&phase);
-    Decision {
+    Some(Decision {
         block: Some(finding),
         ..decision
-    }
+    })
 }
 
 /// Whether the call would leave the corridor.

@@ -31,7 +31,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[MANIFEST, (STATE, "{}")],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer"},"tool_result":"done"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const LOG: &str = "skill_usage_log";
@@ -40,21 +40,19 @@ const LOG: &str = "skill_usage_log";
 /// agent, and no workflow seen hands out work this often.
 const KEPT: usize = 500;
 
-fn check(context: &EventContext<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Option<Decision> {
     let Some(ToolCall::Delegate {
         agent, description, ..
     }) = context.tool().map(|tool| &tool.call)
     else {
-        return Decision::allow();
+        return None;
     };
     let agent = agents::normalize(agent);
-    let Some(state) = context.state().filter(|_| !agent.is_empty()) else {
-        return Decision::allow();
-    };
+    let state = context.state().filter(|_| !agent.is_empty())?;
     let enforcement = state.get("skill_enforcement").and_then(Node::object);
     let setting = |key: &str| enforcement.as_ref().and_then(|fields| fields.get(key));
     if setting("enabled").and_then(Node::bool) == Some(false) {
-        return Decision::allow();
+        return None;
     }
     let mode = setting("mode").and_then(Node::str);
     let mode = mode.filter(|mode| !mode.is_empty());
@@ -88,19 +86,20 @@ fn check(context: &EventContext<'_>) -> Decision {
         "enforcement_mode": mode,
         "external_skills_registered": external_skills(context),
     });
-    match state.get(LOG).map(Node::kind) {
+    let allowed = Decision::allow();
+    Some(match state.get(LOG).map(Node::kind) {
         None | Some(Kind::Null | Kind::Array) => {
-            Decision::allow().editing([Edit::push_capped(&[LOG], entry, KEPT)])
+            allowed.editing([Edit::push_capped(&[LOG], entry, KEPT)])
         }
         // An entry that finds no list to join must not take the event's other changes down.
         Some(kind) => {
             let text = format!("[SELF-HEAL] log-skill-usage: {LOG} was {kind}; began a new list");
             let note = Finding::new("LSU-001", text, format!("{LOG} was {kind}")).agent(&agent);
-            Decision::allow()
+            allowed
                 .editing([Edit::set(&[LOG], json!([entry]))])
                 .noting(note)
         }
-    }
+    })
 }
 
 /// How many skills the person registered besides the framework's. The installer writes an

@@ -26,7 +26,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue\nNobody chose anything, and yet here is what comes next: the requirements are taken for granted, the architecture is drawn, the design follows from it, and the implementation begins without anybody having been asked."}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// How much may follow a menu, as JavaScript counts.
@@ -66,20 +66,15 @@ const MENUS: &[Menu] = &[
     }),
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let said = tool.result_text();
-    let Some((kind, after)) = MENUS
+    let (kind, after) = MENUS
         .iter()
-        .find_map(|(kind, after)| Some((kind, after(&said)?)))
-    else {
-        return Decision::allow();
-    };
+        .find_map(|(kind, after)| Some((kind, after(&said)?)))?;
     let length = after.trim().encode_utf16().count();
     if length <= MAX_AFTER || context.workflow().is_none() {
-        return Decision::allow();
+        return None;
     }
     let text = format!(
         "MENU HALT VIOLATION: Agent continued generating {length} characters of output after \
@@ -88,10 +83,10 @@ fn check(context: &EventContext<'_>) -> Decision {
     );
     let reason = format!("{length} characters after an interactive menu ({kind})");
     let finding = Finding::new("MHE-001", text, reason);
-    Decision::warn(vec![match context.current_phase() {
+    Some(Decision::warn(vec![match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
-    }])
+    }]))
 }
 
 fn next_line(text: &str) -> &str {

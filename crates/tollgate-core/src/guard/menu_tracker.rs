@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use super::record::Record;
+use super::record::RequirementRecord;
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -35,7 +35,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue. Your choice:"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const PHASE: &str = "01-requirements";
@@ -67,18 +67,16 @@ const STEPS: &[(&str, &str)] = &[
     ("step 7", "finalization"),
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let ToolCall::Delegate { prompt, .. } = &tool.call else {
-        return Decision::allow();
+        return None;
     };
     let is_here = context
         .current_phase()
         .is_some_and(|phase| phases::canonical(&phase) == PHASE);
     if !is_here || !context.state().is_some_and(State::enforces_iterations) {
-        return Decision::allow();
+        return None;
     }
     let result = tool.result_text();
     let both = format!("{result}\n{prompt}");
@@ -87,11 +85,31 @@ fn check(context: &EventContext<'_>) -> Decision {
     let choice = selection(&result).or_else(|| selection(prompt));
     let step = finished_step(&both);
     if !menu && choice.is_none() && step.is_none() {
-        return Decision::allow();
+        return None;
     }
 
-    let now = Record::moment(context);
-    let mut record = Record::open(context, PHASE, "interactive_elicitation");
+    let mut record = RequirementRecord::open(context, PHASE, "interactive_elicitation");
+    let message = note(&mut record, context, menu, choice, step);
+    let (edits, note) = record.close(GUARD.name, "MT-001");
+    let mut decision = Decision::allow().editing(edits);
+    if let Some(note) = note {
+        decision = decision.noting(note.phase(PHASE));
+    }
+    Some(match message {
+        Some(message) => decision.telling(message),
+        None => decision,
+    })
+}
+
+/// Records what came, and says what a choice means.
+fn note(
+    record: &mut RequirementRecord<'_>,
+    context: &EventContext<'_>,
+    menu: bool,
+    choice: Option<&'static str>,
+    step: Option<&str>,
+) -> Option<String> {
+    let now = RequirementRecord::moment(context);
     if record.is_new() {
         record.set("required", true);
         record.set("completed", false);
@@ -107,26 +125,11 @@ fn check(context: &EventContext<'_>) -> Decision {
         record.add("menu_interactions", 1);
         record.set("last_menu_at", now.clone());
     }
-    let mut told = None;
     if let Some(choice) = choice {
         let entry = json!({ "selection": choice, "timestamp": now });
         record.push("selections", entry, KEPT);
         record.set("last_selection", choice);
         record.set("last_selection_at", now.clone());
-        told = match choice {
-            "save" => Some(format!(
-                "✅ INTERACTIVE ELICITATION COMPLETED\n\nMenu interactions: {shown}\nFinal \
-                 selection: save\n\nThe artifacts may be saved and the gate of the phase tried."
-            )),
-            "exit" => Some(format!(
-                "⚠️ INTERACTIVE ELICITATION EXITED\n\nMenu interactions: {shown}\nFinal \
-                 selection: exit\n\nThe person left before saving. Ask before going on."
-            )),
-            "continue" => Some(format!(
-                "→ Proceeding to next step ({shown} interactions so far)"
-            )),
-            _ => None,
-        };
         if matches!(choice, "save" | "exit") {
             record.set("completed", true);
             record.set("final_selection", choice);
@@ -140,14 +143,24 @@ fn check(context: &EventContext<'_>) -> Decision {
             record.push("steps_completed", json!(step), KEPT);
         }
     }
-    let (edits, note) = record.close(GUARD.name, "MT-001");
-    let mut decision = Decision::allow().editing(edits);
-    if let Some(note) = note {
-        decision = decision.noting(note.phase(PHASE));
-    }
-    match told {
-        Some(told) => decision.telling(told),
-        None => decision,
+    message(choice?, shown)
+}
+
+/// What the agent should know about a choice after `shown` menus.
+fn message(choice: &str, shown: u64) -> Option<String> {
+    match choice {
+        "save" => Some(format!(
+            "✅ INTERACTIVE ELICITATION COMPLETED\n\nMenu interactions: {shown}\nFinal \
+             selection: save\n\nThe artifacts may be saved and the gate of the phase tried."
+        )),
+        "exit" => Some(format!(
+            "⚠️ INTERACTIVE ELICITATION EXITED\n\nMenu interactions: {shown}\nFinal \
+             selection: exit\n\nThe person left before saving. Ask before going on."
+        )),
+        "continue" => Some(format!(
+            "→ Proceeding to next step ({shown} interactions so far)"
+        )),
+        _ => None,
     }
 }
 

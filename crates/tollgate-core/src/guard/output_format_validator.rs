@@ -27,7 +27,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// A kind of artifact: whether a file name means it, and what its text lacks.
@@ -79,10 +79,8 @@ const FORMATS: &[Format] = &[
     }),
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let content = match &tool.call {
         ToolCall::Write { content, .. } => *content,
         // Codex writes files by patches only.
@@ -93,7 +91,7 @@ fn check(context: &EventContext<'_>) -> Decision {
         | ToolCall::Shell { .. }
         | ToolCall::Delegate { .. }
         | ToolCall::Skill { .. }
-        | ToolCall::Other => return Decision::allow(),
+        | ToolCall::Other => return None,
     };
     let mut findings = Vec::new();
     for path in tool.files() {
@@ -102,9 +100,7 @@ fn check(context: &EventContext<'_>) -> Decision {
         let Some((_, lacking)) = FORMATS.iter().find(|(is_meant, _)| is_meant(&name)) else {
             continue;
         };
-        if context.workflow().is_none() {
-            return Decision::allow();
-        }
+        context.workflow()?;
         // What is on disk now counts; a hook may have formatted it.
         let disk = context.file_text(&context.absolute(&path)).map(Cow::Owned);
         let Some(text) = disk.or_else(|| content?.str()) else {
@@ -116,9 +112,9 @@ fn check(context: &EventContext<'_>) -> Decision {
         }
     }
     if findings.is_empty() {
-        Decision::allow()
+        None
     } else {
-        Decision::warn(findings)
+        Some(Decision::warn(findings))
     }
 }
 

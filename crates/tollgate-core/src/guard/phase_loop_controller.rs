@@ -42,19 +42,17 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: DELEGATION,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// What the specification writes into its log about it.
 const SAME_PHASE: &str = "targetPhase matches currentPhase — intra-phase sub-agent call";
 
-fn check(context: &EventContext<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Option<Decision> {
     let Delegation::Phase(target) = context.delegation() else {
-        return Decision::allow();
+        return None;
     };
-    let (Some(state), Some(current)) = (context.state(), context.current_phase()) else {
-        return Decision::allow();
-    };
+    let (state, current) = (context.state()?, context.current_phase()?);
     let within = phases::same(&target.phase, &current);
     // Across phases both must be under way; phase-sequence-guard speaks first there.
     let subject = [target.phase.as_str(), &current];
@@ -68,20 +66,15 @@ fn check(context: &EventContext<'_>) -> Decision {
         .iter()
         .map(|phase| state.phase_status(phase))
         .find(|status| !matches!(status.as_deref(), Some("in_progress" | "completed")));
-    let Some(status) = open else {
-        return Decision::allow();
-    };
+    let status = open?;
 
     let phase = &target.phase;
     // A sub-agent that hands work to helpers of its own phase is inside the phase already,
     // whatever the state file says. From the top level the status must have been written.
     if within && context.event.agent_id.is_some() {
         let agent = target.agent.as_deref().unwrap_or("unknown");
-        return Decision::allow().noting(
-            Finding::new("PLC-100", "", SAME_PHASE)
-                .phase(&current)
-                .agent(agent),
-        );
+        let note = Finding::new("PLC-100", "", SAME_PHASE).phase(&current);
+        return Some(Decision::allow().noting(note.agent(agent)));
     }
     let agent = target.agent.as_deref().unwrap_or(phase);
     let status = status.as_deref().unwrap_or("not set");
@@ -99,13 +92,11 @@ fn check(context: &EventContext<'_>) -> Decision {
     let reason = format!("Phase status is '{status}', expected 'in_progress'");
     // The key may come from the project's files, and the agent may run this.
     let begun = if is_key(phase) { phase } else { "" };
-    Decision::block(
-        Finding::new("PLC-001", text, reason)
-            .next(format!(
-                "run `{}`, which sets the status, then delegate again.",
-                format!("tollgate phase begin {begun}").trim_end()
-            ))
-            .phase(phase)
-            .agent(agent),
-    )
+    let command = format!("tollgate phase begin {begun}");
+    let next = format!(
+        "run `{}`, which sets the status, then delegate again.",
+        command.trim_end()
+    );
+    let finding = Finding::new("PLC-001", text, reason).next(next);
+    Some(Decision::block(finding.phase(phase).agent(agent)))
 }

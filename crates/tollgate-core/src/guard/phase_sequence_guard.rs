@@ -41,18 +41,16 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: DELEGATION,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
-fn check(context: &EventContext<'_>) -> Decision {
+fn check(context: &EventContext<'_>) -> Option<Decision> {
     if *context.delegation() == Delegation::None {
-        return Decision::allow();
+        return None;
     }
-    let Some(current) = context.current_phase() else {
-        return Decision::allow();
-    };
+    let current = context.current_phase()?;
     let target = match context.delegation() {
-        Delegation::None => return Decision::allow(),
+        Delegation::None => return None,
         Delegation::Phase(target) => target,
         Delegation::UnknownPhase(key) => {
             let text = format!(
@@ -61,11 +59,13 @@ fn check(context: &EventContext<'_>) -> Decision {
                  No workflow knows this phase, so the delegation was not checked."
             );
             let reason = format!("Unknown phase key '{key}'");
-            return Decision::warn(vec![Finding::new("PSG-002", text, reason).phase(&current)]);
+            return Some(Decision::warn(vec![
+                Finding::new("PSG-002", text, reason).phase(&current),
+            ]));
         }
     };
     if phases::same(&target.phase, &current) {
-        return Decision::allow();
+        return None;
     }
     let agent = target.agent.as_deref().unwrap_or("unknown");
     let phase = &target.phase;
@@ -81,9 +81,9 @@ fn check(context: &EventContext<'_>) -> Decision {
          Current phase: {current}\nTarget phase:  {phase}"
     );
     let reason = format!("Target phase '{phase}' does not match current '{current}'");
-    Decision::block(
+    Some(Decision::block(
         Finding::new("PSG-001", text, reason)
             .phase(&current)
             .agent(agent),
-    )
+    ))
 }

@@ -42,7 +42,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: DELEGATION,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// Where the beginning of a phase may stand, best first. The first is what the original looked
@@ -59,22 +59,15 @@ const BEGINNINGS: &[&[&str]] = &[
     ],
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some((phase, begun)) = context.current_phase().and_then(|phase| {
-        let begun = beginning(&context.state()?.phase(&phase)?)?;
-        Some((phase, begun))
-    }) else {
-        return Decision::allow();
-    };
-    let Some(limit) = context
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let phase = context.current_phase()?;
+    let begun = beginning(&context.state()?.phase(&phase)?)?;
+    let limit = context
         .requirements()
-        .and_then(Requirements::timeout_minutes)
-    else {
-        return Decision::allow();
-    };
+        .and_then(Requirements::timeout_minutes)?;
     let elapsed = minutes(context.now().duration_since(begun));
     if i128::from(elapsed) <= i128::from(limit) {
-        return Decision::allow();
+        return None;
     }
     let hint = serde_json::json!({
         "type": "timeout_degradation",
@@ -88,7 +81,9 @@ fn check(context: &EventContext<'_>) -> Decision {
          {limit}). Consider escalating to human review.\nDEGRADATION_HINT: {hint}"
     );
     let reason = format!("Phase active for {elapsed} minutes, limit {limit}");
-    Decision::warn(vec![Finding::new("PT-001", text, reason).phase(&phase)])
+    Some(Decision::warn(vec![
+        Finding::new("PT-001", text, reason).phase(&phase),
+    ]))
 }
 
 fn beginning(phase: &Object<'_>) -> Option<Timestamp> {

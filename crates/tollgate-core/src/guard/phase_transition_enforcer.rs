@@ -26,7 +26,7 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"Would you like to proceed?"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const QUESTIONS: &[&str] = &[
@@ -38,20 +38,13 @@ const QUESTIONS: &[&str] = &[
     "want me to go ahead",
 ];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let said = tool.result_text();
-    let Some(asked) = QUESTIONS
+    let asked = QUESTIONS
         .iter()
-        .find_map(|words| text::phrase(&said, words))
-    else {
-        return Decision::allow();
-    };
-    if context.workflow().is_none() {
-        return Decision::allow();
-    }
+        .find_map(|words| text::phrase(&said, words))?;
+    context.workflow()?;
     let text = format!(
         "TRANSITION WARNING: Agent asked for permission to proceed. While a workflow runs, a \
          phase that passes its gate is followed by the next one at once; only a menu or an \
@@ -59,8 +52,8 @@ fn check(context: &EventContext<'_>) -> Decision {
     );
     let reason = format!("Agent asked for permission to proceed: '{asked}'");
     let finding = Finding::new("PTE-001", text, reason);
-    Decision::warn(vec![match context.current_phase() {
+    Some(Decision::warn(vec![match context.current_phase() {
         Some(phase) => finding.phase(&phase),
         None => finding,
-    }])
+    }]))
 }

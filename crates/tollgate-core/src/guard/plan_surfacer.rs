@@ -35,19 +35,17 @@ pub(super) const GUARD: Guard = Guard {
         )],
         event: DELEGATION,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(current) = context.current_phase() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let current = context.current_phase()?;
     if phases::EARLY.contains(&phases::canonical(&current)) {
-        return Decision::allow();
+        return None;
     }
     let plan = context.document("tasks.md");
     if plan.exists() {
-        return form(context, &plan, &current);
+        return Some(form(context, &plan, &current));
     }
     let path = plan.display();
     let layout = context.layout();
@@ -71,7 +69,8 @@ fn check(context: &EventContext<'_>) -> Decision {
          Expected path: {path}"
     );
     let reason = format!("No tasks.md found at {path}");
-    Decision::block(Finding::new("PS-001", text, reason).phase(&current))
+    let finding = Finding::new("PS-001", text, reason).phase(&current);
+    Some(Decision::block(finding))
 }
 
 /// The implementation works by the plan; what is wrong with its form is told, and no more.

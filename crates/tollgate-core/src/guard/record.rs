@@ -11,14 +11,14 @@ use tollgate_store::timestamp;
 
 /// One record: what it says now, and what is to become of it.
 #[derive(Debug)]
-pub(super) struct Record<'a> {
+pub(super) struct RequirementRecord<'a> {
     path: Vec<String>,
     seen: Object<'a>,
     edits: Vec<Edit>,
     healed: Option<String>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> RequirementRecord<'a> {
     /// The record of a requirement of `phase`. Something of another kind in its place (or above
     /// it) is replaced, for otherwise nothing could ever be recorded again.
     pub(super) fn open(context: &EventContext<'a>, phase: &str, requirement: &str) -> Self {

@@ -33,35 +33,33 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const TEXT: &str = "Manual code review is currently bypassed. The team has more than one member, \
                     so consider code_review.enabled: true in the project's state, or ask a \
                     colleague to read this commit.";
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return Decision::allow();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let ToolCall::Shell { command } = &context.tool()?.call else {
+        return None;
     };
     if !shell::may_mention(command, "git") || context.workflow().is_none() {
-        return Decision::allow();
+        return None;
     }
     let review = context.state().and_then(|state| state.get("code_review"));
     let review = review.and_then(Node::object).unwrap_or_default();
     let is_on = review.get("enabled").is_some_and(Node::is_true);
     let team = review.get("team_size").and_then(Node::f64).unwrap_or(1.0);
     if is_on || team <= 1.0 {
-        return Decision::allow();
+        return None;
     }
-    let Some(survey) = context.survey() else {
-        return Decision::allow();
-    };
+    let survey = context.survey()?;
     let commits = shell::commits(survey, &context.world());
     let ours = |commit: &shell::Commit| commit.relation != shell::Relation::Elsewhere;
     if !commits.iter().any(ours) {
-        return Decision::allow();
+        return None;
     }
     let reason = "Commit while manual code review is bypassed";
-    Decision::warn(vec![Finding::new("RR-001", TEXT, reason)])
+    Some(Decision::warn(vec![Finding::new("RR-001", TEXT, reason)]))
 }

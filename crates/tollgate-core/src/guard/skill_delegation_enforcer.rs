@@ -28,7 +28,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"feature x"},"tool_result":"loaded"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// Commands, and who must carry them out.
@@ -40,19 +40,17 @@ const OWED: &[(&str, &str)] = &[
 /// Verbs that the agent carries out itself.
 const INLINE: &[&str] = &["add", "analyze"];
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(ToolCall::Skill { name, args, .. }) = context.tool().map(|tool| &tool.call) else {
-        return Decision::allow();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let ToolCall::Skill { name, args, .. } = &context.tool()?.call else {
+        return None;
     };
     let skill = name.trim().to_lowercase();
     let skill = skill.trim_start_matches('/');
     // A plugin's commands carry its name in front: `isdlc:discover`.
     let skill = skill.rsplit(':').next().unwrap_or(skill);
-    let Some((skill, agent)) = OWED.iter().find(|(known, _)| *known == skill) else {
-        return Decision::allow();
-    };
+    let (skill, agent) = OWED.iter().find(|(known, _)| *known == skill)?;
     if verb(args).is_some_and(|verb| INLINE.contains(&verb.as_str())) || context.state().is_none() {
-        return Decision::allow();
+        return None;
     }
     let owed = json!({
         "skill": skill,
@@ -60,14 +58,14 @@ fn check(context: &EventContext<'_>) -> Decision {
         "invoked_at": timestamp::iso(context.now()),
         "args": args,
     });
-    Decision::allow()
+    Some(Decision::allow()
         .editing([Edit::set(&["pending_delegation"], owed)])
         .telling(format!(
             "MANDATORY: You have loaded the /{skill} command. You MUST hand it to the \"{agent}\" \
              agent with the Task tool before you end this turn. Do not carry it out yourself, and \
              do not answer with text alone. For commands that run phase by phase, begin by \
              delegating to \"{agent}\" for initialization."
-        ))
+        )))
 }
 
 /// The first word that is no flag.

@@ -38,7 +38,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"upgrade-engineer","prompt":"x"}}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 /// The phases it watches. The quality loop has the number that they once had.
@@ -47,20 +47,16 @@ const FAMILY: &str = "15-upgrade";
 /// How much of the tests must be unit tests, in percent.
 const LEAST_UNIT_TESTS: f64 = 50.0;
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some((state, phase)) = context.state().zip(context.current_phase()) else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let (state, phase) = context.state().zip(context.current_phase())?;
     if !phases::canonical(&phase).starts_with(FAMILY) || !is_upgrade(context) {
-        return Decision::allow();
+        return None;
     }
     let summary = state
         .get("discovery_context")
         .and_then(|context| context.get("coverage_summary"))
         .filter(|summary| summary.truthy());
-    let Some(summary) = summary else {
-        return Decision::allow();
-    };
+    let summary = summary?;
     let number = |key: &str| summary.get(key).and_then(Node::f64);
     let total = number("total_tests").unwrap_or(0.0);
     let unit = number("unit_test_pct");
@@ -71,7 +67,7 @@ fn check(context: &EventContext<'_>) -> Decision {
             "Only {unit}% of the project's tests are unit tests, {LEAST_UNIT_TESTS}% are required."
         )
     } else {
-        return Decision::allow();
+        return None;
     };
     let text = format!(
         "TEST ADEQUACY REQUIRED: An upgrade needs tests that would notice a break. {why}\n\n\
@@ -81,7 +77,8 @@ fn check(context: &EventContext<'_>) -> Decision {
          3. Then go on with the upgrade\n\n\
          Current phase: {phase}"
     );
-    Decision::block(Finding::new("TAB-001", text, why).phase(&phase))
+    let finding = Finding::new("TAB-001", text, why).phase(&phase);
+    Some(Decision::block(finding))
 }
 
 /// Whether the call hands upgrade work to somebody.

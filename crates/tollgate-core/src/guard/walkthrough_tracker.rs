@@ -23,7 +23,7 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"done"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const TEXT: &str = "\
@@ -33,30 +33,26 @@ const TEXT: &str = "\
   The walkthrough ensures the user reviews and approves the project constitution
   before starting SDLC work. Consider running the walkthrough manually.";
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
     let ToolCall::Delegate { agent, .. } = &tool.call else {
-        return Decision::allow();
+        return None;
     };
     if agents::normalize(agent) != "discover-orchestrator" || !tool.has_finished() {
-        return Decision::allow();
+        return None;
     }
     let context = context
         .state()
         .and_then(|state| state.get("discovery_context"));
-    let Some(context) = context.filter(|context| context.truthy()) else {
-        return Decision::allow();
-    };
+    let context = context.filter(|context| context.truthy())?;
     if context
         .get("walkthrough_completed")
         .is_some_and(tollgate_store::json::Node::is_true)
     {
-        return Decision::allow();
+        return None;
     }
     let reason = "Discovery completed without constitution walkthrough";
-    Decision::warn(vec![
+    Some(Decision::warn(vec![
         Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator"),
-    ])
+    ]))
 }

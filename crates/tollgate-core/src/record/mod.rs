@@ -19,7 +19,7 @@ use tollgate_store::blobs::Blobs;
 use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
 
 /// The event that a record is about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Record<'a> {
     session: Option<&'a str>,
     prompt: Option<&'a str>,
@@ -41,31 +41,18 @@ impl<'a> Record<'a> {
             session: event.session.as_deref(),
             prompt: event.prompt_id.as_deref(),
             call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
-            trace: None,
-            took: None,
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
             wire: Some(event.wire),
-            input: None,
-            state: None,
-            project: None,
+            ..Self::default()
         }
     }
 
     /// A record about an event that could not be read.
     pub fn unread(wire: Option<Protocol>) -> Self {
         Self {
-            session: None,
-            prompt: None,
-            call: None,
-            trace: None,
-            took: None,
-            event: None,
-            tool: None,
             wire,
-            input: None,
-            state: None,
-            project: None,
+            ..Self::default()
         }
     }
 
@@ -107,24 +94,36 @@ impl<'a> Record<'a> {
     /// one message and not one per event.
     pub fn write(self, layout: &Layout, outcome: &mut Decision, now: Timestamp) {
         let journal = Journal::new(layout.local());
-        let log = layout.activity_log().map(ActivityLog::new);
-        let mut failed = None;
-        let mut keep = |result: std::io::Result<()>| {
-            if let Err(error) = result {
-                failed = Some(error);
-            }
+        // The journal remembers which faults this session has seen.
+        let is_known = |fault: &Fault| {
+            let session = self.session;
+            session.is_some_and(|session| journal.has_fault(session, fault.kind, &fault.text))
         };
-        let mut lines = Vec::new();
-        let reports = outcome
-            .warnings
-            .iter()
-            .map(|report| (Verdict::Warn, report));
-        let block = outcome.block.iter().map(|report| (Verdict::Block, report));
-        for report in &outcome.notes {
-            if let Some(log) = &log {
-                keep(log.append(now, &activity(noted(report), report)));
-            }
+        let known: Vec<bool> = outcome.faults.iter().map(is_known).collect();
+        let logged = log(layout, outcome, now);
+        // All at one turn: were the journal's lock busy, each line alone would be waited for.
+        let lines: std::io::Result<Vec<Draft>> =
+            self.lines(layout, outcome, now).into_iter().collect();
+        let journalled = lines.and_then(|lines| journal.append_all(&lines));
+        let mut known = known.into_iter();
+        outcome.faults.retain(|_| !known.next().unwrap_or(false));
+        if let Err(error) = journalled.and(logged) {
+            let text = format!(
+                "the journal in {} cannot be written: {error}",
+                layout.local().display()
+            );
+            outcome.faults.push(Fault::new("journal-unwritable", text));
         }
+    }
+
+    /// The journal's lines about the outcome.
+    fn lines(
+        &self,
+        layout: &Layout,
+        outcome: &Decision,
+        now: Timestamp,
+    ) -> Vec<std::io::Result<Draft>> {
+        let mut lines = Vec::new();
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
         let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
         // What cannot be kept cannot be explained later; that is no fault of the decision.
@@ -132,24 +131,15 @@ impl<'a> Record<'a> {
             .state
             .filter(|_| is_finding)
             .and_then(|text| Blobs::states(&layout.local()).keep(text).ok());
-        for (decision, report) in reports.chain(block) {
+        let warnings = outcome.warnings.iter().map(|one| (Verdict::Warn, one));
+        let block = outcome.block.iter().map(|one| (Verdict::Block, one));
+        for (verdict, finding) in warnings.chain(block) {
             let line = Entry {
                 input: input.as_ref(),
                 state: state.as_deref(),
-                ..self.entry(now, decision, report)
+                ..self.entry(now, verdict, finding)
             };
             lines.push(line.draft());
-            if let Some(log) = &log {
-                let event = match decision {
-                    Verdict::Block => "block",
-                    Verdict::Warn => "warn",
-                    Verdict::Fault => "error",
-                    Verdict::Change | Verdict::Record => "change",
-                    Verdict::Gate => "gate",
-                    Verdict::Review => "review",
-                };
-                keep(log.append(now, &activity(event, report)));
-            }
         }
         for change in &outcome.changes {
             let line = Entry {
@@ -159,15 +149,6 @@ impl<'a> Record<'a> {
             };
             lines.push(line.draft());
         }
-        // The journal remembers what this session was told.
-        let told: Vec<bool> = outcome
-            .faults
-            .iter()
-            .map(|fault| {
-                self.session
-                    .is_some_and(|session| journal.has_fault(session, fault.kind, &fault.text))
-            })
-            .collect();
         for fault in &outcome.faults {
             let line = Entry {
                 code: Some(fault.kind),
@@ -176,18 +157,7 @@ impl<'a> Record<'a> {
             };
             lines.push(line.draft());
         }
-        // All at one turn: were the journal's lock busy, each line alone would be waited for.
-        let lines: std::io::Result<Vec<Draft>> = lines.into_iter().collect();
-        keep(lines.and_then(|lines| journal.append_all(&lines)));
-        let mut told = told.into_iter();
-        outcome.faults.retain(|_| !told.next().unwrap_or(false));
-        if let Some(error) = failed {
-            let text = format!(
-                "the journal in {} cannot be written: {error}",
-                layout.local().display()
-            );
-            outcome.faults.push(Fault::new("journal-unwritable", text));
-        }
+        lines
     }
 
     fn entry<'e>(&'e self, now: Timestamp, verdict: Verdict, finding: &'e Finding) -> Entry<'e> {
@@ -228,6 +198,20 @@ impl<'a> Record<'a> {
             ..Entry::new(now, verdict)
         }
     }
+}
+
+/// Writes the specification's log, where the project has one. A line that cannot be written
+/// keeps none of the others from it.
+fn log(layout: &Layout, outcome: &Decision, now: Timestamp) -> std::io::Result<()> {
+    let Some(log) = layout.activity_log().map(ActivityLog::new) else {
+        return Ok(());
+    };
+    let notes = outcome.notes.iter().map(|one| (noted(one), one));
+    let warnings = outcome.warnings.iter().map(|one| ("warn", one));
+    let block = outcome.block.iter().map(|one| ("block", one));
+    let append = |(event, finding)| log.append(now, &activity(event, finding));
+    let all = notes.chain(warnings).chain(block).map(append);
+    all.fold(Ok(()), std::io::Result::and)
 }
 
 /// What the specification's log calls a note.

@@ -60,27 +60,19 @@ pub fn write(
         | Doing::Running(place)
         | Doing::Redoing(place)
         | Doing::Between { next: place, .. } => place,
-        Doing::Finished(_) => {
-            return Err(Refusal::misplaced(
-                "every phase is completed",
-                "`tollgate workflow finalize` archives the workflow",
-            ));
-        }
+        Doing::Finished(_) => return Err(Refusal::finished()),
     };
     let requirements = rules.requirements.of(standing.workflow, place.key);
     let folder = document.str(&["active_workflow", "artifact_folder"]);
     let number = phases::gate_number(place.key);
     let mut warnings = Vec::new();
-    let mut text = format!(
-        "Execute Phase {number} - {} for {} workflow.\n",
-        phases::title(place.key),
-        standing.workflow
-    );
+    let (title, workflow) = (phases::title(place.key), standing.workflow);
+    let mut text = format!("Execute Phase {number} - {title} for {workflow} workflow.\n");
     line(&mut text, "Phase key", place.key);
-    line(&mut text, "Artifact folder", folder.unwrap_or("none"));
     if folder.is_none() {
         warnings.push("the workflow has no artifact folder".to_owned());
     }
+    line(&mut text, "Artifact folder", folder.unwrap_or("none"));
     if let Some(description) = document.str(&["active_workflow", "description"]) {
         line(&mut text, "Description", description);
     }
@@ -115,11 +107,8 @@ pub fn write(
     if let Some(status @ ("approaching" | "exceeded")) =
         document.str(&["active_workflow", "budget_status"])
     {
-        line(
-            &mut text,
-            "\nBUDGET",
-            &format!("{status}: prefer the shorter way"),
-        );
+        let advice = format!("{status}: prefer the shorter way");
+        line(&mut text, "\nBUDGET", &advice);
     }
     let _infallible = writeln!(text, "\nValidate GATE-{number} on completion.");
     Ok(Brief {
@@ -235,27 +224,17 @@ fn discovery(
     let completed = context.get("completed_at").and_then(Value::as_str);
     let moment = completed.and_then(|at| at.parse::<Timestamp>().ok());
     let fresh = moment.is_some_and(|at| now.duration_since(at).as_hours() < FRESH_HOURS);
+    let shown = Value::Object(context.clone()).to_string();
     if fresh {
-        line(
-            text,
-            "\nDISCOVERY CONTEXT",
-            &Value::Object(context.clone()).to_string(),
-        );
+        line(text, "\nDISCOVERY CONTEXT", &shown);
     } else {
         let warning = format!(
             "the discovery of {} is older than {FRESH_HOURS} hours",
             completed.unwrap_or("unknown date")
         );
-        line(
-            text,
-            "\nDISCOVERY CONTEXT (STALE)",
-            &Value::Object(context.clone()).to_string(),
-        );
-        line(
-            text,
-            "WARNING",
-            &format!("{warning}; verify before relying on it"),
-        );
+        line(text, "\nDISCOVERY CONTEXT (STALE)", &shown);
+        let advice = format!("{warning}; verify before relying on it");
+        line(text, "WARNING", &advice);
         warnings.push(warning);
     }
 }

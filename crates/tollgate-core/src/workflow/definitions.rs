@@ -199,34 +199,9 @@ impl Definition {
         };
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
         let list = phase_keys(entry, &place, &mut note);
-        let gate_mode = match text("gate_mode") {
-            None | Some("strict") => GateMode::Strict,
-            Some("permissive") => GateMode::Permissive,
-            Some(other) => {
-                note(
-                    format!("{place}.gate_mode"),
-                    format!("{other:?} is neither strict nor permissive; strict counts"),
-                    false,
-                );
-                GateMode::Strict
-            }
-        };
+        let gate_mode = gate_mode(text("gate_mode"), &place, &mut note);
         let sizing = entry.get("sizing");
-        let skips = sizing.and_then(|sizing| sizing.get("light_skip_phases")?.as_array());
-        let light_skips: Vec<String> = skips
-            .into_iter()
-            .flatten()
-            .filter_map(|key| key.as_str().map(str::to_owned))
-            .collect();
-        for skipped in &light_skips {
-            if !list.contains(skipped) {
-                note(
-                    format!("{place}.sizing.light_skip_phases"),
-                    format!("{skipped} is not among the workflow's phases"),
-                    false,
-                );
-            }
-        }
+        let light_skips = light_skips(sizing, &list, &place, &mut note);
         let threshold = |key: &str| sizing.and_then(|s| whole(s.get("thresholds")?.get(key)?));
         let artifact = |key: &str| entry.get("artifact").and_then(|a| a.get(key)?.as_str());
         let object = |key: &str| {
@@ -266,6 +241,39 @@ impl Definition {
     }
 }
 
+fn gate_mode(
+    said: Option<&str>,
+    place: &str,
+    note: &mut impl FnMut(String, String, bool),
+) -> GateMode {
+    match said {
+        None | Some("strict") => GateMode::Strict,
+        Some("permissive") => GateMode::Permissive,
+        Some(other) => {
+            let what = format!("{other:?} is neither strict nor permissive; strict counts");
+            note(format!("{place}.gate_mode"), what, false);
+            GateMode::Strict
+        }
+    }
+}
+
+/// The phases that light work leaves out.
+fn light_skips(
+    sizing: Option<&Value>,
+    phases: &[String],
+    place: &str,
+    note: &mut impl FnMut(String, String, bool),
+) -> Vec<String> {
+    let skips = sizing.and_then(|sizing| sizing.get("light_skip_phases")?.as_array());
+    let skips = skips.into_iter().flatten().filter_map(Value::as_str);
+    let skips: Vec<String> = skips.map(str::to_owned).collect();
+    for skipped in skips.iter().filter(|key| !phases.contains(key)) {
+        let what = format!("{skipped} is not among the workflow's phases");
+        note(format!("{place}.sizing.light_skip_phases"), what, false);
+    }
+    skips
+}
+
 /// The phases that a workflow at `place` lists; what is wrong with them is noted.
 fn phase_keys(
     entry: &Map<String, Value>,
@@ -276,7 +284,7 @@ fn phase_keys(
     let mut keys: Vec<String> = Vec::new();
     for (at, phase) in listed.into_iter().flatten().enumerate() {
         let place = format!("{place}.phases[{at}]");
-        let is_same = |other: &String, key| phases::canonical(other) == phases::canonical(key);
+        let is_same = |other: &String, key| phases::equal(other, key);
         match phase.as_str().filter(|key| is_key(key)) {
             None => note(place, format!("{phase} is no phase key"), true),
             Some(key) if keys.iter().any(|other| is_same(other, key)) => {

@@ -89,13 +89,8 @@ pub fn detect(
     // A call that names no agent at all is all text: there a lone mention counts, as the
     // specification has it. An agent the manifest does not know (Explore, general-purpose, a
     // team's own) is told about phases and agents all day without doing their work.
-    let found = found.or_else(|| {
-        if agent.trim().is_empty() {
-            reader.mention()
-        } else {
-            None
-        }
-    });
+    let mention = || agent.trim().is_empty().then(|| reader.mention())?;
+    let found = found.or_else(mention);
     found.map_or(Delegation::None, Delegation::Phase)
 }
 
@@ -117,13 +112,7 @@ pub fn leads_with_setup(text: &str) -> bool {
 
 /// As much of a text as is read.
 pub(crate) fn head(text: &str) -> &str {
-    if text.len() <= MAX_TEXT {
-        return text;
-    }
-    let end = (0..=MAX_TEXT)
-        .rev()
-        .find(|i| text.is_char_boundary(*i))
-        .unwrap_or(0);
+    let end = text.floor_char_boundary(MAX_TEXT);
     text.get(..end).unwrap_or(text)
 }
 
@@ -258,11 +247,7 @@ impl Reader<'_> {
                 phase: phase.into_owned(),
                 agent: Some(agent.to_owned()),
             };
-            return if named.next().is_none() {
-                Some(target)
-            } else {
-                None
-            };
+            return named.next().is_none().then_some(target);
         }
         let key = self.keys().find(|key| {
             let key = key.to_ascii_lowercase();

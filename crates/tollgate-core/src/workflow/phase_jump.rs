@@ -7,7 +7,7 @@
 
 use super::phases;
 use super::regression::{ended, rank};
-use tollgate_store::json::{Kind, Node, Object};
+use tollgate_store::json::{Node, Object};
 
 /// How `incoming` leaves the course of the workflow that runs in `disk`, if it does.
 pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
@@ -28,7 +28,7 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
             statuses(was.iter(), is.as_ref(), Some, field)
         })
         .or_else(|| {
-            let listed = list(&was);
+            let listed = was.texts("phases");
             let (was, is) = (disk.object("phases")?, incoming.object("phases"));
             // Of earlier workflows there may be phases left.
             let ours = was.iter().filter(|(phase, _)| {
@@ -43,7 +43,7 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
 /// Whether the index points at another phase than the current one. Between the end of a phase
 /// and the beginning of the next it is one ahead.
 fn out_of_step(workflow: &Object<'_>) -> bool {
-    let listed = list(workflow);
+    let listed = workflow.texts("phases");
     let index = workflow.get("current_phase_index").and_then(Node::u64);
     let index = index.and_then(|index| usize::try_from(index).ok());
     let (Some(current), Some(index)) = (workflow.str("current_phase"), index) else {
@@ -62,8 +62,8 @@ fn place(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
             "active_workflow.current_phase, which is '{had}', was taken away"
         ));
     };
-    let listed = list(is);
-    if listed.is_empty() && !list(was).is_empty() {
+    let listed = is.texts("phases");
+    if listed.is_empty() && !was.texts("phases").is_empty() {
         return Some("active_workflow.phases was taken away".to_owned());
     }
     if phases::same(&had, &has) || listed.is_empty() {
@@ -141,13 +141,4 @@ fn branch(was: &Object<'_>, is: &Object<'_>) -> Option<String> {
         .and_then(|branch| branch.str("status"));
     (had.eq_ignore_ascii_case("active") && has.is_none())
         .then(|| format!("active_workflow.git_branch, which is '{had}', was taken away"))
-}
-
-fn list(workflow: &Object<'_>) -> Vec<String> {
-    let listed = workflow
-        .get("phases")
-        .filter(|node| node.kind() == Kind::Array);
-    let listed = listed.and_then(Node::array).unwrap_or_default();
-    let texts = listed.into_iter().filter_map(Node::str);
-    texts.map(std::borrow::Cow::into_owned).collect()
 }

@@ -75,6 +75,11 @@ pub fn spellings(key: &str) -> impl Iterator<Item = &str> {
         .chain(before)
 }
 
+/// Whether two keys spell one phase.
+pub fn equal(a: &str, b: &str) -> bool {
+    canonical(a) == canonical(b)
+}
+
 /// Whether two keys name the same phase. A family key stands for its members: the manifest
 /// files the upgrade engineer under `15-upgrade`, the workflow says `15-upgrade-plan`.
 pub fn same(a: &str, b: &str) -> bool {

@@ -11,6 +11,9 @@ use super::phases;
 use super::transition::{Refusal, minutes};
 use tollgate_store::document::{Document, whole};
 
+/// Where the workflow keeps the statuses of its phases.
+pub(super) const STATUSES: [&str; 2] = ["active_workflow", "phase_status"];
+
 /// A running workflow.
 #[derive(Clone, Debug)]
 pub struct WorkflowPosition<'a> {
@@ -23,7 +26,7 @@ pub struct WorkflowPosition<'a> {
 
 /// A phase and its place among the workflow's phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct PhasePlace<'a> {
     /// Its key, as the workflow spells it.
     pub key: &'a str,
     /// Its index.
@@ -34,20 +37,20 @@ pub struct Place<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing<'a> {
     /// The phase is the next one and has not begun.
-    Waiting(Place<'a>),
+    Waiting(PhasePlace<'a>),
     /// The phase is in progress.
-    Running(Place<'a>),
+    Running(PhasePlace<'a>),
     /// The phase was completed and is in progress again, because its review asked for it.
-    Redoing(Place<'a>),
+    Redoing(PhasePlace<'a>),
     /// A phase is completed, and the next one has not begun.
     Between {
         /// The completed phase.
-        done: Place<'a>,
+        done: PhasePlace<'a>,
         /// The next one.
-        next: Place<'a>,
+        next: PhasePlace<'a>,
     },
     /// The last phase is completed.
-    Finished(Place<'a>),
+    Finished(PhasePlace<'a>),
 }
 
 impl<'a> WorkflowPosition<'a> {
@@ -81,16 +84,30 @@ impl<'a> WorkflowPosition<'a> {
         filed(self.document, &["phases"], key)
     }
 
-    /// The key under which `active_workflow.phase_status` has a phase.
-    pub fn filed_status(&self, key: &'a str) -> &'a str {
-        filed(self.document, &["active_workflow", "phase_status"], key)
-    }
-
     /// A field of a phase's entry.
     pub fn field(&self, key: &'a str, path: &[&str]) -> Option<&'a Value> {
         let mut full = vec!["phases", self.filed(key)];
         full.extend(path);
         self.document.get(&full)
+    }
+
+    /// Whether a field of a phase's entry says nothing.
+    pub fn lacks(&self, key: &'a str, path: &[&str]) -> bool {
+        self.field(key, path).is_none_or(Value::is_null)
+    }
+
+    /// The path of a field of a phase's entry.
+    pub fn entry<'k>(&self, key: &'a str, field: &'k str) -> [&'k str; 3]
+    where
+        'a: 'k,
+    {
+        ["phases", self.filed(key), field]
+    }
+
+    /// The path of a phase's status among those of the workflow.
+    pub fn status_path(&self, key: &'a str) -> [&'a str; 3] {
+        let [top, map] = STATUSES;
+        [top, map, filed(self.document, &STATUSES, key)]
     }
 
     /// How often a phase was begun again.
@@ -107,22 +124,17 @@ impl<'a> WorkflowPosition<'a> {
 
     /// `active_workflow.phase_status[key]`.
     pub fn short_status(&self, key: &'a str) -> Option<&'a str> {
-        self.document
-            .str(&["active_workflow", "phase_status", self.filed_status(key)])
+        self.document.str(&self.status_path(key))
     }
 
     /// Where a phase is among the workflow's, by any of its names.
-    pub fn place(&self, key: &str) -> Option<Place<'a>> {
-        let wanted = phases::canonical(key);
-        let at = self
-            .phases
-            .iter()
-            .position(|phase| phases::canonical(phase) == wanted)?;
-        self.phases.get(at).map(|key| Place { key, at })
+    pub fn place(&self, key: &str) -> Option<PhasePlace<'a>> {
+        let mut keys = self.phases.iter();
+        self.at(keys.position(|phase| phases::equal(phase, key))?)
     }
 
     /// The current phase: the workflow's, else the top-level one, else that of the index.
-    pub fn current(&self) -> Option<Place<'a>> {
+    pub fn current(&self) -> Option<PhasePlace<'a>> {
         let named = self.document.str(&["active_workflow", "current_phase"]);
         let named = named.filter(|key| !key.is_empty());
         let named = named.or_else(|| self.document.str(&["current_phase"]));
@@ -134,14 +146,12 @@ impl<'a> WorkflowPosition<'a> {
 
     /// `active_workflow.current_phase_index`.
     pub fn index(&self) -> Option<usize> {
-        let index = self
-            .document
-            .u64(&["active_workflow", "current_phase_index"])?;
-        usize::try_from(index).ok()
+        let path = ["active_workflow", "current_phase_index"];
+        usize::try_from(self.document.u64(&path)?).ok()
     }
 
-    fn at(&self, at: usize) -> Option<Place<'a>> {
-        self.phases.get(at).map(|key| Place { key, at })
+    fn at(&self, at: usize) -> Option<PhasePlace<'a>> {
+        self.phases.get(at).map(|key| PhasePlace { key, at })
     }
 
     /// What is going on, if the fields agree about it.
@@ -151,7 +161,7 @@ impl<'a> WorkflowPosition<'a> {
                 "the current phase is none of the workflow's phases",
             ));
         };
-        let Place { key, at } = current;
+        let PhasePlace { key, at } = current;
         if let (Some(long), Some(short)) = (
             self.field(key, &["status"]).and_then(Value::as_str),
             self.short_status(key),
@@ -193,7 +203,7 @@ impl<'a> WorkflowPosition<'a> {
         let phase = self
             .document
             .str(&["active_workflow", "supervised_review", "phase"]);
-        phase.is_some_and(|phase| phases::canonical(phase) == phases::canonical(key))
+        phase.is_some_and(|phase| phases::equal(phase, key))
     }
 
     /// The status of the supervised review that is open.
@@ -204,14 +214,21 @@ impl<'a> WorkflowPosition<'a> {
 
     /// How many minutes a phase has been running, and after how many it counts as stale: twice
     /// its limit.
-    pub fn age(&self, place: Place<'a>, limit: Option<u64>, now: Timestamp) -> Option<(u64, u64)> {
-        let timed = self.field(place.key, &["timing", "started_at"]);
-        let started = timed.filter(|value| value.is_string());
-        let started = started.or_else(|| self.field(place.key, &["started"]));
-        Some((
-            minutes(started, now)?,
-            limit.unwrap_or(120).saturating_mul(2),
-        ))
+    pub fn age(
+        &self,
+        place: PhasePlace<'a>,
+        limit: Option<u64>,
+        now: Timestamp,
+    ) -> Option<(u64, u64)> {
+        let minutes = minutes(self.started(place.key), now)?;
+        Some((minutes, limit.unwrap_or(120).saturating_mul(2)))
+    }
+
+    /// When a phase began.
+    pub fn started(&self, key: &'a str) -> Option<&'a Value> {
+        let timed = self.field(key, &["timing", "started_at"]);
+        let timed = timed.filter(|value| value.is_string());
+        timed.or_else(|| self.field(key, &["started"]))
     }
 
     /// The escalations that wait for a person.
@@ -241,7 +258,7 @@ pub fn odd(document: &Document) -> Option<Refusal> {
 }
 
 /// The spelling of a phase that an object of the document has it under.
-fn filed<'a>(document: &'a Document, way: &[&str], key: &'a str) -> &'a str {
+pub(super) fn filed<'a>(document: &'a Document, way: &[&str], key: &'a str) -> &'a str {
     let Some(members) = document.object(way) else {
         return key;
     };

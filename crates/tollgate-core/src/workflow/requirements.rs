@@ -73,12 +73,7 @@ impl<'a> Requirements<'a> {
 
     /// The texts in a member that is an array.
     pub fn texts(&self, key: &str) -> Vec<String> {
-        let items = self.get(key).and_then(Node::array).unwrap_or_default();
-        items
-            .iter()
-            .filter_map(|item| item.str())
-            .map(Into::into)
-            .collect()
+        self.get(key).and_then(Node::texts).unwrap_or_default()
     }
 }
 

@@ -135,16 +135,7 @@ impl<'a> Workflow<'a> {
 
     /// The workflow's phases in order. Members that are no strings are passed over.
     pub fn phases(&self) -> Vec<String> {
-        let listed = self
-            .fields
-            .get("phases")
-            .and_then(Node::array)
-            .unwrap_or_default();
-        listed
-            .iter()
-            .filter_map(|node| node.str())
-            .map(Cow::into_owned)
-            .collect()
+        self.fields.texts("phases")
     }
 
     /// Where in [`Workflow::phases`] the workflow is, as far as it says so with a number that

@@ -5,8 +5,7 @@
 //! is a claim and no evidence. Less than was seen may be written: what is reset has to be earned
 //! again. What an agent attests by design, the constitutional validation, stays its own.
 
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
@@ -56,8 +55,9 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
         });
     }
     hold(&[LOG], &|was, is| {
-        let known = Known::of(list(was));
-        list(is).iter().any(|entry| !known.has(entry))
+        // Years of entries are compared with years of them.
+        let known: HashSet<&Value> = list(was).iter().collect();
+        list(is).iter().any(|entry| !known.contains(entry))
     });
     hold(&[MARKER], &|was, is| {
         let wanted = |marker: Option<&'_ Value>| text(marker, "required_agent").map(str::to_owned);
@@ -79,49 +79,6 @@ pub fn put_back(good: &Document, incoming: &Document) -> Vec<Edit> {
         }
     }
     edits
-}
-
-/// The entries of a list, found by a sum of what they say: years of them are compared with years.
-struct Known<'v>(BTreeMap<u64, Vec<&'v Value>>);
-
-impl<'v> Known<'v> {
-    fn of(list: &'v [Value]) -> Self {
-        let mut known: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
-        for entry in list {
-            let alike = known.entry(sum(entry)).or_default();
-            // One that is there a thousand times is known by the first.
-            if !alike.contains(&entry) {
-                alike.push(entry);
-            }
-        }
-        Self(known)
-    }
-
-    fn has(&self, entry: &Value) -> bool {
-        let alike = self.0.get(&sum(entry));
-        alike.is_some_and(|alike| alike.contains(&entry))
-    }
-}
-
-/// A number that equal values share. As with their equality, the order of members does not count.
-fn sum(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match value {
-        Value::Object(members) => {
-            let member = |(key, value): (&String, &Value)| {
-                let mut hasher = DefaultHasher::new();
-                (key, sum(value)).hash(&mut hasher);
-                hasher.finish()
-            };
-            let members = members.iter().map(member);
-            members.fold(1, u64::wrapping_add).hash(&mut hasher);
-        }
-        Value::Array(items) => items.iter().for_each(|item| sum(item).hash(&mut hasher)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            value.hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }
 
 /// Whether the same workflow runs in both: a new one begins with new records. One that ended has

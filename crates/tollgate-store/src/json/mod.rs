@@ -134,6 +134,12 @@ impl<'a> Node<'a> {
         (self.kind() == Kind::String).then(|| unquote(self.0))?
     }
 
+    /// The strings in the value if it is an array.
+    pub fn texts(self) -> Option<Vec<String>> {
+        let texts = self.array()?.into_iter().filter_map(Self::str);
+        Some(texts.map(Cow::into_owned).collect())
+    }
+
     /// The value if it is a boolean.
     pub fn bool(self) -> Option<bool> {
         match self.0 {
@@ -237,6 +243,11 @@ impl<'a> Object<'a> {
     /// The member `key` if it is a string.
     pub fn str(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.str()
+    }
+
+    /// The strings in the member `key` if it is an array.
+    pub fn texts(&self, key: &str) -> Vec<String> {
+        self.get(key).and_then(Node::texts).unwrap_or_default()
     }
 
     /// The member `key` if it is an object.

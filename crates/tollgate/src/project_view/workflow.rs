@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use tollgate_core::context::MAX_FILE;
-use tollgate_core::workflow::position::{Doing, Place, WorkflowPosition, odd, running};
+use tollgate_core::workflow::position::{Doing, PhasePlace, WorkflowPosition, odd, running};
 use tollgate_core::workflow::transition::Refusal;
 use tollgate_store::document::Document;
 use tollgate_store::fs;
@@ -67,7 +67,7 @@ pub(crate) struct Position<'a> {
     /// `waiting`, `running`, `redoing`, `between`, `under_review` or `finished`.
     pub(crate) doing: &'static str,
     /// The phase that is meant by it.
-    pub(crate) place: Place<'a>,
+    pub(crate) place: PhasePlace<'a>,
     /// The command for the next step.
     pub(crate) next: &'static str,
 }

@@ -17,6 +17,7 @@ use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::project::{Layout, ProjectId, real};
 use crate::protocol::{After, EventKind, Tool, ToolCall};
+use crate::text::cut;
 use tollgate_shell::{Survey, Touch, changes_files, removed_around, touches};
 
 pub(super) const GUARD: Guard = Guard {
@@ -127,9 +128,9 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
          The workflow's records change through the workflow: use its commands, or the Write and \
          Edit tools, which are checked before they write. Reading the file is always fine.\n\n\
          Command: {}{doubt}",
-        head(command, 200)
+        cut(command, 200)
     );
-    let reason = format!("Direct write to {name}: {}", head(command, 100));
+    let reason = format!("Direct write to {name}: {}", cut(command, 100));
     Some(Finding::new(code, text, reason))
 }
 
@@ -169,9 +170,9 @@ fn whole_tree(
          Delete only the files that you mean, by their paths below the project's root. If all of \
          it has to go, the person deletes it in a terminal of their own.\n\n\
          Command: {}",
-        head(command, 200)
+        cut(command, 200)
     );
-    let reason = format!("Deletion of {what}: {}", head(command, 100));
+    let reason = format!("Deletion of {what}: {}", cut(command, 100));
     Some(Finding::new(code, text, reason))
 }
 
@@ -249,8 +250,4 @@ fn removes_state(context: &EventContext<'_>, tool: &Tool<'_>, path: &str, absolu
         && context
             .file_text(absolute)
             .is_some_and(|text| tool.after(path, Some(&text)) == After::Gone)
-}
-
-fn head(text: &str, length: usize) -> String {
-    text.chars().take(length).collect()
 }

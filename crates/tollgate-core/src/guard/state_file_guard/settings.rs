@@ -7,11 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::head;
 use crate::context::{EventContext, SettingsChange};
 use crate::decision::Finding;
 use crate::project::real;
 use crate::protocol::{After, Tool};
+use crate::text::cut;
 use tollgate_shell::{Survey, Touch, rewrites, runs_script};
 
 /// A command that touches a settings file has one of these in it. Others are not looked at.
@@ -92,7 +92,7 @@ pub(super) fn check_command(
             let shown = file.strip_prefix(root).unwrap_or(&file).display();
             let what = format!(
                 "What a command writes there cannot be seen beforehand.\n\nCommand: {}",
-                head(command, 200)
+                cut(command, 200)
             );
             return Some(finding(&shown.to_string(), &loss, &what));
         }

@@ -77,20 +77,15 @@ pub(super) const GUARD: Guard = Guard {
         files: &[(STATE, r#"{"state_version":2}"#)],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{\"state_version\":1}"}}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(tool) = context.tool() else {
-        return Decision::allow();
-    };
-    let Some(path) = tool
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let tool = context.tool()?;
+    let path = tool
         .files()
         .into_iter()
-        .find(|path| context.layout().is_state_file(&context.absolute(path)))
-    else {
-        return Decision::allow();
-    };
+        .find(|path| context.layout().is_state_file(&context.absolute(path)))?;
     let absolute = context.absolute(&path);
     let disk = context.file_text(&absolute);
     let incoming = match &tool.call {
@@ -112,10 +107,10 @@ fn check(context: &EventContext<'_>) -> Decision {
             && let Some(finding) =
                 regression::find(&disk, &incoming, context.layout().shown(&absolute))
         {
-            return Decision::block(finding);
+            return Some(Decision::block(finding));
         }
         if context.event.is_named {
-            return Decision::allow();
+            return None;
         }
     }
     // After the write the file is the truth, except that a bare Write is judged by what it
@@ -123,15 +118,13 @@ fn check(context: &EventContext<'_>) -> Decision {
     let is_write = matches!(tool.call, ToolCall::Write { .. });
     let carried = incoming.filter(|text| is_write && !text.is_empty());
     let left = carried.or(disk);
-    let Some(state) = parse(left.as_ref()) else {
-        return Decision::allow();
-    };
+    let state = parse(left.as_ref())?;
     let mut findings = consistency::find(&state);
     findings.extend(fabrication::find(&state, &path));
     if findings.is_empty() {
-        Decision::allow()
+        None
     } else {
-        Decision::warn(findings)
+        Some(Decision::warn(findings))
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub(super) use judge::{TestRun, test_run};
 
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
-use super::record::Record;
+use super::record::RequirementRecord;
 use super::sample::{REQUIREMENTS, STATE};
 use super::{Class, Guard, Must, Sample};
 use crate::context::EventContext;
@@ -87,7 +87,7 @@ pub(super) const GUARD: Guard = Guard {
         ],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
     }),
-    check,
+    check: |context| check(context).unwrap_or_default(),
 };
 
 const REQUIREMENT: &str = "test_iteration";
@@ -103,33 +103,26 @@ struct Limits {
     coverage: Option<f64>,
 }
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return Decision::allow();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let ToolCall::Shell { command } = &context.tool()?.call else {
+        return None;
     };
     if !runners::may_test(command) || !context.state().is_some_and(State::enforces_iterations) {
-        return Decision::allow();
+        return None;
     }
-    let Some(phase) = context.current_phase() else {
-        return Decision::allow();
-    };
-    let Some(wanted) = context
+    let phase = context.current_phase()?;
+    let wanted = context
         .requirements()
-        .and_then(|all| all.enabled(REQUIREMENT))
-    else {
-        return Decision::allow();
-    };
+        .and_then(|all| all.enabled(REQUIREMENT))?;
     // A phase that is completed has passed its gate; what is run before the next one begins
     // belongs to neither.
     let state = context.state();
     let entry = state.and_then(|state| state.phase(&phase));
     if entry.is_some_and(|entry| entry.is("status", "completed")) {
-        return Decision::allow();
+        return None;
     }
-    let Some(run) = test_run(context) else {
-        return Decision::allow();
-    };
-    Watch::new(context, &phase, command, &wanted).follow(&run)
+    let run = test_run(context)?;
+    Some(Watch::new(context, &phase, command, &wanted).follow(&run))
 }
 
 /// One run's effect.
@@ -138,7 +131,7 @@ struct Watch<'s, 'a> {
     phase: &'s str,
     command: String,
     limits: Limits,
-    record: Record<'a>,
+    record: RequirementRecord<'a>,
     /// The number of this run.
     iteration: u64,
     told: Vec<String>,
@@ -153,7 +146,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         command: &str,
         wanted: &Requirements<'_>,
     ) -> Self {
-        let record = Record::open(context, phase, REQUIREMENT);
+        let record = RequirementRecord::open(context, phase, REQUIREMENT);
         Self {
             context,
             phase,
@@ -168,7 +161,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn follow(mut self, run: &TestRun) -> Decision {
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         let (result, error) = match run.outcome {
             Outcome::Passed => ("passed", None),
             Outcome::Failed => ("failed", Some(fault::line(&run.text))),
@@ -333,7 +326,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         let found = json!({
             "status": "incomplete",
             "skipped_tests": skipped,
-            "checked_at": Record::moment(self.context),
+            "checked_at": RequirementRecord::moment(self.context),
         });
         self.also
             .push(Edit::set(&["phases", filed, "atdd_validation"], found));
@@ -347,7 +340,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn complete(&mut self, status: &str) {
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         self.record.set("completed", true);
         self.record.set("status", status);
         self.record.set("completed_at", now);
@@ -357,7 +350,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         self.complete("escalated");
         self.record.remove(TREE);
         self.record.set("escalation_reason", reason);
-        let now = Record::moment(self.context);
+        let now = RequirementRecord::moment(self.context);
         self.record.set("escalated_at", now);
     }
 
@@ -448,7 +441,7 @@ fn still_here(context: &EventContext<'_>) -> Option<Edit> {
 }
 
 /// What went wrong in the last run that failed, if no run passed since.
-fn last_failure(record: &Record<'_>) -> Option<String> {
+fn last_failure(record: &RequirementRecord<'_>) -> Option<String> {
     let history = record.get("history").and_then(Node::array)?;
     let is = |entry: &&Node<'_>, word: &str| {
         entry

@@ -88,6 +88,34 @@ pub(super) fn last(text: &str, read: impl Fn(&str) -> Option<Tally>) -> Option<S
     lines.next().map(Summary::Counted)
 }
 
+/// The number that the last line with one gives.
+fn last_number(text: &str, read: impl Fn(&str) -> Option<u64>) -> Option<u64> {
+    text.lines().rev().find_map(|line| read(line.trim()))
+}
+
+/// `2 passing` or `2 passing (5ms)`, alone on a line.
+fn own_line(text: &str, label: &str) -> Option<u64> {
+    last_number(text, |line| {
+        let (number, rest) = leading_number(line)?;
+        let rest = rest.strip_prefix(' ')?.strip_prefix(label)?;
+        (rest.is_empty() || rest.starts_with(" (")).then_some(number)
+    })
+}
+
+/// The counts with these labels together, if there is one.
+fn total(text: &str, labels: &[&str]) -> Option<u64> {
+    let counts = labels.iter().filter_map(|label| count(text, label));
+    counts.reduce(u64::saturating_add)
+}
+
+/// The tests by their labels, if there is one.
+fn labelled(text: &str, passed: &[&str], failed: &[&str], skipped: &[&str]) -> Option<Tally> {
+    let all = [passed, failed, skipped].map(|labels| total(text, labels));
+    let [passed, failed, skipped] = all.map(Option::unwrap_or_default);
+    let is_any = all.iter().any(Option::is_some);
+    is_any.then(|| tally(passed, failed, skipped))
+}
+
 /// A run without a single test.
 pub(super) fn none(is_none: bool) -> Option<Summary> {
     is_none.then(|| Summary::Counted(Tally::default()))
@@ -105,13 +133,9 @@ pub(super) fn any_line(text: &str, is_it: impl Fn(&str) -> bool) -> bool {
 pub(super) fn cargo(text: &str) -> Option<Summary> {
     let counted = sum(text, |line| {
         let rest = line.strip_prefix("test result: ")?;
-        let failed = count(rest, "failed")?;
+        let (passed, failed) = (count(rest, "passed")?, count(rest, "failed")?);
         let failed = failed.max(u64::from(rest.starts_with("FAILED")));
-        Some(tally(
-            count(rest, "passed")?,
-            failed,
-            count(rest, "ignored").unwrap_or(0),
-        ))
+        Some(tally(passed, failed, count(rest, "ignored").unwrap_or(0)))
     });
     // A binary that dies (a signal, an exit in a test) leaves no summary but this line.
     let is_broken = any_line(text, |line| {
@@ -127,21 +151,14 @@ pub(super) fn cargo(text: &str) -> Option<Summary> {
 pub(super) fn nextest(text: &str) -> Option<Summary> {
     let counted = last(text, |line| {
         let (_, rest) = line.strip_prefix("Summary")?.split_once(" run:")?;
-        let dead = ["failed", "errored", "exec", "timed"];
-        let dead = dead.iter().filter_map(|word| count(rest, word));
-        let failed = dead.fold(0, u64::saturating_add);
-        let passed = count(rest, "passed").unwrap_or(0);
-        Some(tally(passed, failed, count(rest, "skipped").unwrap_or(0)))
+        let failed = ["failed", "errored", "exec", "timed"];
+        Some(labelled(rest, &["passed"], &failed, &["skipped"]).unwrap_or_default())
     });
-    let none = any_line(text, |line| line.starts_with("error: no tests to run"));
-    counted
-        .or_else(|| none.then_some(Summary::Counted(Tally::default())))
-        .or_else(|| {
-            broken(any_line(text, |line| {
-                line.starts_with("error: could not compile")
-                    || line.starts_with("error: test run failed")
-            }))
-        })
+    let is_none = any_line(text, |line| line.starts_with("error: no tests to run"));
+    let is_broken = any_line(text, |line| {
+        line.starts_with("error: could not compile") || line.starts_with("error: test run failed")
+    });
+    counted.or(none(is_none)).or(broken(is_broken))
 }
 
 /// `==== 2 failed, 3 passed, 1 skipped in 0.12s ====`, with `-q` without the bars.
@@ -156,34 +173,17 @@ pub(super) fn pytest(text: &str) -> Option<Summary> {
             return Some(Tally::default());
         }
         leading_number(counts)?;
-        let number = |label: &str| count(counts, label).unwrap_or(0);
-        let known = [
-            "passed",
-            "failed",
-            "error",
-            "errors",
-            "skipped",
-            "xfailed",
-            "xpassed",
-            "deselected",
-        ];
-        if !known.iter().any(|label| count(counts, label).is_some()) {
-            return None;
-        }
-        let passed = number("passed").saturating_add(number("xpassed"));
-        let failed = ["failed", "error", "errors"].map(number);
-        let failed = failed.into_iter().fold(0, u64::saturating_add);
+        let (passed, failed) = (["passed", "xpassed"], ["failed", "error", "errors"]);
         // A test that may fail proves as little as one that does not run.
-        let skipped = number("skipped").saturating_add(number("xfailed"));
-        Some(tally(passed, failed, skipped))
+        labelled(counts, &passed, &failed, &["skipped", "xfailed"])
+            .or_else(|| count(counts, "deselected").map(|_| Tally::default()))
     })
 }
 
 /// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
 pub(super) fn unittest(text: &str) -> Option<Summary> {
     let run = text.lines().rev().find_map(|line| {
-        let rest = line.strip_prefix("Ran ")?;
-        let (number, rest) = leading_number(rest)?;
+        let (number, rest) = leading_number(line.strip_prefix("Ran ")?)?;
         rest.trim_start().starts_with("test").then_some(number)
     })?;
     let word = text.lines().rev().find_map(|line| {
@@ -230,42 +230,31 @@ pub(super) fn go(text: &str) -> Option<Summary> {
     }
     // With `-v` every test has its line; a package of skipped tests alone is "ok" all the same.
     let only_skipped = tests.skipped > 0 && tests.passed + tests.failed == 0;
-    let passed = if only_skipped {
-        0
-    } else {
-        tests.passed.max(packages.passed)
-    };
-    Some(Summary::Counted(tally(
-        passed,
-        tests.failed.max(packages.failed),
-        tests.skipped,
-    )))
+    let passed = tests.passed.max(packages.passed);
+    Some(Summary::Counted(Tally {
+        passed: if only_skipped { 0 } else { passed },
+        failed: tests.failed.max(packages.failed),
+        skipped: tests.skipped,
+    }))
 }
 
 /// `DONE 3 tests, 1 skipped, 1 failure in 0.5s`
 fn gotestsum(text: &str) -> Option<Summary> {
     last(text, |line| {
         let rest = line.strip_prefix("DONE ")?;
-        let either = |one: &str, many: &str| count(rest, many).or_else(|| count(rest, one));
-        let run = either("test", "tests")?;
-        let bad = [("failure", "failures"), ("error", "errors")];
-        let bad = bad.into_iter().filter_map(|(one, many)| either(one, many));
-        let (failed, skipped) = (
-            bad.fold(0, u64::saturating_add),
-            count(rest, "skipped").unwrap_or(0),
-        );
-        Some(ran(run, failed, skipped))
+        let run = total(rest, &["test", "tests"])?;
+        let failed = total(rest, &["failure", "failures", "error", "errors"]);
+        let skipped = count(rest, "skipped");
+        Some(ran(run, failed.unwrap_or(0), skipped.unwrap_or(0)))
     })
 }
 
 /// `# pass 2`, `# fail 1` (TAP) or `ℹ pass 2` (spec).
 pub(super) fn node(text: &str) -> Option<Summary> {
     let number = |label: &str| {
-        text.lines().rev().find_map(|line| {
-            let line = line.trim();
-            let rest = line
-                .strip_prefix("# ")
-                .or_else(|| line.strip_prefix("ℹ "))?;
+        last_number(text, |line| {
+            let mut marks = ["# ", "ℹ "].iter();
+            let rest = marks.find_map(|mark| line.strip_prefix(mark))?;
             let (number, rest) = leading_number(rest.strip_prefix(label)?.strip_prefix(' ')?)?;
             rest.is_empty().then_some(number)
         })
@@ -282,20 +271,9 @@ pub(super) fn jest(text: &str) -> Option<Summary> {
     let line_of = |label: &'static str| {
         last(text, move |line| {
             let rest = line.strip_prefix(label)?;
-            let number = |label: &str| count(rest, label);
-            let is_it = ["total", "passed", "failed"]
-                .iter()
-                .any(|label| number(label).is_some());
+            total(rest, &["total", "passed", "failed"])?;
             let skipped = ["skipped", "todo", "pending"];
-            let skipped = skipped.iter().filter_map(|label| number(label));
-            let skipped = skipped.fold(0, u64::saturating_add);
-            is_it.then(|| {
-                tally(
-                    number("passed").unwrap_or(0),
-                    number("failed").unwrap_or(0),
-                    skipped,
-                )
-            })
+            Some(labelled(rest, &["passed"], &["failed"], &skipped).unwrap_or_default())
         })
     };
     let tests = line_of("Tests:");
@@ -314,26 +292,15 @@ pub(super) fn jest(text: &str) -> Option<Summary> {
 pub(super) fn vitest(text: &str) -> Option<Summary> {
     let line_of = |label: &'static str| {
         last(text, move |line| {
-            let rest = line.strip_prefix(label)?;
-            let rest = rest.strip_prefix("  ")?;
-            let number = |label: &str| count(rest, label).unwrap_or(0);
-            let is_it = ["passed", "failed", "skipped", "todo"]
-                .iter()
-                .any(|label| count(rest, label).is_some());
-            is_it.then(|| {
-                tally(
-                    number("passed"),
-                    number("failed"),
-                    number("skipped").saturating_add(number("todo")),
-                )
-            })
+            let rest = line.strip_prefix(label)?.strip_prefix("  ")?;
+            labelled(rest, &["passed"], &["failed"], &["skipped", "todo"])
         })
     };
     let tests = line_of("Tests");
     let files = line_of("Test Files").filter(|files| files.is_failure());
     let errors = any_line(text, |line| {
         let rest = line.strip_prefix("Errors  ");
-        rest.is_some_and(|rest| count(rest, "error").or(count(rest, "errors")) > Some(0))
+        rest.is_some_and(|rest| total(rest, &["error", "errors"]) > Some(0))
     });
     let is_none = any_line(text, |line| line.starts_with("No test files found"));
     match tests {
@@ -346,42 +313,28 @@ pub(super) fn vitest(text: &str) -> Option<Summary> {
 
 /// `  2 passing (5ms)`, `  1 pending`, `  1 failing`, each on a line of its own.
 pub(super) fn mocha(text: &str) -> Option<Summary> {
-    let number = |label: &str| {
-        text.lines().rev().find_map(|line| {
-            let (number, rest) = leading_number(line.trim())?;
-            let rest = rest.strip_prefix(' ')?.strip_prefix(label)?;
-            (rest.is_empty() || rest.starts_with(" (")).then_some(number)
-        })
-    };
-    let passed = number("passing")?;
-    let failed = number("failing").unwrap_or(0);
-    let skipped = number("pending").unwrap_or(0);
+    let passed = own_line(text, "passing")?;
+    let failed = own_line(text, "failing").unwrap_or(0);
+    let skipped = own_line(text, "pending").unwrap_or(0);
     Some(Summary::Counted(tally(passed, failed, skipped)))
 }
 
 /// `  1 failed`, `  2 skipped`, `  3 passed (2.1s)`, each on a line of its own.
 pub(super) fn playwright(text: &str) -> Option<Summary> {
-    let number = |label: &str| {
-        text.lines().rev().find_map(|line| {
-            let (number, rest) = leading_number(line.trim())?;
-            let rest = rest.strip_prefix(' ')?.strip_prefix(label)?;
-            (rest.is_empty() || rest.starts_with(" (")).then_some(number)
-        })
-    };
-    let both = |a: &str, b: &str| match (number(a), number(b)) {
-        (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
-    };
-    let passed = both("passed", "flaky");
-    let failed = both("failed", "interrupted");
-    let skipped = both("skipped", "did not run");
-    if passed.or(failed).or(skipped).is_none() {
-        return none(any_line(text, |line| {
-            line.starts_with("Error: No tests found")
-        }));
+    let all = [
+        ["passed", "flaky"],
+        ["failed", "interrupted"],
+        ["skipped", "did not run"],
+    ];
+    let all = all.map(|labels| {
+        let numbers = labels.iter().filter_map(|label| own_line(text, label));
+        numbers.reduce(u64::saturating_add)
+    });
+    if all.iter().all(Option::is_none) {
+        let is_none = |line: &str| line.starts_with("Error: No tests found");
+        return none(any_line(text, is_none));
     }
-    let all = [passed, failed, skipped].map(Option::unwrap_or_default);
-    let [passed, failed, skipped] = all;
+    let [passed, failed, skipped] = all.map(Option::unwrap_or_default);
     Some(Summary::Counted(tally(passed, failed, skipped)))
 }
 
@@ -401,9 +354,9 @@ pub(super) fn dotnet(text: &str) -> Option<Summary> {
     });
     let lines = |passed: &str, failed: &str, skipped: &str| {
         let number = |label: &str| {
-            text.lines().rev().find_map(|line| {
-                let rest = line.trim().strip_prefix(label)?;
-                leading_number(rest.trim_start()).map(|(number, _)| number)
+            last_number(text, |line| {
+                let rest = line.strip_prefix(label)?.trim_start();
+                leading_number(rest).map(|(number, _)| number)
             })
         };
         let (ok, bad) = (number(passed), number(failed));
@@ -412,41 +365,31 @@ pub(super) fn dotnet(text: &str) -> Option<Summary> {
             Summary::Counted(tally(ok.unwrap_or(0), bad.unwrap_or(0), skipped))
         })
     };
-    one_line
-        .or_else(|| {
-            has(text, "total tests:")
-                .then(|| lines("Passed:", "Failed:", "Skipped:"))
-                .flatten()
-        })
-        .or_else(|| {
-            has(text, "test run summary:")
-                .then(|| lines("succeeded:", "failed:", "skipped:"))
-                .flatten()
-        })
-        .or_else(|| {
-            broken(any_line(text, |line| {
-                line.starts_with("Build FAILED") || line.contains(": error CS")
-            }))
-        })
-        .or_else(|| {
-            none(any_line(text, |line| {
-                line.starts_with("No test is available in") || line.starts_with("No test matches")
-            }))
-        })
+    let counted = match one_line {
+        None if has(text, "total tests:") => lines("Passed:", "Failed:", "Skipped:"),
+        one_line => one_line,
+    };
+    let counted = match counted {
+        None if has(text, "test run summary:") => lines("succeeded:", "failed:", "skipped:"),
+        counted => counted,
+    };
+    let is_broken = |line: &str| line.starts_with("Build FAILED") || line.contains(": error CS");
+    let is_none = |line: &str| {
+        line.starts_with("No test is available in") || line.starts_with("No test matches")
+    };
+    counted
+        .or_else(|| broken(any_line(text, is_broken)))
+        .or_else(|| none(any_line(text, is_none)))
 }
 
 /// `3 examples, 1 failure, 1 pending`
 pub(super) fn rspec(text: &str) -> Option<Summary> {
     last(text, |line| {
-        let run = count(line, "examples").or_else(|| count(line, "example"))?;
-        let failed = count(line, "failures").or_else(|| count(line, "failure"))?;
-        let outside = if line.contains("occurred outside of examples") {
-            count(line, "error")
-                .or_else(|| count(line, "errors"))
-                .unwrap_or(1)
-        } else {
-            0
-        };
+        let run = total(line, &["example", "examples"])?;
+        let failed = total(line, &["failure", "failures"])?;
+        let is_outside = line.contains("occurred outside of examples");
+        let errors = total(line, &["error", "errors"]).unwrap_or(1);
+        let outside = if is_outside { errors } else { 0 };
         let skipped = count(line, "pending").unwrap_or(0);
         let inside = ran(run, failed, skipped);
         Some(inside.plus(tally(0, outside, 0)))
@@ -460,7 +403,7 @@ pub(super) fn phpunit(text: &str) -> Option<Summary> {
             return Some(Tally::default());
         }
         if let Some(rest) = line.strip_prefix("OK (") {
-            let run = count(rest, "tests").or_else(|| count(rest, "test"))?;
+            let run = total(rest, &["test", "tests"])?;
             return rest.contains("assertion").then(|| tally(run, 0, 0));
         }
         let run = number_after(line.strip_prefix("Tests:").map(|_| line)?, "Tests:")?;
@@ -483,8 +426,8 @@ pub(super) fn bun(text: &str) -> Option<Summary> {
         line.starts_with("Ran ") && line.contains(" across ") && line.contains(" file")
     });
     let number = |label: &str| {
-        text.lines().rev().find_map(|line| {
-            let (number, rest) = leading_number(line.trim())?;
+        last_number(text, |line| {
+            let (number, rest) = leading_number(line)?;
             (rest.trim() == label).then_some(number)
         })
     };

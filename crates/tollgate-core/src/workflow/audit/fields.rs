@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Finding, Scan, found, seen, show};
-use crate::workflow::definitions::is_key;
+use super::{Findings, Scan, show};
+use crate::workflow::definitions::{Definition, is_key};
 use crate::workflow::phases;
 use crate::workflow::transition::{MAX_REDOS, slug};
 use tollgate_store::document::whole;
 use tollgate_store::edit::Edit;
+use tollgate_store::timestamp::iso;
 
 /// The largest queue of escalations.
 const MAX_ESCALATIONS: usize = 20;
@@ -31,153 +32,114 @@ const LISTS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Objects that a step writes into, and how they are repaired.
+const OBJECTS: &[(&str, &str)] = &[("AC-008d", "phases"), ("AC-007b", "counters")];
+
+/// The value at `path` that is there and not of the `right` kind.
+fn odd<'a>(scan: &Scan<'a>, path: &[&str], right: fn(&Value) -> bool) -> Option<&'a Value> {
+    let value = scan.get(path)?;
+    (!right(value) && !value.is_null()).then_some(value)
+}
+
 /// Lists and objects that are something else.
-pub(super) fn kinds(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn kinds(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for (id, path) in LISTS {
-        if let Some(odd) = scan
-            .get(path)
-            .filter(|value| !value.is_array() && !value.is_null())
-        {
+        if let Some(odd) = odd(scan, path, Value::is_array) {
             let name = path.last().copied().unwrap_or_default();
             let what = format!("{name} is {}, not a list", show(Some(odd)));
-            findings.push(found(
-                id,
-                path,
-                what,
-                "set it aside and start an empty list",
-                scan.put_instead(path, json!([])),
-            ));
+            let repair = "set it aside and start an empty list";
+            findings.replace(id, path, what, repair, json!([]));
         }
     }
-    for (id, key) in [("AC-008d", "phases"), ("AC-007b", "counters")] {
-        if let Some(odd) = scan
-            .get(&[key])
-            .filter(|value| !value.is_object() && !value.is_null())
-        {
+    for (id, key) in OBJECTS {
+        if let Some(odd) = odd(scan, &[key], Value::is_object) {
             let what = format!("{key} is {}, not an object", show(Some(odd)));
-            findings.push(found(
-                id,
-                &[key],
-                what,
-                "set it aside and start an empty object",
-                scan.put_instead(&[key], json!({})),
-            ));
+            let repair = "set it aside and start an empty object";
+            findings.replace(id, &[key], what, repair, json!({}));
         }
     }
-    if let Some(odd) = scan.get(&["active_workflow"]) {
-        let none = odd.is_null() || odd == &json!(false) || odd == &json!("") || odd == &json!(0);
-        if !odd.is_object() && !none {
-            let what = format!("active_workflow is {}, not an object", show(Some(odd)));
-            findings.push(found(
-                "AC-008a",
-                &["active_workflow"],
-                what,
-                "set it aside: no workflow is running",
-                scan.put_instead(&["active_workflow"], Value::Null),
-            ));
-        }
+    let path = ["active_workflow"];
+    let none = [json!(false), json!(""), json!(0)];
+    if let Some(odd) = odd(scan, &path, Value::is_object).filter(|odd| !none.contains(odd)) {
+        let what = format!("active_workflow is {}, not an object", show(Some(odd)));
+        let repair = "set it aside: no workflow is running";
+        findings.replace("AC-008a", &path, what, repair, Value::Null);
     }
-    if !scan.running {
-        return;
-    }
-    for phase in scan.document().object(&["phases"]).into_iter().flatten() {
-        if !phase.1.is_object() {
-            let path = ["phases", phase.0.as_str()];
-            let what = format!("the entry is {}, not an object", show(Some(phase.1)));
-            findings.push(found(
-                "AC-008d",
-                &path,
-                what,
-                "set it aside",
-                scan.move_away(&path),
-            ));
+}
+
+/// Entries and statuses of phases that are something else.
+pub(super) fn entry_kinds(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    for (key, entry) in scan.document().object(&["phases"]).into_iter().flatten() {
+        if !entry.is_object() {
+            let what = format!("the entry is {}, not an object", show(Some(entry)));
+            findings.set_aside("AC-008d", &["phases", key], what);
         }
     }
     let path = ["active_workflow", "phase_status"];
-    if let Some(odd) = scan
-        .get(&path)
-        .filter(|value| !value.is_object() && !value.is_null())
-    {
+    if let Some(odd) = odd(scan, &path, Value::is_object) {
         let what = format!("phase_status is {}, not an object", show(Some(odd)));
-        findings.push(found(
-            "AC-008b",
-            &path,
-            what,
-            "set it aside and make it from the phases",
-            scan.put_instead(&path, json!({})),
-        ));
+        let repair = "set it aside and make it from the phases";
+        findings.replace("AC-008b", &path, what, repair, json!({}));
     }
 }
 
 /// The version counts every write.
-pub(super) fn version(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn version(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let version = scan
         .get(&["state_version"])
         .filter(|value| !value.is_null());
     let path = ["state_version"];
     match version {
-        None if scan.running => findings.push(found(
+        None if scan.running => findings.repair(
             "AC-003f",
             &path,
             "a workflow runs, but the state has no version: stale writes cannot be told",
             "count from 1",
             vec![Edit::set(&path, 1)],
-        )),
+        ),
         Some(value) if value.is_number() && whole(value).is_some_and(|n| n > 0) => {}
         Some(value) => {
-            let digits = value
-                .as_str()
-                .and_then(|text| text.trim().parse::<u64>().ok())
-                .filter(|n| *n > 0);
-            let mended = digits.unwrap_or(1);
+            let digits = value.as_str().and_then(|text| text.trim().parse().ok());
+            let next = digits.filter(|n: &u64| *n > 0).unwrap_or(1);
             let what = format!(
                 "state_version is {}, not a whole number above 0",
                 show(Some(value))
             );
-            findings.push(found(
-                "AC-011a",
-                &path,
-                what,
-                format!("count from {mended}"),
-                vec![Edit::set(&path, mended)],
-            ));
+            let edits = vec![Edit::set(&path, next)];
+            findings.repair("AC-011a", &path, what, format!("count from {next}"), edits);
         }
         None => {}
     }
 }
 
+const LIST: [&str; 2] = ["active_workflow", "phases"];
+
 /// `active_workflow.phases`: what will be done, each phase once.
-pub(super) fn list(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running {
-        return;
-    }
-    let path = ["active_workflow", "phases"];
+pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let path = LIST;
     let kind = scan.str(&["active_workflow", "type"]);
     let definition = kind.and_then(|kind| scan.evidence.rules.definitions.get(kind));
     if scan.phases.is_empty() {
-        let what = format!("phases is {}", show(scan.get(&path)));
+        let what = format!("phases is {}", scan.show(&path));
         match definition {
-            Some(definition) => findings.push(found(
-                "AC-008a",
-                &path,
-                what,
-                format!("take the phases of '{}'", definition.name),
-                scan.put_instead(&path, definition.phases.clone().into()),
-            )),
-            None => findings.push(seen("AC-008a", "active_workflow.phases", what)),
+            Some(definition) => {
+                let repair = format!("take the phases of '{}'", definition.name);
+                findings.replace(
+                    "AC-008a",
+                    &path,
+                    what,
+                    repair,
+                    definition.phases.clone().into(),
+                );
+            }
+            None => findings.note("AC-008a", "active_workflow.phases", what),
         }
         return;
     }
-    let given = scan
-        .get(&path)
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
+    let given = scan.document().array(&path).unwrap_or_default().len();
     let mut once: Vec<&str> = Vec::new();
     for key in &scan.phases {
-        if !once
-            .iter()
-            .any(|known| phases::canonical(known) == phases::canonical(key))
-        {
+        if !once.iter().any(|known| phases::equal(known, key)) {
             once.push(key);
         }
     }
@@ -186,156 +148,104 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             "{given} entries, of which {} are phases named once",
             once.len()
         );
-        findings.push(found(
-            "AC-009e",
-            &path,
-            what,
-            "keep each phase once",
-            scan.put_instead(&path, once.into()),
-        ));
+        findings.replace("AC-009e", &path, what, "keep each phase once", once.into());
         return;
     }
-    let Some(definition) = definition else {
-        let what = format!(
-            "type is {}, which no definition knows",
-            show(scan.get(&["active_workflow", "type"]))
-        );
-        findings.push(seen("AC-008a", "active_workflow.type", what));
-        return;
-    };
+    if let Some(definition) = definition {
+        foreign(scan, definition, findings);
+    } else {
+        let shown = scan.show(&["active_workflow", "type"]);
+        let what = format!("type is {shown}, which no definition knows");
+        findings.note("AC-008a", "active_workflow.type", what);
+    }
+}
+
+/// Phases that the workflow's definition does not have.
+fn foreign(scan: &Scan<'_>, definition: &Definition, findings: &mut Findings<'_>) {
     let current = scan.current().map(|(key, _)| key);
     for key in &scan.phases {
-        let known = definition
-            .phases
-            .iter()
-            .any(|own| phases::canonical(own) == phases::canonical(key));
-        if known {
+        if definition.phases.iter().any(|own| phases::equal(own, key)) {
             continue;
         }
         let what = format!("'{key}' is no phase of '{}'", definition.name);
         let begun = current == Some(*key) || !matches!(scan.long(key), None | Some("pending"));
         if begun {
-            findings.push(seen("AC-008a", "active_workflow.phases", what));
+            findings.note("AC-008a", "active_workflow.phases", what);
         } else {
-            let kept: Vec<&str> = scan
-                .phases
-                .iter()
-                .copied()
-                .filter(|other| other != key)
-                .collect();
-            findings.push(found(
-                "AC-008a",
-                &path,
-                what,
-                format!("take '{key}' out: it has not begun"),
-                scan.put_instead(&path, kept.into()),
-            ));
+            let others = scan.phases.iter().copied().filter(|other| other != key);
+            let repair = format!("take '{key}' out: it has not begun");
+            findings.replace("AC-008a", &LIST, what, repair, others.collect());
         }
     }
 }
 
 /// The folder of artifacts, the number it took, and when it all began.
-pub(super) fn folder(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running {
-        return;
-    }
+pub(super) fn folder(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let path = ["active_workflow", "artifact_folder"];
     let kind = scan.str(&["active_workflow", "type"]).unwrap_or("feature");
     let definition = scan.evidence.rules.definitions.get(kind);
+    let used = scan.document().u64(&["active_workflow", "counter_used"]);
     if !scan.str(&path).is_some_and(is_key) {
         let branch = scan.str(&["active_workflow", "git_branch", "name"]);
         let from_branch = branch
             .and_then(|name| name.rsplit('/').next())
             .filter(|name| is_key(name));
         let prefix = definition.map_or("REQ", |definition| definition.prefix.as_str());
-        let number = scan
-            .document()
-            .u64(&["active_workflow", "counter_used"])
-            .unwrap_or(0);
-        let words = slug(
-            scan.str(&["active_workflow", "description"])
-                .unwrap_or_default(),
-        );
-        let made = format!("{prefix}-{number:04}-{words}");
+        let about = scan.str(&["active_workflow", "description"]);
+        let words = slug(about.unwrap_or_default());
+        let made = format!("{prefix}-{:04}-{words}", used.unwrap_or(0));
         let name = from_branch.map_or_else(|| made.trim_end_matches('-').to_owned(), str::to_owned);
         let what = format!(
             "artifact_folder is {}, so no phase finds what the others wrote",
-            show(scan.get(&path))
+            scan.show(&path)
         );
-        findings.push(found(
-            "AC-007a",
-            &path,
-            what,
-            format!("use {name}"),
-            scan.put_instead(&path, name.into()),
-        ));
+        findings.replace("AC-007a", &path, what, format!("use {name}"), name.into());
     }
     let counter = definition.map_or("next_req_id", |definition| definition.counter.as_str());
     let counter = ["counters", counter];
-    let used = scan.document().u64(&["active_workflow", "counter_used"]);
     if let (Some(used), Some(next)) = (used, scan.document().u64(&counter))
         && next <= used
         && used < u64::MAX
     {
         let what = format!("the next folder would get number {next}, but {used} is taken");
-        findings.push(found(
+        let next = used + 1;
+        let edits = vec![Edit::set(&counter, next)];
+        findings.repair(
             "AC-007b",
             &counter,
             what,
-            format!("go on with {}", used + 1),
-            vec![Edit::set(&counter, used + 1)],
-        ));
+            format!("go on with {next}"),
+            edits,
+        );
     }
     let path = ["active_workflow", "started_at"];
     if super::moment(scan.get(&path)).is_none() {
-        let begun = scan
-            .phases
-            .iter()
-            .filter_map(|key| super::moment(scan.field(key, &["started"])))
-            .min();
-        let value = begun.map_or_else(
-            || scan.now(),
-            |at| tollgate_store::timestamp::iso(at).into(),
-        );
-        let what = format!("started_at is {}", show(scan.get(&path)));
-        findings.push(found(
-            "AC-010c",
-            &path,
-            what,
-            format!("set it to {value}"),
-            scan.put_instead(&path, value),
-        ));
+        let started = |key: &&str| super::moment(scan.field(key, &["started"]));
+        let first = scan.phases.iter().filter_map(started).min();
+        let value = Value::from(iso(first.unwrap_or(scan.evidence.now)));
+        let what = format!("started_at is {}", scan.show(&path));
+        findings.set_instead("AC-010c", &path, what, value);
     }
 }
 
 /// The supervised review is about the current phase and counts its redos.
-pub(super) fn review(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn review(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let path = ["active_workflow", "supervised_review"];
     let [top, name] = path;
-    let Some(review) = scan
-        .get(&path)
-        .filter(|value| !value.is_null() && scan.running)
-    else {
+    let Some(review) = scan.get(&path).filter(|value| !value.is_null()) else {
         return;
     };
     let phase = review.get("phase").and_then(Value::as_str);
     let current = scan.current().map(|(key, _)| key);
-    let about = phase
-        .zip(current)
-        .is_some_and(|(a, b)| phases::canonical(a) == phases::canonical(b));
+    let about = phase.zip(current).is_some_and(|(a, b)| phases::equal(a, b));
     if !about {
         let what = format!(
             "the review is about {}, but the current phase is {}",
             show(review.get("phase")),
             current.unwrap_or("unknown")
         );
-        findings.push(found(
-            "TS-014",
-            &path,
-            what,
-            "set the review aside",
-            scan.move_away(&path),
-        ));
+        let edits = scan.move_away(&path);
+        findings.repair("TS-014", &path, what, "set the review aside", edits);
         return;
     }
     let status = review.get("status").and_then(Value::as_str);
@@ -356,13 +266,7 @@ pub(super) fn review(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             show(review.get("status")),
             if running { "in progress" } else { "completed" }
         );
-        findings.push(found(
-            "TS-014",
-            &[top, name, "status"],
-            what,
-            format!("set it to {right}"),
-            vec![Edit::set(&[top, name, "status"], right)],
-        ));
+        findings.set("TS-014", &[top, name, "status"], what, right);
     }
     let count = review.get("redo_count").and_then(whole);
     if count.is_none_or(|count| count > MAX_REDOS) {
@@ -372,18 +276,12 @@ pub(super) fn review(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         );
         let path = [top, name, "redo_count"];
         let right = if count.is_some() { MAX_REDOS } else { 0 };
-        findings.push(found(
-            "TS-014",
-            &path,
-            what,
-            format!("set it to {right}"),
-            scan.put_instead(&path, right.into()),
-        ));
+        findings.set_instead("TS-014", &path, what, right);
     }
 }
 
 /// The queue of escalations is bounded; what fell out of it is not lost.
-pub(super) fn escalations(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn escalations(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let path = ["pending_escalations"];
     let waiting = scan.document().array(&path).unwrap_or_default();
     if waiting.len() > MAX_ESCALATIONS {
@@ -395,12 +293,12 @@ pub(super) fn escalations(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             "{} escalations wait, more than {MAX_ESCALATIONS}",
             waiting.len()
         );
-        findings.push(found(
+        findings.replace(
             "Risk-006",
             &path,
             what,
             "keep the newest in the queue and set the whole list aside",
-            scan.put_instead(&path, newest.into()),
-        ));
+            newest.into(),
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Finding, Scan, found, seen};
+use super::{Findings, Scan};
 use crate::workflow::position;
 use tollgate_store::edit::Edit;
 
@@ -84,7 +84,7 @@ fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
 }
 
 /// A phase that was completed stays completed, unless it was asked to be done again.
-pub(super) fn completions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let all = lines(scan);
     let own = own(scan, &all);
     for key in &scan.phases {
@@ -105,10 +105,9 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             "phase '{key}' is {status}, but the journal saw it completed with version {}",
             last.version
         );
-        let filed = scan.filed(&["phases"], key);
         let mut edits = scan.both(key, "completed");
         if scan.field(key, &["completed"]).is_none_or(Value::is_null) {
-            edits.push(Edit::set(&["phases", filed, "completed"], last.at.clone()));
+            edits.push(Edit::set(&scan.entry(key, "completed"), last.at.clone()));
         }
         if scan.field(key, &["summary"]).is_none_or(Value::is_null) {
             let told = last
@@ -116,20 +115,15 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 .split_once(": ")
                 .map_or(last.told, |(_, told)| told);
             let short: String = told.chars().take(150).collect();
-            edits.push(Edit::set(&["phases", filed, "summary"], short));
+            edits.push(Edit::set(&scan.entry(key, "summary"), short));
         }
-        findings.push(found(
-            "AC-012b",
-            &["phases", key, "status"],
-            what,
-            "it is completed",
-            edits,
-        ));
+        let path = ["phases", key, "status"];
+        findings.repair("AC-012b", &path, what, "it is completed", edits);
     }
 }
 
 /// The state is not older than what the journal saw written.
-pub(super) fn versions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn versions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let all = lines(scan);
     let Some(newest) = all.iter().map(|line| line.version).max() else {
         return;
@@ -139,13 +133,13 @@ pub(super) fn versions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         let what = format!(
             "state_version is {version}, but the journal saw version {newest}: the file was replaced by an older one"
         );
-        findings.push(found(
+        findings.repair(
             "AC-011c",
             &["state_version"],
             what,
             format!("count on from {newest}"),
             vec![Edit::set(&["state_version"], newest)],
-        ));
+        );
     }
     let own = own(scan, &all);
     let index = own.iter().filter_map(|line| line.index).max();
@@ -156,12 +150,12 @@ pub(super) fn versions(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         && have < index
     {
         let what = format!("the index is {have}, but the journal saw {index}");
-        findings.push(seen("AC-012a", "active_workflow.current_phase_index", what));
+        findings.note("AC-012a", "active_workflow.current_phase_index", what);
     }
 }
 
 /// Steps that follow each other directly are in an order that commands make.
-pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn order(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let all = lines(scan);
     // The last step that moved the workflow: taking a later phase out does not.
     let mut moved = all.first();
@@ -176,7 +170,7 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 "'{}' and '{}' were both written with version {}: the state was set back between them",
                 before.step, after.step, after.version
             );
-            findings.push(seen("AC-011a", &place, what));
+            findings.note("AC-011a", &place, what);
             continue;
         }
         // Between versions that are not neighbours something was written that is not a step.
@@ -195,7 +189,7 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 index(before),
                 index(after)
             );
-            findings.push(seen("AC-012a", &place, what));
+            findings.note("AC-012a", &place, what);
         }
         let twice =
             after.step == "phase complete" && matches!(last.step, "phase complete" | "phase skip");
@@ -207,7 +201,7 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 after.step,
                 if twice { last.step } else { before.step }
             );
-            findings.push(seen("AC-002a", &place, what));
+            findings.note("AC-002a", &place, what);
         }
     }
 }

@@ -13,10 +13,13 @@ mod statuses;
 
 pub use journal::UNDONE;
 
+use std::fmt::Display;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::phases;
+use super::position::{STATUSES, filed};
 use super::transition::Rules;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
@@ -69,49 +72,66 @@ pub struct Mended {
 /// Where values go that have to leave their place.
 pub const SET_ASIDE: &str = "set_aside";
 
-type Check = fn(&Scan<'_>, &mut Vec<Finding>);
+/// The most repairs of one audit.
+const MAX_ROUNDS: usize = 500;
+
+type Rule = fn(&Scan<'_>, &mut Findings<'_>);
+
+/// When a rule applies.
+enum Check {
+    Always(Rule),
+    /// While a workflow runs.
+    Running(Rule),
+}
 
 /// The checks, in the order in which repairs build on each other: what is of the wrong kind,
 /// then lists, statuses, the position among the phases, and last what depends on it.
 const CHECKS: &[Check] = &[
-    fields::kinds,
-    fields::version,
-    history::ended,
-    fields::list,
-    statuses::spellings,
-    statuses::words,
-    statuses::entries,
-    statuses::agreement,
-    journal::completions,
-    position::current,
-    position::index_kind,
-    position::holes,
-    position::ahead,
-    position::index,
-    position::pending,
-    position::mirrors,
-    records::times,
-    records::summaries,
-    records::fabricated,
-    records::gates,
-    records::misplaced,
-    fields::folder,
-    fields::review,
-    fields::escalations,
-    history::transient,
-    history::entries,
-    journal::versions,
-    journal::order,
+    Check::Always(fields::kinds),
+    Check::Running(fields::entry_kinds),
+    Check::Always(fields::version),
+    Check::Running(history::ended),
+    Check::Running(fields::list),
+    Check::Running(statuses::spellings),
+    Check::Running(statuses::words),
+    Check::Running(statuses::entries),
+    Check::Running(statuses::agreement),
+    Check::Running(journal::completions),
+    Check::Running(position::current),
+    Check::Running(position::index_kind),
+    Check::Running(position::holes),
+    Check::Running(position::ahead),
+    Check::Running(position::index),
+    Check::Running(position::pending),
+    Check::Running(position::mirrors),
+    Check::Running(records::times),
+    Check::Running(records::summaries),
+    Check::Running(records::fabricated),
+    Check::Running(records::gates),
+    Check::Running(records::misplaced),
+    Check::Running(fields::folder),
+    Check::Running(fields::review),
+    Check::Always(fields::escalations),
+    Check::Always(history::transient),
+    Check::Always(history::entries),
+    Check::Always(journal::versions),
+    Check::Always(journal::order),
 ];
 
 /// Everything that is wrong.
 pub fn audit(evidence: &Evidence<'_>) -> Vec<Finding> {
     let scan = Scan::of(evidence);
-    let mut findings = Vec::new();
+    let mut findings = Findings {
+        scan: &scan,
+        list: Vec::new(),
+    };
     for check in CHECKS {
-        check(&scan, &mut findings);
+        match check {
+            Check::Running(_) if !scan.running => {}
+            Check::Always(rule) | Check::Running(rule) => rule(&scan, &mut findings),
+        }
     }
-    findings
+    findings.list
 }
 
 /// Mends what can be mended. Each repair may uncover or settle others, so they are made one by
@@ -123,39 +143,26 @@ pub fn repair(
     now: Timestamp,
 ) -> Result<Mended, EditFault> {
     let mut mended = Vec::new();
-    for _ in 0..500 {
-        let evidence = Evidence {
+    loop {
+        let mut left = audit(&Evidence {
             document,
             rules,
             journal,
             now,
-        };
-        let findings = audit(&evidence);
-        let Some(next) = findings
-            .iter()
-            .find(|finding| finding.repair.is_some())
-            .cloned()
-        else {
+        });
+        let next = left.iter().position(|finding| finding.repair.is_some());
+        let Some(next) = next.filter(|_| mended.len() < MAX_ROUNDS) else {
             return Ok(Mended {
                 findings: mended,
-                left: findings,
+                left,
             });
         };
+        let next = left.swap_remove(next);
         if let Some(repair) = &next.repair {
             edit::apply(&repair.edits, document)?;
         }
         mended.push(next);
     }
-    let left = audit(&Evidence {
-        document,
-        rules,
-        journal,
-        now,
-    });
-    Ok(Mended {
-        findings: mended,
-        left,
-    })
 }
 
 /// The state as the checks look at it: every field may be of any kind.
@@ -171,14 +178,11 @@ impl<'a> Scan<'a> {
     fn of(evidence: &'a Evidence<'a>) -> Self {
         let running = super::position::running(evidence.document);
         let listed = running.and_then(|fields| fields.get("phases")?.as_array());
+        let listed = listed.into_iter().flatten();
         Self {
             evidence,
             running: running.is_some(),
-            phases: listed
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect(),
+            phases: listed.filter_map(Value::as_str).collect(),
         }
     }
 
@@ -194,6 +198,11 @@ impl<'a> Scan<'a> {
         self.document().str(path)
     }
 
+    /// The value at `path` as a message shows it.
+    fn show(&self, path: &[&str]) -> String {
+        show(self.get(path))
+    }
+
     fn now(&self) -> Value {
         timestamp::iso(self.evidence.now).into()
     }
@@ -203,10 +212,15 @@ impl<'a> Scan<'a> {
     where
         'a: 'k,
     {
-        let members = self.document().object(way);
-        let known = members
-            .and_then(|m| phases::spellings(key).find_map(|spelling| m.get_key_value(spelling)));
-        known.map_or(key, |(filed, _)| filed.as_str())
+        filed(self.document(), way, key)
+    }
+
+    /// The path of a field of a phase's entry.
+    fn entry<'k>(&self, key: &'k str, field: &'k str) -> [&'k str; 3]
+    where
+        'a: 'k,
+    {
+        ["phases", self.filed(&["phases"], key), field]
     }
 
     /// A field of a phase's entry.
@@ -216,21 +230,32 @@ impl<'a> Scan<'a> {
         self.get(&whole)
     }
 
+    /// The phases that have this status.
+    fn having(&self, status: &str) -> impl Iterator<Item = &'a str> {
+        let keys = self.phases.iter().copied();
+        keys.filter(move |key| self.long(key) == Some(status))
+    }
+
     fn long(&self, key: &str) -> Option<&'a str> {
         self.field(key, &["status"])?.as_str()
     }
 
     fn short(&self, key: &str) -> Option<&'a str> {
-        let way = ["active_workflow", "phase_status"];
-        let [top, map] = way;
-        self.str(&[top, map, self.filed(&way, key)])
+        self.str(&self.status(key))
+    }
+
+    /// The path of a phase's status among those of the workflow.
+    fn status<'k>(&self, key: &'k str) -> [&'k str; 3]
+    where
+        'a: 'k,
+    {
+        let [top, map] = STATUSES;
+        [top, map, self.filed(&STATUSES, key)]
     }
 
     fn position(&self, key: &str) -> Option<usize> {
-        let wanted = phases::canonical(key);
-        self.phases
-            .iter()
-            .position(|phase| phases::canonical(phase) == wanted)
+        let mut keys = self.phases.iter();
+        keys.position(|phase| phases::equal(phase, key))
     }
 
     /// The current phase and its position, if it is one of the workflow's.
@@ -241,18 +266,15 @@ impl<'a> Scan<'a> {
     }
 
     fn index(&self) -> Option<usize> {
-        let index = self
-            .document()
-            .u64(&["active_workflow", "current_phase_index"])?;
-        usize::try_from(index).ok()
+        let path = ["active_workflow", "current_phase_index"];
+        usize::try_from(self.document().u64(&path)?).ok()
     }
 
     /// Whether the open review has the phase done again.
     fn redoing(&self, key: &str) -> bool {
         let review = |field: &str| self.str(&["active_workflow", "supervised_review", field]);
         review("status") == Some("redo_pending")
-            && review("phase")
-                .is_some_and(|phase| phases::canonical(phase) == phases::canonical(key))
+            && review("phase").is_some_and(|phase| phases::equal(phase, key))
     }
 
     /// The edit that keeps the value at `path` under `set_aside`, if there is one to keep.
@@ -270,58 +292,106 @@ impl<'a> Scan<'a> {
 
     /// Edits that take a value away and keep it.
     fn move_away(&self, path: &[&str]) -> Vec<Edit> {
-        self.keep(path)
-            .into_iter()
-            .chain([Edit::remove(path)])
-            .collect()
+        let keep = self.keep(path).into_iter();
+        keep.chain([Edit::remove(path)]).collect()
     }
 
     /// Edits that put another value in the place of one, which is kept.
     fn put_instead(&self, path: &[&str], value: Value) -> Vec<Edit> {
-        self.keep(path)
-            .into_iter()
-            .chain([Edit::set(path, value)])
-            .collect()
+        let keep = self.keep(path).into_iter();
+        keep.chain([Edit::set(path, value)]).collect()
     }
 
     /// Edits that give a phase a status in both places.
     fn both(&self, key: &str, status: &str) -> Vec<Edit> {
-        let way = ["active_workflow", "phase_status"];
-        let [top, map] = way;
         vec![
-            Edit::set(&["phases", self.filed(&["phases"], key), "status"], status),
-            Edit::set(&[top, map, self.filed(&way, key)], status),
+            Edit::set(&self.entry(key, "status"), status),
+            Edit::set(&self.status(key), status),
         ]
     }
 }
 
-/// A finding with a repair.
-fn found(
-    id: &'static str,
-    path: &[&str],
-    what: impl Into<String>,
-    told: impl Into<String>,
-    edits: Vec<Edit>,
-) -> Finding {
-    Finding {
-        id,
-        place: path.join("."),
-        what: what.into(),
-        repair: Some(Repair {
-            told: told.into(),
-            edits,
-        }),
+/// What the rules found, in order.
+struct Findings<'a> {
+    scan: &'a Scan<'a>,
+    list: Vec<Finding>,
+}
+
+impl Findings<'_> {
+    /// A finding that only a person can judge.
+    fn note(&mut self, id: &'static str, place: &str, what: impl Into<String>) {
+        self.list.push(Finding {
+            id,
+            place: place.to_owned(),
+            what: what.into(),
+            repair: None,
+        });
+    }
+
+    /// A finding that edits repair.
+    fn repair(
+        &mut self,
+        id: &'static str,
+        path: &[&str],
+        what: impl Into<String>,
+        repair: impl Into<String>,
+        edits: Vec<Edit>,
+    ) {
+        self.list.push(Finding {
+            id,
+            place: path.join("."),
+            what: what.into(),
+            repair: Some(Repair {
+                told: repair.into(),
+                edits,
+            }),
+        });
+    }
+
+    /// A finding that another value repairs; the one that is there is kept aside.
+    fn replace(
+        &mut self,
+        id: &'static str,
+        path: &[&str],
+        what: impl Into<String>,
+        repair: impl Into<String>,
+        value: Value,
+    ) {
+        let edits = self.scan.put_instead(path, value);
+        self.repair(id, path, what, repair, edits);
+    }
+
+    /// [`Findings::replace`] with a repair that names the value.
+    fn set_instead<V: Display + Into<Value>>(
+        &mut self,
+        id: &'static str,
+        path: &[&str],
+        what: impl Into<String>,
+        value: V,
+    ) {
+        self.replace(id, path, what, set_to(&value), value.into());
+    }
+
+    /// A finding that a value repairs where nothing worth keeping is.
+    fn set<V: Display + Into<Value>>(
+        &mut self,
+        id: &'static str,
+        path: &[&str],
+        what: impl Into<String>,
+        value: V,
+    ) {
+        self.repair(id, path, what, set_to(&value), vec![Edit::set(path, value)]);
+    }
+
+    /// A finding about a value that has to leave its place.
+    fn set_aside(&mut self, id: &'static str, path: &[&str], what: impl Into<String>) {
+        let edits = self.scan.move_away(path);
+        self.repair(id, path, what, "set it aside", edits);
     }
 }
 
-/// A finding that a person has to look at.
-fn seen(id: &'static str, place: &str, what: impl Into<String>) -> Finding {
-    Finding {
-        id,
-        place: place.to_owned(),
-        what: what.into(),
-        repair: None,
-    }
+fn set_to(value: &impl Display) -> String {
+    format!("set it to {value}")
 }
 
 /// A value as it is shown: short.

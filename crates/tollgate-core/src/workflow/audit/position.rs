@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Finding, Scan, found, show};
+use super::{Findings, Scan};
 use crate::workflow::phases;
 use tollgate_store::edit::Edit;
 
@@ -10,8 +10,8 @@ const CURRENT: [&str; 2] = ["active_workflow", "current_phase"];
 const INDEX: [&str; 2] = ["active_workflow", "current_phase_index"];
 
 /// The current phase is one of the workflow's.
-pub(super) fn current(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running || scan.phases.is_empty() || scan.current().is_some() {
+pub(super) fn current(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    if scan.phases.is_empty() || scan.current().is_some() {
         return;
     }
     let top = scan
@@ -30,72 +30,48 @@ pub(super) fn current(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
     };
     let what = format!(
         "current_phase is {}, none of the workflow's phases",
-        show(scan.get(&CURRENT))
+        scan.show(&CURRENT)
     );
-    findings.push(found(
-        "AC-009b",
-        &CURRENT,
-        what,
-        format!("set it to {key}"),
-        scan.put_instead(&CURRENT, key.into()),
-    ));
+    findings.set_instead("AC-009b", &CURRENT, what, key);
 }
 
 /// The index is a number that points into the phases, or just behind them.
-pub(super) fn index_kind(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn index_kind(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let Some(right) = expected(scan) else {
         return;
     };
-    let value = scan.get(&INDEX);
-    let number = value
-        .is_some_and(Value::is_number)
-        .then(|| scan.index())
-        .flatten();
-    let set = || scan.put_instead(&INDEX, right.into());
-    match number {
-        None => findings.push(found(
-            "AC-001c",
-            &INDEX,
-            format!("the index is {}", show(value)),
-            format!("set it to {right}"),
-            set(),
-        )),
-        Some(index) if index > scan.phases.len() => findings.push(found(
-            "AC-009b",
-            &INDEX,
-            format!(
-                "the index is {index}, but there are {} phases",
-                scan.phases.len()
-            ),
-            format!("set it to {right}"),
-            set(),
-        )),
+    let count = scan.phases.len();
+    match scan.index().filter(|_| is_number(scan)) {
+        None => {
+            let what = format!("the index is {}", scan.show(&INDEX));
+            findings.set_instead("AC-001c", &INDEX, what, right);
+        }
+        Some(index) if index > count => {
+            let what = format!("the index is {index}, but there are {count} phases");
+            findings.set_instead("AC-009b", &INDEX, what, right);
+        }
         Some(_) => {}
     }
 }
 
+fn is_number(scan: &Scan<'_>) -> bool {
+    scan.get(&INDEX).is_some_and(Value::is_number)
+}
+
 /// The index that goes with the current phase and its status.
 fn expected(scan: &Scan<'_>) -> Option<usize> {
-    if !scan.running {
-        return None;
-    }
     let (key, at) = scan.current()?;
     let done = scan.long(key) == Some("completed") || scan.redoing(key);
     Some(at + usize::from(done))
 }
 
 /// Every phase before the current one is completed.
-pub(super) fn holes(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    let Some((current, at)) = scan.current().filter(|_| scan.running) else {
+pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let Some((current, at)) = scan.current() else {
         return;
     };
-    let hole = scan
-        .phases
-        .iter()
-        .take(at)
-        .enumerate()
-        .find(|(_, key)| scan.long(key) != Some("completed"));
-    let Some((at, key)) = hole else {
+    let mut before = scan.phases.iter().take(at).enumerate();
+    let Some((at, key)) = before.find(|(_, key)| scan.long(key) != Some("completed")) else {
         return;
     };
     let status = scan.long(key).unwrap_or("missing");
@@ -105,22 +81,14 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         let what = format!(
             "phase '{key}' is {status}, but it was completed and '{current}' came after it: its status went backwards"
         );
-        findings.push(found(
-            "AC-012b",
-            &path,
-            what,
-            "set it to completed again",
-            scan.both(key, "completed"),
-        ));
+        let edits = scan.both(key, "completed");
+        findings.repair("AC-012b", &path, what, "set it to completed again", edits);
         return;
     }
     let what = format!("phase '{key}' is {status}, but the workflow is in '{current}' behind it");
     let mut edits = scan.both(key, "in_progress");
     if !is("started") {
-        edits.push(Edit::set(
-            &["phases", scan.filed(&["phases"], key), "started"],
-            scan.now(),
-        ));
+        edits.push(Edit::set(&scan.entry(key, "started"), scan.now()));
     }
     edits.push(Edit::set(&CURRENT, *key));
     edits.push(Edit::set(&INDEX, at));
@@ -129,21 +97,15 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
             edits.extend(reopen(scan, later));
         }
     }
-    findings.push(found(
-        "AC-009d",
-        &path,
-        what,
-        format!("go back to '{key}': what comes after it waits"),
-        edits,
-    ));
+    let repair = format!("go back to '{key}': what comes after it waits");
+    findings.repair("AC-009d", &path, what, repair, edits);
 }
 
 /// A phase waits again; what it had reached is kept aside.
 fn reopen(scan: &Scan<'_>, key: &str) -> Vec<Edit> {
-    let filed = scan.filed(&["phases"], key);
     let mut edits = scan.both(key, "pending");
     for field in ["completed", "gate_passed"] {
-        let path = ["phases", filed, field];
+        let path = scan.entry(key, field);
         if scan.get(&path).is_some_and(|value| !value.is_null()) {
             edits.extend(scan.put_instead(&path, Value::Null));
         }
@@ -152,8 +114,8 @@ fn reopen(scan: &Scan<'_>, key: &str) -> Vec<Edit> {
 }
 
 /// No phase behind the current one has begun.
-pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    let Some((current, at)) = scan.current().filter(|_| scan.running) else {
+pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let Some((current, at)) = scan.current() else {
         return;
     };
     for key in scan.phases.iter().skip(at + 1) {
@@ -163,25 +125,15 @@ pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 let what = format!(
                     "phase '{key}' is in progress, but the current phase is '{current}': it was begun without becoming current"
                 );
-                findings.push(found(
-                    "AC-003b",
-                    &path,
-                    what,
-                    "let it wait for `tollgate phase begin`",
-                    scan.both(key, "pending"),
-                ));
+                let repair = "let it wait for `tollgate phase begin`";
+                findings.repair("AC-003b", &path, what, repair, scan.both(key, "pending"));
             }
             Some("completed") => {
                 let what = format!(
                     "phase '{key}' is completed, but the current phase '{current}' comes before it"
                 );
-                findings.push(found(
-                    "AC-009d",
-                    &path,
-                    what,
-                    "let it wait for its turn",
-                    reopen(scan, key),
-                ));
+                let repair = "let it wait for its turn";
+                findings.repair("AC-009d", &path, what, repair, reopen(scan, key));
             }
             Some(_) | None => {}
         }
@@ -189,16 +141,13 @@ pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// The index is that of the current phase, one more when that is completed.
-pub(super) fn index(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn index(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let (Some(right), Some(index), Some((key, at))) =
         (expected(scan), scan.index(), scan.current())
     else {
         return;
     };
-    if index == right
-        || !scan.get(&INDEX).is_some_and(Value::is_number)
-        || index > scan.phases.len()
-    {
+    if index == right || !is_number(scan) || index > scan.phases.len() {
         return;
     }
     let last = at + 1 == scan.phases.len();
@@ -209,65 +158,43 @@ pub(super) fn index(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         _ => "AC-001c",
     };
     let what = format!("the index is {index}, but phase '{key}' is number {at} and {status}");
-    findings.push(found(
-        id,
-        &INDEX,
-        what,
-        format!("set it to {right}"),
-        vec![Edit::set(&INDEX, right)],
-    ));
+    findings.set(id, &INDEX, what, right);
 }
 
 /// The current phase has begun.
-pub(super) fn pending(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    let Some((key, _)) = scan.current().filter(|_| scan.running) else {
+pub(super) fn pending(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let Some((key, _)) = scan.current() else {
         return;
     };
     if scan.long(key) == Some("pending") {
         let mut edits = scan.both(key, "in_progress");
         if scan.field(key, &["started"]).is_none_or(Value::is_null) {
-            edits.push(Edit::set(
-                &["phases", scan.filed(&["phases"], key), "started"],
-                scan.now(),
-            ));
+            edits.push(Edit::set(&scan.entry(key, "started"), scan.now()));
         }
         let what = format!("the current phase is '{key}', which is pending");
-        findings.push(found(
-            "AC-001e",
-            &["phases", key, "status"],
-            what,
-            "it is in progress",
-            edits,
-        ));
+        let path = ["phases", key, "status"];
+        findings.repair("AC-001e", &path, what, "it is in progress", edits);
     }
 }
 
 /// The top-level fields repeat what the workflow says.
-pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    let Some((key, at)) = scan.current().filter(|_| scan.running) else {
+pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let Some((key, at)) = scan.current() else {
         return;
     };
     let top = scan.str(&["current_phase"]);
-    if top.map(phases::canonical) != Some(phases::canonical(key)) {
-        let ahead = top
-            .and_then(|top| scan.position(top))
-            .is_some_and(|position| position > at);
-        let id = match (ahead, scan.index()) {
-            (true, _) => "AC-003d",
-            (false, Some(0)) => "AC-008e",
-            (false, _) => "AC-001b",
+    if !top.is_some_and(|top| phases::equal(top, key)) {
+        let position = top.and_then(|top| scan.position(top));
+        let id = match scan.index() {
+            _ if position.is_some_and(|position| position > at) => "AC-003d",
+            Some(0) => "AC-008e",
+            Some(_) | None => "AC-001b",
         };
         let what = format!(
             "current_phase is {} but active_workflow.current_phase is '{key}'",
-            show(scan.get(&["current_phase"]))
+            scan.show(&["current_phase"])
         );
-        findings.push(found(
-            id,
-            &["current_phase"],
-            what,
-            format!("set it to {key}"),
-            vec![Edit::set(&["current_phase"], key)],
-        ));
+        findings.set(id, &["current_phase"], what, key);
     }
     let rules = scan.evidence.rules;
     let Some(agent) = rules.agent(key) else {
@@ -283,14 +210,8 @@ pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         };
         let what = format!(
             "active_agent is {}, but '{agent}' works in phase '{key}'",
-            show(scan.get(&["active_agent"]))
+            scan.show(&["active_agent"])
         );
-        findings.push(found(
-            id,
-            &["active_agent"],
-            what,
-            format!("set it to {agent}"),
-            vec![Edit::set(&["active_agent"], agent)],
-        ));
+        findings.set(id, &["active_agent"], what, agent);
     }
 }

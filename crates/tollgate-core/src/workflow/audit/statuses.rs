@@ -1,21 +1,18 @@
 //! A phase's status stands in two places: both exist for every phase, both say one of three
 //! words, and the same one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{Finding, Scan, found, show};
+use super::{Findings, STATUSES, Scan, show};
 use crate::workflow::phases;
+use crate::workflow::transition::new_entry;
 use tollgate_store::edit::Edit;
 
 const WORDS: [&str; 3] = ["pending", "in_progress", "completed"];
-const SHORT: [&str; 2] = ["active_workflow", "phase_status"];
 
 /// A phase that is filed under an old name and its present one.
-pub(super) fn spellings(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running {
-        return;
-    }
-    let [top, map] = SHORT;
+pub(super) fn spellings(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    let [top, map] = STATUSES;
     for key in &scan.phases {
         for other in phases::spellings(key).filter(|other| other != key) {
             if let (Some(own), Some(old)) =
@@ -30,24 +27,15 @@ pub(super) fn spellings(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
                 let mut edits = scan.move_away(&["phases", other]);
                 edits.push(Edit::set(&["phases", key], merged));
                 let what = format!("the phase is filed as '{key}' and as '{other}'");
-                findings.push(found(
-                    "AC-009e",
-                    &["phases", other],
-                    what,
-                    format!("put both together as '{key}'"),
-                    edits,
-                ));
+                let repair = format!("put both together as '{key}'");
+                findings.repair("AC-009e", &["phases", other], what, repair, edits);
                 return;
             }
             if scan.get(&[top, map, key]).is_some() && scan.get(&[top, map, other]).is_some() {
                 let what = format!("the status is filed under '{key}' and under '{other}'");
-                findings.push(found(
-                    "AC-005d",
-                    &[top, map, other],
-                    what,
-                    format!("keep '{key}'"),
-                    scan.move_away(&[top, map, other]),
-                ));
+                let path = [top, map, other];
+                let edits = scan.move_away(&path);
+                findings.repair("AC-005d", &path, what, format!("keep '{key}'"), edits);
                 return;
             }
         }
@@ -65,37 +53,20 @@ fn meant(word: &str) -> Option<&'static str> {
 }
 
 /// A status is one of three words.
-pub(super) fn words(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running {
-        return;
-    }
-    let [top, map] = SHORT;
+pub(super) fn words(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for key in &scan.phases {
-        let filed = scan.filed(&["phases"], key);
-        let short = scan.filed(&SHORT, key);
-        for path in [["phases", filed, "status"], [top, map, short]] {
+        for path in [scan.entry(key, "status"), scan.status(key)] {
             let Some(value) = scan.get(&path) else {
                 continue;
             };
             if value.as_str().is_some_and(|word| WORDS.contains(&word)) {
                 continue;
             }
-            let word = value
-                .as_str()
-                .and_then(meant)
-                .unwrap_or_else(|| by_times(scan, key));
-            let what = format!(
-                "the status is {}, none of {}",
-                show(Some(value)),
-                WORDS.join(", ")
-            );
-            findings.push(found(
-                "AC-012e",
-                &path,
-                what,
-                format!("set it to {word}"),
-                scan.put_instead(&path, word.into()),
-            ));
+            let word = value.as_str().and_then(meant);
+            let word = word.unwrap_or_else(|| by_times(scan, key));
+            let (shown, words) = (show(Some(value)), WORDS.join(", "));
+            let what = format!("the status is {shown}, none of {words}");
+            findings.set_instead("AC-012e", &path, what, word);
         }
     }
 }
@@ -113,77 +84,44 @@ fn by_times(scan: &Scan<'_>, key: &str) -> &'static str {
 }
 
 /// Every phase has its entry and its status; nothing else has.
-pub(super) fn entries(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running || scan.phases.is_empty() {
+pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
+    if scan.phases.is_empty() {
         return;
     }
-    let [top, map] = SHORT;
     for key in &scan.phases {
         if scan.field(key, &[]).is_none() {
             let status = scan.short(key).unwrap_or("pending");
-            let entry = json!({ "status": status, "started": null, "completed": null, "gate_passed": null, "artifacts": [] });
+            let edits = vec![Edit::set(&["phases", key], new_entry(status))];
             let what = "the workflow has this phase, but phases has no entry for it: its gate would check nothing";
-            findings.push(found(
-                "AC-008d",
-                &["phases", key],
-                what,
-                format!("make the entry, {status}"),
-                vec![Edit::set(&["phases", key], entry)],
-            ));
+            let repair = format!("make the entry, {status}");
+            findings.repair("AC-008d", &["phases", key], what, repair, edits);
         } else if scan.field(key, &["status"]).is_none() {
             let status = scan.short(key).unwrap_or_else(|| by_times(scan, key));
-            let path = ["phases", scan.filed(&["phases"], key), "status"];
-            findings.push(found(
-                "AC-008d",
-                &path,
-                "the entry has no status",
-                format!("set it to {status}"),
-                vec![Edit::set(&path, status)],
-            ));
+            let path = scan.entry(key, "status");
+            findings.set("AC-008d", &path, "the entry has no status", status);
         }
-        if scan.get(&[top, map, scan.filed(&SHORT, key)]).is_none() {
+        let path = scan.status(key);
+        if scan.get(&path).is_none() {
             let status = scan.long(key).unwrap_or("pending");
             let what = "phase_status has no entry for this phase";
-            findings.push(found(
-                "AC-008b",
-                &[top, map, key],
-                what,
-                format!("set it to {status}"),
-                vec![Edit::set(&[top, map, key], status)],
-            ));
+            findings.set("AC-008b", &path, what, status);
         }
     }
-    for (way, id) in [(&["phases"][..], "AC-009c"), (&SHORT[..], "AC-009a")] {
-        for name in scan
-            .document()
-            .object(way)
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.as_str())
-        {
+    for (way, id) in [(&["phases"][..], "AC-009c"), (&STATUSES[..], "AC-009a")] {
+        for (name, _) in scan.document().object(way).into_iter().flatten() {
             if scan.position(name).is_none() {
-                let mut path = way.to_vec();
-                path.push(name);
+                let path = [way, &[name]].concat();
                 let what = format!(
                     "'{name}' is no phase of this workflow: it is left from an earlier one, or was removed"
                 );
-                findings.push(found(
-                    id,
-                    &path,
-                    what,
-                    "set it aside",
-                    scan.move_away(&path),
-                ));
+                findings.set_aside(id, &path, what);
             }
         }
     }
 }
 
 /// Both places say the same.
-pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
-    if !scan.running {
-        return;
-    }
+pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for (at, key) in scan.phases.iter().enumerate() {
         let (Some(long), Some(short)) = (scan.long(key), scan.short(key)) else {
             continue;
@@ -203,14 +141,8 @@ pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         let truth = match scan.index() {
             Some(index) if at < index => further,
             Some(_) if is_current => "in_progress",
-            Some(_) => {
-                if further == "completed" {
-                    "pending"
-                } else {
-                    further
-                }
-            }
-            None => further,
+            Some(_) if further == "completed" => "pending",
+            Some(_) | None => further,
         };
         let id = match (long, short) {
             ("completed", _) | (_, "completed") => "AC-001a",
@@ -222,12 +154,8 @@ pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Vec<Finding>) {
         let what = format!(
             "phases['{key}'].status is '{long}' but active_workflow.phase_status['{key}'] is '{short}'"
         );
-        findings.push(found(
-            id,
-            &["phases", key, "status"],
-            what,
-            format!("set both to {truth}"),
-            scan.both(key, truth),
-        ));
+        let repair = format!("set both to {truth}");
+        let path = ["phases", key, "status"];
+        findings.repair(id, &path, what, repair, scan.both(key, truth));
     }
 }

@@ -109,16 +109,10 @@ impl<'a> PhaseRequirements<'a> {
         let filed = paths.and_then(|paths| paths.object("phases"));
         let listed = filed.and_then(|filed| {
             let entry = phases::spellings(phase).find_map(|key| filed.object(key))?;
-            entry.get("paths").and_then(Node::array)
+            entry.get("paths")?.texts()
         });
-        let artifacts = match listed {
-            Some(listed) => listed
-                .iter()
-                .filter_map(|path| path.str())
-                .map(Into::into)
-                .collect(),
-            None => asked.section("artifact_validation").texts("paths"),
-        };
+        let artifacts =
+            listed.unwrap_or_else(|| asked.section("artifact_validation").texts("paths"));
         Self { asked, artifacts }
     }
 

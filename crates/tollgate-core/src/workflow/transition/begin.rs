@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Change, Edits, Escalations, Refusal, Rules, moment};
 use crate::workflow::phases;
-use crate::workflow::position::{Doing, Place, WorkflowPosition};
+use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use tollgate_store::document::Document;
 
 pub(super) fn apply(
@@ -20,12 +20,7 @@ pub(super) fn apply(
     let (place, again) = match doing {
         Doing::Waiting(place) => (place, false),
         // A phase that `start` opened has no timing until it is first begun.
-        Doing::Running(place) => (
-            place,
-            standing
-                .field(place.key, &["timing"])
-                .is_some_and(Value::is_object),
-        ),
+        Doing::Running(place) => (place, is_timed(&standing, place)),
         Doing::Redoing(place) => (place, true),
         Doing::Between { done, next } => {
             if standing.review().is_some() {
@@ -36,10 +31,7 @@ pub(super) fn apply(
         Doing::Finished(done) => {
             return Err(match standing.review() {
                 Some(_) => Refusal::unfinished_review(done.key),
-                None => Refusal::misplaced(
-                    "every phase is completed",
-                    "`tollgate workflow finalize` archives the workflow",
-                ),
+                None => Refusal::finished(),
             });
         }
     };
@@ -54,81 +46,64 @@ pub(super) fn apply(
     }
     let agent = rules.agent(place.key);
     activate(&mut edits, &standing, place, agent.as_deref(), now);
-    let timing = ["phases", standing.filed(place.key), "timing"];
-    let [top, key, timing] = timing;
-    if again {
-        let retries = standing.retries(place.key);
-        if standing
-            .field(place.key, &["timing", "started_at"])
-            .is_none_or(Value::is_null)
-        {
-            edits.set(&[top, key, timing, "started_at"], moment(now));
-        }
-        edits.set(&[top, key, timing, "retries"], retries.saturating_add(1));
-    } else if standing
-        .field(place.key, &["timing"])
-        .is_some_and(Value::is_object)
-    {
-        // Timing without a run: somebody else's field is kept.
-        if standing
-            .field(place.key, &["timing", "started_at"])
-            .is_none_or(Value::is_null)
-        {
-            edits.set(&[top, key, timing, "started_at"], moment(now));
-        }
-        if standing
-            .field(place.key, &["timing", "retries"])
-            .is_none_or(Value::is_null)
-        {
-            edits.set(&[top, key, timing, "retries"], 0);
-        }
-    } else {
-        edits.set(
-            &[top, key, timing],
-            json!({ "started_at": moment(now), "retries": 0 }),
-        );
-    }
-    let told = if again {
-        format!("phase {} is run again", place.key)
-    } else {
-        format!("phase {} began", place.key)
-    };
+    timing(&mut edits, &standing, place, again, now);
+    let happened = if again { "is run again" } else { "began" };
+    let told = format!("phase {} {happened}", place.key);
     Ok(Change {
-        step: "phase begin",
-        phase: Some(place.key.to_owned()),
         agent,
-        told,
-        notes: Vec::new(),
-        edits: edits.0,
+        ..Change::new("phase begin", Some(place.key), told, edits)
     })
+}
+
+pub(super) fn is_timed(standing: &WorkflowPosition<'_>, place: PhasePlace<'_>) -> bool {
+    let timing = standing.field(place.key, &["timing"]);
+    timing.is_some_and(Value::is_object)
+}
+
+/// When the phase was first begun, and how often again.
+fn timing(
+    edits: &mut Edits,
+    standing: &WorkflowPosition<'_>,
+    place: PhasePlace<'_>,
+    again: bool,
+    now: Timestamp,
+) {
+    let path = standing.entry(place.key, "timing");
+    if !again && !is_timed(standing, place) {
+        let fresh = json!({ "started_at": moment(now), "retries": 0 });
+        return edits.set(&path, fresh);
+    }
+    let [top, key, timing] = path;
+    if standing.lacks(place.key, &["timing", "started_at"]) {
+        edits.set(&[top, key, timing, "started_at"], moment(now));
+    }
+    let retries = [top, key, timing, "retries"];
+    if again {
+        edits.set(&retries, standing.retries(place.key).saturating_add(1));
+    } else if standing.lacks(place.key, &["timing", "retries"]) {
+        // Timing without a run: somebody else's field is kept.
+        edits.set(&retries, 0);
+    }
 }
 
 /// The fields that make a phase the current one, in the specification's order.
 pub(super) fn activate(
     edits: &mut Edits,
     standing: &WorkflowPosition<'_>,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
     agent: Option<&str>,
     now: Timestamp,
 ) {
     let key = standing.place(place.key).map_or(place.key, |own| own.key);
-    let filed = standing.filed(key);
-    if standing.field(key, &[]).is_none_or(Value::is_null) {
-        edits.set(&["phases", filed], entry("pending"));
+    if standing.lacks(key, &[]) {
+        edits.set(&["phases", standing.filed(key)], new_entry("pending"));
     }
-    edits.set(&["phases", filed, "status"], "in_progress");
-    if standing.field(key, &["started"]).is_none_or(Value::is_null) {
-        edits.set(&["phases", filed, "started"], moment(now));
+    edits.set(&standing.entry(key, "status"), "in_progress");
+    if standing.lacks(key, &["started"]) {
+        edits.set(&standing.entry(key, "started"), moment(now));
     }
     edits.set(&["active_workflow", "current_phase"], key);
-    edits.set(
-        &[
-            "active_workflow",
-            "phase_status",
-            standing.filed_status(key),
-        ],
-        "in_progress",
-    );
+    edits.set(&standing.status_path(key), "in_progress");
     if standing.index().is_none() {
         edits.set(&["active_workflow", "current_phase_index"], place.at);
     }
@@ -137,7 +112,7 @@ pub(super) fn activate(
 }
 
 /// A phase's entry as a workflow starts with it.
-pub(super) fn entry(status: &str) -> Value {
+pub(in crate::workflow) fn new_entry(status: &str) -> Value {
     json!({ "status": status, "started": null, "completed": null, "gate_passed": null, "artifacts": [] })
 }
 
@@ -145,7 +120,7 @@ pub(super) fn entry(status: &str) -> Value {
 pub(super) fn named(
     phase: Option<&str>,
     standing: &WorkflowPosition<'_>,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
 ) -> Result<(), Refusal> {
     let Some(name) = phase else {
         return Ok(());
@@ -153,7 +128,7 @@ pub(super) fn named(
     if standing.place(name).is_none() {
         return Err(Refusal::unknown_phase(name, &standing.phases));
     }
-    if phases::canonical(name) == phases::canonical(place.key) {
+    if phases::equal(name, place.key) {
         Ok(())
     } else {
         Err(Refusal::misplaced(

@@ -7,7 +7,7 @@ use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
 use crate::workflow::evidence::{self, Evidence, Since};
 use crate::workflow::phases;
-use crate::workflow::position::{Doing, Place, WorkflowPosition};
+use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use crate::workflow::state::State;
 use tollgate_store::document::Document;
 
@@ -68,12 +68,7 @@ pub(super) fn apply(
                 "`tollgate phase begin` begins it",
             ));
         }
-        Doing::Finished(_) => {
-            return Err(Refusal::misplaced(
-                "every phase is completed",
-                "`tollgate workflow finalize` archives the workflow",
-            ));
-        }
+        Doing::Finished(_) => return Err(Refusal::finished()),
     };
     begin::named(completion.phase, &standing, place)?;
     let summary = cut(completion.summary, SUMMARY);
@@ -88,63 +83,39 @@ pub(super) fn apply(
     let is_met = notes.is_empty();
 
     let mut edits = Edits::default();
-    let filed = standing.filed(place.key);
-    let phase = ["phases", filed];
-    let [top, key] = phase;
-    edits.set(&[top, key, "status"], "completed");
-    edits.set(&[top, key, "summary"], summary.as_str());
-    edits.set(&[top, key, "completed"], moment(now));
+    let field = |name| standing.entry(place.key, name);
+    edits.set(&field("status"), "completed");
+    edits.set(&field("summary"), summary.as_str());
+    edits.set(&field("completed"), moment(now));
     // A permissive workflow goes on without having passed.
     let passed = if is_met { moment(now) } else { Value::Null };
-    edits.set(&[top, key, "gate_passed"], passed);
-    if is_met
-        && standing
-            .field(place.key, &["gate_validation", "status"])
-            .is_some()
-    {
-        edits.set(&[top, key, "gate_validation", "status"], "passed");
+    edits.set(&field("gate_passed"), passed);
+    let validation = ["gate_validation", "status"];
+    if is_met && standing.field(place.key, &validation).is_some() {
+        let path = [&["phases", standing.filed(place.key)], &validation[..]].concat();
+        edits.set(&path, "passed");
     }
     timing(&mut edits, &standing, place, completion.report, now);
     // A redone phase was counted when it was completed for the first time.
-    let mut index = standing.index().unwrap_or(place.at);
-    if !redone {
-        index = place.at + 1;
-    }
-    edits.set(
-        &[
-            "active_workflow",
-            "phase_status",
-            standing.filed_status(place.key),
-        ],
-        "completed",
-    );
+    let counted = standing.index().filter(|_| redone);
+    let index = counted.unwrap_or(place.at + usize::from(!redone));
+    edits.set(&standing.status_path(place.key), "completed");
     edits.set(&["active_workflow", "current_phase_index"], index);
     notes.extend(budget(&mut edits, document, place, definition, now));
     review(&mut edits, document, place);
     let mut told = format!("phase {} is completed: {summary}", place.key);
     if let Some(size) = completion.size {
-        let removed = sizing(
-            &mut edits,
-            &standing,
-            document,
-            (place, size, definition),
-            now,
-        )?;
+        let sized = (place, size, definition);
+        let removed = sizing(&mut edits, &standing, document, sized, now)?;
         if !removed.is_empty() {
-            told = format!(
-                "{told} (sized {}: without {})",
-                size.as_str(),
-                removed.join(", ")
-            );
+            let (size, removed) = (size.as_str(), removed.join(", "));
+            told = format!("{told} (sized {size}: without {removed})");
         }
     }
     Ok(Change {
-        step: "phase complete",
-        phase: Some(place.key.to_owned()),
         agent: rules.agent(place.key),
-        told,
         notes,
-        edits: edits.0,
+        ..Change::new("phase complete", Some(place.key), told, edits)
     })
 }
 
@@ -153,7 +124,7 @@ fn gate(
     completion: &Completion<'_>,
     document: &Document,
     standing: &WorkflowPosition<'_>,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
     rules: &Rules<'_>,
 ) -> Result<Vec<String>, Refusal> {
     let requirements = rules.requirements.of(standing.workflow, place.key);
@@ -186,25 +157,17 @@ fn gate(
 fn timing(
     edits: &mut Edits,
     standing: &WorkflowPosition<'_>,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
     report: Report,
     now: Timestamp,
 ) {
     let filed = standing.filed(place.key);
-    let started = standing
-        .field(place.key, &["timing", "started_at"])
-        .filter(|value| value.is_string())
-        .or_else(|| standing.field(place.key, &["started"]));
+    let started = standing.started(place.key);
     let spent = minutes(started, now).unwrap_or(0);
-    let timing = standing
-        .field(place.key, &["timing"])
-        .and_then(Value::as_object);
-    if timing.is_none() {
+    if !begin::is_timed(standing, place) {
         let started = started.cloned().unwrap_or_else(|| moment(now));
-        edits.set(
-            &["phases", filed, "timing"],
-            json!({ "started_at": started, "retries": 0 }),
-        );
+        let timing = json!({ "started_at": started, "retries": 0 });
+        edits.set(&["phases", filed, "timing"], timing);
     }
     let mut set = |key: &str, value: Value| edits.set(&["phases", filed, "timing", key], value);
     set("completed_at", moment(now));
@@ -217,27 +180,17 @@ fn timing(
 fn budget(
     edits: &mut Edits,
     document: &Document,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
     definition: Option<&Definition>,
     now: Timestamp,
 ) -> Option<String> {
     let definition = definition?;
     let spent = minutes(document.get(&["active_workflow", "started_at"]), now)?;
     let total = definition.budget(intensity(document)).total;
-    let (status, note) = if spent > total {
-        (
-            "exceeded",
-            Some(format!(
-                "BUDGET_WARNING: {spent} of {total} minutes are spent"
-            )),
-        )
+    let (status, warning) = if spent > total {
+        ("exceeded", Some("BUDGET_WARNING"))
     } else if spent.saturating_mul(10) > total.saturating_mul(8) {
-        (
-            "approaching",
-            Some(format!(
-                "BUDGET_APPROACHING: {spent} of {total} minutes are spent"
-            )),
-        )
+        ("approaching", Some("BUDGET_APPROACHING"))
     } else {
         ("on_track", None)
     };
@@ -248,7 +201,7 @@ fn budget(
     if status == "exceeded" && first {
         edits.set(&["active_workflow", "budget_exceeded_at_phase"], place.key);
     }
-    note
+    warning.map(|warning| format!("{warning}: {spent} of {total} minutes are spent"))
 }
 
 /// The intensity that the workflow was sized or started with.
@@ -263,7 +216,7 @@ pub(super) fn intensity(document: &Document) -> Intensity {
 }
 
 /// In supervised mode a selected phase waits for a person.
-fn review(edits: &mut Edits, document: &Document, place: Place<'_>) {
+fn review(edits: &mut Edits, document: &Document, place: PhasePlace<'_>) {
     if document.bool(&["supervised_mode", "enabled"]) != Some(true) {
         return;
     }
@@ -278,53 +231,40 @@ fn review(edits: &mut Edits, document: &Document, place: Place<'_>) {
     if !selected {
         return;
     }
-    let open = document.object(&["active_workflow", "supervised_review"]);
-    let redone =
-        open.filter(|review| review.get("phase").and_then(Value::as_str) == Some(place.key));
-    match redone {
-        Some(_) => edits.set(&["active_workflow", "supervised_review", "status"], "gate_presented"),
-        None => edits.set(
-            &["active_workflow", "supervised_review"],
-            json!({ "phase": place.key, "status": "gate_presented", "paused_at": null, "resumed_at": null, "redo_count": 0, "redo_guidance_history": [] }),
-        ),
+    let open = document.str(&["active_workflow", "supervised_review", "phase"]);
+    if open == Some(place.key) {
+        let status = ["active_workflow", "supervised_review", "status"];
+        edits.set(&status, "gate_presented");
+    } else {
+        let review = json!({ "phase": place.key, "status": "gate_presented", "paused_at": null, "resumed_at": null, "redo_count": 0, "redo_guidance_history": [] });
+        edits.set(&["active_workflow", "supervised_review"], review);
     }
 }
 
 /// What the work turned out to be: light work leaves phases out. Once per workflow.
-fn sizing(
+fn sizing<'a>(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'_>,
+    standing: &WorkflowPosition<'a>,
     document: &Document,
-    (place, size, definition): (Place<'_>, Intensity, Option<&Definition>),
+    (place, size, definition): (PhasePlace<'_>, Intensity, Option<&Definition>),
     now: Timestamp,
-) -> Result<Vec<String>, Refusal> {
-    if document
-        .str(&["active_workflow", "sizing", "decided_at"])
-        .is_some()
-    {
+) -> Result<Vec<&'a str>, Refusal> {
+    let decided = ["active_workflow", "sizing", "decided_at"];
+    if document.str(&decided).is_some() {
         return Err(Refusal::misplaced(
             "the workflow is sized already",
             "complete the phase without --size",
         ));
     }
-    let skips = match size {
-        Intensity::Light => definition
-            .map(|definition| definition.light_skips.as_slice())
-            .unwrap_or_default(),
-        Intensity::Standard | Intensity::Epic => &[],
+    let definition = definition.filter(|_| size == Intensity::Light);
+    let skips = definition.map(|definition| definition.light_skips.as_slice());
+    let is_left_out = |key: &&str| {
+        let mut skips = skips.unwrap_or_default().iter();
+        skips.any(|skip| phases::equal(skip, key))
+            && matches!(standing.status(key), None | Some("pending"))
     };
-    let removed: Vec<String> = standing
-        .phases
-        .iter()
-        .skip(place.at + 1)
-        .filter(|key| {
-            skips
-                .iter()
-                .any(|skip| phases::canonical(skip) == phases::canonical(key))
-        })
-        .filter(|key| matches!(standing.status(key), None | Some("pending")))
-        .map(|key| (*key).to_owned())
-        .collect();
+    let later = standing.phases.iter().copied().skip(place.at + 1);
+    let removed: Vec<&str> = later.filter(is_left_out).collect();
     remove(edits, standing, &removed);
     let mut sizing = document
         .object(&["active_workflow", "sizing"])
@@ -338,26 +278,15 @@ fn sizing(
 }
 
 /// Takes phases that have not begun out of the three places that list them.
-pub(super) fn remove(edits: &mut Edits, standing: &WorkflowPosition<'_>, removed: &[String]) {
+pub(super) fn remove<'a>(edits: &mut Edits, standing: &WorkflowPosition<'a>, removed: &[&'a str]) {
     if removed.is_empty() {
         return;
     }
-    let kept: Vec<&str> = standing
-        .phases
-        .iter()
-        .copied()
-        .filter(|key| !removed.iter().any(|gone| gone == key))
-        .collect();
+    let mut kept = standing.phases.clone();
+    kept.retain(|key| !removed.contains(key));
     edits.set(&["active_workflow", "phases"], kept);
     for key in removed {
-        let Some(place) = standing.place(key) else {
-            continue;
-        };
-        edits.remove(&[
-            "active_workflow",
-            "phase_status",
-            standing.filed_status(place.key),
-        ]);
-        edits.remove(&["phases", standing.filed(place.key)]);
+        edits.remove(&standing.status_path(key));
+        edits.remove(&["phases", standing.filed(key)]);
     }
 }

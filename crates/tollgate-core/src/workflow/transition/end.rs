@@ -8,7 +8,6 @@ use super::{Change, Edits, Refusal, moment, snapshot};
 use crate::workflow::position::{self, Doing, WorkflowPosition};
 use crate::workflow::prune::{self, MAX_WORKFLOWS};
 use tollgate_store::document::Document;
-use tollgate_store::edit::Edit;
 
 /// How the work left its branch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,24 +48,16 @@ pub(super) fn finalize(
         )));
     }
     let entry = json!({ "completed_at": moment(now), "status": "completed" });
-    let branch = if ending.merged_commit.is_some() {
-        "merged"
-    } else {
-        "kept"
+    let (branch, commit) = match ending.merged_commit {
+        Some(commit) => ("merged", commit.into()),
+        None => ("kept", Value::Null),
     };
-    let commit = ending.merged_commit.map_or(Value::Null, Value::from);
     let edits = archive(document, entry, (branch, commit), now);
-    Ok(Change {
-        step: "workflow finalize",
-        phase: None,
-        agent: None,
-        told: format!(
-            "the {} workflow is completed and archived",
-            standing.workflow
-        ),
-        notes: Vec::new(),
-        edits,
-    })
+    let told = format!(
+        "the {} workflow is completed and archived",
+        standing.workflow
+    );
+    Ok(Change::new("workflow finalize", None, told, edits))
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -93,17 +84,11 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    Ok(Change {
-        step: "workflow cancel",
-        phase: phase.as_str().map(str::to_owned),
-        agent: None,
-        told: format!(
-            "the {workflow} workflow is cancelled: {}",
-            super::cut(reason, 150)
-        ),
-        notes: Vec::new(),
-        edits,
-    })
+    let told = format!(
+        "the {workflow} workflow is cancelled: {}",
+        super::cut(reason, 150)
+    );
+    Ok(Change::new("workflow cancel", phase.as_str(), told, edits))
 }
 
 /// The history entry, the pruned lists and the cleared fields.
@@ -112,7 +97,7 @@ fn archive(
     outcome: Value,
     (branch, commit): (&str, Value),
     now: Timestamp,
-) -> Vec<Edit> {
+) -> Edits {
     let field = |key: &str| {
         document
             .get(&["active_workflow", key])
@@ -127,9 +112,9 @@ fn archive(
     };
     put("type", field("type"));
     put("id", identity(document));
-    put("artifact_folder", field("artifact_folder"));
-    put("description", field("description"));
-    put("started_at", field("started_at"));
+    for key in ["artifact_folder", "description", "started_at"] {
+        put(key, field(key));
+    }
     if let Value::Object(outcome) = outcome {
         for (key, value) in outcome {
             put(&key, value);
@@ -175,7 +160,7 @@ fn archive(
     }
     edits.set(&["active_workflow"], Value::Null);
     edits.0.extend(prune::transient());
-    edits.0
+    edits
 }
 
 /// `REQ-0031` of the folder `REQ-0031-x`, else the whole folder.

@@ -17,6 +17,7 @@ mod start;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub(super) use begin::new_entry;
 pub use complete::{Completion, Report};
 pub use end::Ending;
 pub use refusal::{Kind, Refusal};
@@ -103,6 +104,19 @@ pub struct Change {
     pub notes: Vec<String>,
     /// The edits of the document.
     pub edits: Vec<Edit>,
+}
+
+impl Change {
+    fn new(step: &'static str, phase: Option<&str>, told: String, edits: Edits) -> Self {
+        Self {
+            step,
+            phase: phase.map(str::to_owned),
+            agent: None,
+            told,
+            notes: Vec::new(),
+            edits: edits.0,
+        }
+    }
 }
 
 /// What `step` does to `document`. Nothing is changed by asking.

@@ -54,6 +54,13 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn finished() -> Self {
+        Self::misplaced(
+            "every phase is completed",
+            "`tollgate workflow finalize` archives the workflow",
+        )
+    }
+
     pub(crate) fn contradiction(what: &str) -> Self {
         Self::misplaced(
             format!("the state contradicts itself: {what}"),

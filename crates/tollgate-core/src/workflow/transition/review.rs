@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, moment};
-use crate::workflow::position::{Doing, Place, WorkflowPosition};
+use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use tollgate_store::document::{Document, whole};
 
 /// How often a phase may be done again.
@@ -58,7 +58,7 @@ pub(super) fn apply(
             format!("phase {} passed its review", place.key)
         }
     };
-    Ok(change("phase review", place, told, edits))
+    Ok(Change::new("phase review", Some(place.key), told, edits))
 }
 
 pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -112,26 +112,19 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         &["phases", key, "timing", "retries"],
         retries.saturating_add(1),
     );
-    edits.set(
-        &[
-            "active_workflow",
-            "phase_status",
-            standing.filed_status(place.key),
-        ],
-        "in_progress",
-    );
+    edits.set(&standing.status_path(place.key), "in_progress");
     let told = format!(
         "phase {} is done again ({} of {MAX_REDOS}): {}",
         place.key,
         redone + 1,
         super::cut(guidance, 150)
     );
-    Ok(change("phase redo", place, told, edits))
+    Ok(Change::new("phase redo", Some(place.key), told, edits))
 }
 
 /// Tests that passed before the work is done again say nothing about the new work, and the runs
 /// of the first time are not counted against it. Their history stays.
-fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: Place<'_>) {
+fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: PhasePlace<'_>) {
     let way = ["iteration_requirements", "test_iteration"];
     let Some(record) = standing.field(place.key, &way).and_then(Value::as_object) else {
         return;
@@ -161,19 +154,8 @@ fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: Place
     }
 }
 
-fn change(step: &'static str, place: Place<'_>, told: String, edits: Edits) -> Change {
-    Change {
-        step,
-        phase: Some(place.key.to_owned()),
-        agent: None,
-        told,
-        notes: Vec::new(),
-        edits: edits.0,
-    }
-}
-
 /// The completed phase whose review is open.
-fn reviewed<'a>(standing: &WorkflowPosition<'a>) -> Result<Place<'a>, Refusal> {
+fn reviewed<'a>(standing: &WorkflowPosition<'a>) -> Result<PhasePlace<'a>, Refusal> {
     let place = match standing.doing()? {
         Doing::Between { done, .. } | Doing::Finished(done) => done,
         Doing::Redoing(place) => {

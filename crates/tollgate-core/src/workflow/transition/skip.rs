@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Change, Edits, Refusal, Rules, begin, complete, cut, moment};
-use crate::workflow::position::{Doing, Place, WorkflowPosition};
+use crate::workflow::position::{Doing, PhasePlace, WorkflowPosition};
 use tollgate_store::document::Document;
 
 pub(super) fn apply(
@@ -32,12 +32,7 @@ pub(super) fn apply(
             }
             next
         }
-        Doing::Finished(_) => {
-            return Err(Refusal::misplaced(
-                "every phase is completed",
-                "`tollgate workflow finalize` archives the workflow",
-            ));
-        }
+        Doing::Finished(_) => return Err(Refusal::finished()),
     };
     let place = match phase {
         None => turn,
@@ -68,7 +63,7 @@ pub(super) fn apply(
                 place.key
             )));
         }
-        complete::remove(&mut edits, &standing, &[place.key.to_owned()]);
+        complete::remove(&mut edits, &standing, &[place.key]);
         let gone = json!({ "phase": place.key, "reason": reason, "timestamp": moment(now) });
         edits.push(&["active_workflow", "removed_phases"], gone);
         format!(
@@ -77,12 +72,8 @@ pub(super) fn apply(
         )
     };
     Ok(Change {
-        step: "phase skip",
-        phase: Some(place.key.to_owned()),
         agent: rules.agent(place.key),
-        told,
-        notes: Vec::new(),
-        edits: edits.0,
+        ..Change::new("phase skip", Some(place.key), told, edits)
     })
 }
 
@@ -90,46 +81,30 @@ pub(super) fn apply(
 fn pass(
     edits: &mut Edits,
     standing: &WorkflowPosition<'_>,
-    place: Place<'_>,
+    place: PhasePlace<'_>,
     reason: &str,
     rules: &Rules<'_>,
     now: Timestamp,
 ) {
-    begin::activate(
-        edits,
-        standing,
-        place,
-        rules.agent(place.key).as_deref(),
-        now,
-    );
+    let agent = rules.agent(place.key);
+    begin::activate(edits, standing, place, agent.as_deref(), now);
     let filed = standing.filed(place.key);
-    edits.set(&["phases", filed, "status"], "completed");
-    edits.set(&["phases", filed, "completed"], moment(now));
-    edits.set(&["phases", filed, "gate_passed"], Value::Null);
-    edits.set(&["phases", filed, "summary"], format!("Skipped ({reason})"));
-    edits.set(
-        &["phases", filed, "skipped"],
-        json!({ "reason": reason, "timestamp": moment(now) }),
-    );
-    if standing
-        .field(place.key, &["timing"])
-        .is_some_and(Value::is_object)
-    {
+    let skipped = json!({ "reason": reason, "timestamp": moment(now) });
+    for (field, value) in [
+        ("status", "completed".into()),
+        ("completed", moment(now)),
+        ("gate_passed", Value::Null),
+        ("summary", format!("Skipped ({reason})").into()),
+        ("skipped", skipped),
+    ] {
+        edits.set(&["phases", filed, field], value);
+    }
+    if begin::is_timed(standing, place) {
         edits.set(&["phases", filed, "timing", "completed_at"], moment(now));
-        if standing
-            .field(place.key, &["timing", "wall_clock_minutes"])
-            .is_none_or(Value::is_null)
-        {
+        if standing.lacks(place.key, &["timing", "wall_clock_minutes"]) {
             edits.set(&["phases", filed, "timing", "wall_clock_minutes"], 0);
         }
     }
-    edits.set(
-        &[
-            "active_workflow",
-            "phase_status",
-            standing.filed_status(place.key),
-        ],
-        "completed",
-    );
+    edits.set(&standing.status_path(place.key), "completed");
     edits.set(&["active_workflow", "current_phase_index"], place.at + 1);
 }

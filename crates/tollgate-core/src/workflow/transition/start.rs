@@ -80,8 +80,7 @@ impl Start<'_> {
         let first = match self.from {
             None => 0,
             Some(name) => {
-                let wanted = phases::canonical(name);
-                let at = all.iter().position(|key| phases::canonical(key) == wanted);
+                let at = all.iter().position(|key| phases::equal(key, name));
                 at.ok_or_else(|| {
                     let next = match nearest(name, all.iter().copied()) {
                         Some(meant) => format!("did you mean {meant}?"),
@@ -205,67 +204,49 @@ pub(super) fn apply(
             edits.set(&[key], value);
         }
     }
-    let mut entries = Map::new();
-    let mut statuses = Map::new();
-    for key in &phases {
-        let status = if *key == first {
-            "in_progress"
-        } else {
-            "pending"
-        };
-        let mut entry = begin::entry(status);
-        if let (true, Some(entry)) = (*key == first, entry.as_object_mut()) {
-            entry.insert("started".to_owned(), moment(now));
-        }
-        entries.insert((*key).to_owned(), entry);
-        statuses.insert((*key).to_owned(), status.into());
-    }
+    let (entries, statuses) = phase_entries(&phases, now);
     for (key, value) in TRANSIENT {
         if document.get(&[key]).is_some() {
             edits.set(&[key], value());
         }
     }
-    edits.set(
-        &["active_workflow"],
-        workflow(
-            start,
-            definition,
-            (&phases, statuses),
-            (number, &folder),
-            now,
-        ),
-    );
+    let listed = (phases.as_slice(), statuses);
+    let fields = workflow(start, definition, listed, (number, &folder), now);
+    edits.set(&["active_workflow"], fields);
     edits.set(&["phases"], entries);
     edits.set(&["current_phase"], first);
     let agent = rules.agent(first);
-    edits.set(
-        &["active_agent"],
-        agent.as_deref().map_or(Value::Null, Value::from),
-    );
+    edits.set(&["active_agent"], agent.clone());
     if let Some(number) = number {
-        edits.set(
-            &["counters", definition.counter.as_str()],
-            number.saturating_add(1),
-        );
+        let counter = ["counters", definition.counter.as_str()];
+        edits.set(&counter, number.saturating_add(1));
     }
     if start.supervised {
-        edits.set(
-            &["supervised_mode"],
-            json!({ "enabled": true, "review_phases": "all", "parallel_summary": true, "auto_advance_timeout": null }),
-        );
+        let mode = json!({ "enabled": true, "review_phases": "all", "parallel_summary": true, "auto_advance_timeout": null });
+        edits.set(&["supervised_mode"], mode);
     }
+    let (name, count) = (&definition.name, phases.len());
+    let told = format!("{name} workflow {folder} started with {count} phases");
     Ok(Change {
-        step: "workflow start",
-        phase: Some(first.to_owned()),
         agent,
-        told: format!(
-            "{} workflow {folder} started with {} phases",
-            definition.name,
-            phases.len()
-        ),
-        notes: Vec::new(),
-        edits: edits.0,
+        ..Change::new("workflow start", Some(first), told, edits)
     })
+}
+
+/// The entries and the statuses of the phases: the first is in progress.
+fn phase_entries(phases: &[&str], now: Timestamp) -> (Map<String, Value>, Map<String, Value>) {
+    let mut entries = Map::new();
+    let mut statuses = Map::new();
+    for (at, key) in phases.iter().enumerate() {
+        let status = if at == 0 { "in_progress" } else { "pending" };
+        let mut entry = begin::new_entry(status);
+        if let (0, Some(entry)) = (at, entry.as_object_mut()) {
+            entry.insert("started".to_owned(), moment(now));
+        }
+        entries.insert((*key).to_owned(), entry);
+        statuses.insert((*key).to_owned(), status.into());
+    }
+    (entries, statuses)
 }
 
 fn workflow(

@@ -10,8 +10,8 @@ use super::{MAX_SAME, Turn};
 
 /// What the agent of a sequence bears.
 const MAX_BLOCKS: u64 = 8;
+use super::LoopGuard;
 use crate::gate::stop as gates;
-use crate::plan::config::LoopGuard;
 use crate::plan::step::{self as plan, Marks};
 
 /// As many as the issue asks for.

@@ -27,6 +27,15 @@ const REFRESH: SignedDuration = SignedDuration::from_hours(24);
 /// their own, `max_retries`.
 pub(crate) const MAX_SAME: u64 = 2;
 
+/// When a stop that follows a block is let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoopGuard {
+    /// When nothing changed since the block, as far as the ledger proves it.
+    Progress,
+    /// Always.
+    Strict,
+}
+
 /// The memory of one session.
 #[derive(Debug)]
 pub(crate) struct Ledger {

@@ -221,14 +221,11 @@ fn tell(done: &Verified, json: bool) {
             .unwrap_or_default();
         anstream::println!("{ERROR}tampered{ERROR:#}  {place}{}", problem.what);
     }
-    if let Some(begins) = done.begins {
+    if done.unchained > 0 {
+        let until = done.begins.map(|begins| format!(" until {begins}"));
         anstream::println!(
-            "{WARN}unchained{WARN:#} until {begins}: {} lines from before there was a chain",
-            done.unchained
-        );
-    } else if done.unchained > 0 {
-        anstream::println!(
-            "{WARN}unchained{WARN:#}: {} lines from before there was a chain",
+            "{WARN}unchained{WARN:#}{}: {} lines from before there was a chain",
+            until.unwrap_or_default(),
             done.unchained
         );
     }
@@ -248,14 +245,8 @@ fn tell(done: &Verified, json: bool) {
             done.waiting
         );
     }
-    if done.problems.is_empty() {
-        anstream::println!(
-            "{GOOD}ok{GOOD:#}        {} lines hang together",
-            done.chained
-        );
-    } else {
-        anstream::println!("          {} lines hang together", done.chained);
-    }
+    let ok = if done.problems.is_empty() { "ok" } else { "" };
+    anstream::println!("{GOOD}{ok:<10}{GOOD:#}{} lines hang together", done.chained);
     if done.head.n > 0 {
         anstream::println!("head      #{} {}", done.head.n, done.head.hash);
     }

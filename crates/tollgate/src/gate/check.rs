@@ -9,7 +9,7 @@ use tollgate_store::timestamp::iso;
 
 use super::config::Check;
 use super::jobs::Job;
-use super::result::{GateFile, GateResult, Outcome};
+use super::result::{GateResult, Outcome};
 use super::runner::Crew;
 use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, command, secrets};
 
@@ -37,33 +37,28 @@ pub(super) fn begin<'c>(
     directory: &str,
 ) -> Result<(Ongoing, Open<'c>), Box<GateResult>> {
     let name = format!("{}.{}.log", job.log_stem, crew.run);
+    let directory = working_directory(crew, check, directory);
+    let head = head(job, check, &directory);
     let opened = crew.logs.create(&name).and_then(|(path, mut log)| {
-        let head = Head::of(crew, job, check, directory);
-        head.write(&mut log)?;
-        Ok((path, log, head))
+        log.write_all(head.as_bytes())?;
+        Ok((path, log))
     });
-    let (path, log, head) = match opened {
+    let (path, log) = match opened {
         Ok(opened) => opened,
         // A full disk is not the work's fault.
         Err(error) => {
             let message = format!("its log cannot be written: {error}");
-            return Err(Box::new(GateResult::new(
-                job,
-                Outcome::Inconclusive,
-                message,
-            )));
+            let result = GateResult::new(job, Outcome::Inconclusive, message);
+            return Err(Box::new(result));
         }
     };
     let open = Open {
         check,
         path,
         log: log.into(),
-        from: head.length,
+        from: head.len() as u64,
     };
-    match head
-        .directory
-        .map(|directory| start(crew, &open, &directory))
-    {
+    match directory.map(|directory| start(crew, &open, &directory)) {
         Ok(Ok(ongoing)) => Ok((ongoing, open)),
         Ok(Err(ended)) => Err(Box::new(open.finish(job, Ok(ended)))),
         Err(missing) => Err(Box::new(open.finish(job, Err(missing)))),
@@ -84,7 +79,7 @@ impl Open<'_> {
             let _told_then = secrets::take_out(&log, from);
         }
         let mut result = judge(job, ended);
-        result.file = Some(GateFile::Log(path));
+        result.file = Some(path);
         if result.outcome.is_failure() {
             let text = end_of(&log, from).unwrap_or_default();
             // A check may print anything; what people and agents are shown is only text.
@@ -152,44 +147,31 @@ fn judge(job: &Job<'_>, ended: Result<Ended, String>) -> GateResult {
     }
 }
 
-/// What a log begins with.
-struct Head {
-    directory: Result<PathBuf, String>,
-    text: String,
-    length: u64,
+/// Where a check runs, or why it cannot.
+fn working_directory(crew: &Crew<'_>, check: &Check, named: &str) -> Result<PathBuf, String> {
+    let wanted = crew.config.root.join(named);
+    if wanted.is_dir() {
+        Ok(wanted)
+    } else if check.working_directory.is_some() {
+        Err(format!("The working directory does not exist: {named}"))
+    } else {
+        // The entry point is a file, or its directory was removed.
+        Ok(nearest_directory(&wanted, &crew.config.root))
+    }
 }
 
-impl Head {
-    fn of(crew: &Crew<'_>, job: &Job<'_>, check: &Check, directory: &str) -> Self {
-        let wanted = crew.config.root.join(directory);
-        let directory = if wanted.is_dir() {
-            Ok(wanted)
-        } else if check.working_directory.is_some() {
-            Err(format!("The working directory does not exist: {directory}"))
-        } else {
-            // The entry point is a file, or its directory was removed.
-            Ok(nearest_directory(&wanted, &crew.config.root))
-        };
-        let now = iso(jiff::Timestamp::now());
-        let shown = match &directory {
-            Ok(path) => path.display().to_string(),
-            Err(what) => what.clone(),
-        };
-        let text = format!(
-            "[{now}] Starting check: {}\n[{now}] Executing command: {}\n[{now}] Working directory: {shown}\n\n",
-            job.name,
-            check.command.trim_end(),
-        );
-        Self {
-            directory,
-            length: text.len() as u64,
-            text,
-        }
-    }
-
-    fn write(&self, log: &mut File) -> io::Result<()> {
-        log.write_all(self.text.as_bytes())
-    }
+/// What a log begins with.
+fn head(job: &Job<'_>, check: &Check, directory: &Result<PathBuf, String>) -> String {
+    let now = iso(jiff::Timestamp::now());
+    let shown = match directory {
+        Ok(path) => path.display().to_string(),
+        Err(what) => what.clone(),
+    };
+    format!(
+        "[{now}] Starting check: {}\n[{now}] Executing command: {}\n[{now}] Working directory: {shown}\n\n",
+        job.name,
+        check.command.trim_end(),
+    )
 }
 
 fn nearest_directory(wanted: &Path, root: &Path) -> PathBuf {

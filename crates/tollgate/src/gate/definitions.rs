@@ -7,8 +7,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
 
-use super::config::{Check, Config, EntryPoint, IntervalRule, LoopGuard, Review};
+use super::config::{Check, Config, EntryPoint, IntervalRule, Review, StopHook};
 use super::jobs::Site;
+use crate::ledger::LoopGuard;
 
 /// Everything whose change can weaken the gates, by the name that a person knows it by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,41 +18,40 @@ pub(crate) struct Definitions(BTreeMap<String, Value>);
 impl Definitions {
     /// Those of a configuration.
     pub(crate) fn of(config: &Config) -> Self {
-        let mut all = BTreeMap::new();
-        let mut put = |name: String, value: Value| {
-            all.insert(name, value);
-        };
-        put("base_branch".to_owned(), config.base_branch.as_str().into());
-        put("max_retries".to_owned(), config.max_retries.into());
-        // What changes there is no change.
-        put("log_dir".to_owned(), json!(config.log_dir_name));
-        put(
-            "rerun_new_issue_threshold".to_owned(),
-            config.rerun_new_issue_threshold.as_str().into(),
-        );
-        put(
-            "stop_hook.enabled".to_owned(),
-            config.stop_hook.enabled.into(),
-        );
-        put(
-            "stop_hook.run_interval_minutes".to_owned(),
-            (config.stop_hook.interval.as_secs() / 60).into(),
-        );
-        let interval_rule = match config.stop_hook.interval_rule {
+        let StopHook {
+            enabled,
+            interval,
+            interval_rule,
+            deadline,
+            loop_guard,
+        } = config.stop_hook;
+        let interval_rule = match interval_rule {
             IntervalRule::SameTree => "same_tree",
             IntervalRule::Letter => "letter",
         };
-        put("stop_hook.interval".to_owned(), interval_rule.into());
-        put(
-            "stop_hook.deadline_seconds".to_owned(),
-            json!(config.stop_hook.deadline.map(|limit| limit.as_secs())),
-        );
-        let loop_guard = match config.stop_hook.loop_guard {
+        let loop_guard = match loop_guard {
             LoopGuard::Progress => "progress",
             LoopGuard::Strict => "strict",
         };
-        put("stop_hook.loop_guard".to_owned(), loop_guard.into());
-        put("cli.default_preference".to_owned(), json!(config.reviewers));
+        let deadline = deadline.map(|limit| limit.as_secs());
+        let threshold = &config.rerun_new_issue_threshold;
+        let settings = [
+            ("base_branch", json!(config.base_branch)),
+            ("max_retries", json!(config.max_retries)),
+            // What changes there is no change.
+            ("log_dir", json!(config.log_dir_name)),
+            ("rerun_new_issue_threshold", json!(threshold)),
+            ("stop_hook.enabled", json!(enabled)),
+            (
+                "stop_hook.run_interval_minutes",
+                json!(interval.as_secs() / 60),
+            ),
+            ("stop_hook.interval", json!(interval_rule)),
+            ("stop_hook.deadline_seconds", json!(deadline)),
+            ("stop_hook.loop_guard", json!(loop_guard)),
+            ("cli.default_preference", json!(config.reviewers)),
+        ];
+        let mut all = BTreeMap::from(settings.map(|(name, value)| (name.to_owned(), value)));
         for (index, entry) in config.entry_points.iter().enumerate() {
             let before = config.entry_points.iter().take(index);
             // A path may be there twice, and then each of the two counts.
@@ -59,13 +59,13 @@ impl Definitions {
                 0 => format!("entry point {}", entry.path),
                 more => format!("entry point {} (no. {})", entry.path, more + 1),
             };
-            put(name, of_entry(entry));
+            all.insert(name, of_entry(entry));
         }
         for (name, review) in &config.reviews {
-            put(format!("review {name}"), of_review(review));
+            all.insert(format!("review {name}"), of_review(review));
         }
         for (name, check) in &config.checks {
-            put(format!("check {name}"), of_check(check));
+            all.insert(format!("check {name}"), of_check(check));
         }
         Self(all)
     }

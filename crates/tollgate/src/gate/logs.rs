@@ -109,29 +109,20 @@ impl<'c> Logs<'c> {
 
     /// Whether gates left logs since the last archive.
     pub(crate) fn has_gate_logs(&self) -> bool {
-        self.names()
-            .iter()
-            .any(|name| !name.starts_with("console."))
+        let names = self.names();
+        names.iter().any(|name| !name.starts_with("console."))
     }
 
     /// How many runs left gate logs since the last archive, by the numbers in their names.
     pub(crate) fn runs_with_gates(&self) -> u64 {
-        let names = self.names();
-        let numbers = names
-            .iter()
-            .filter(|name| !name.starts_with("console."))
-            .filter_map(|name| number(name));
-        numbers.max().unwrap_or(0)
+        let mut names = self.names();
+        names.retain(|name| !name.starts_with("console."));
+        last_run(&names)
     }
 
     /// The number of the next run: no file has it yet.
     pub(crate) fn next_run(&self) -> u64 {
-        let names = self.names();
-        1 + names
-            .iter()
-            .filter_map(|name| number(name))
-            .max()
-            .unwrap_or(0)
+        1 + last_run(&self.names())
     }
 
     /// Creates a log that must not be there yet.
@@ -239,6 +230,11 @@ fn open_lock(path: &Path) -> io::Result<File> {
 fn is_log(name: &str) -> bool {
     let bare = name.strip_prefix('.').unwrap_or(name);
     LOGS.iter().any(|begin| bare.starts_with(begin)) && number(bare).is_some()
+}
+
+fn last_run(names: &[String]) -> u64 {
+    let numbers = names.iter().filter_map(|name| number(name));
+    numbers.max().unwrap_or(0)
 }
 
 /// N of `name.N.log`. Nobody runs gates more often than a `u32` can count.

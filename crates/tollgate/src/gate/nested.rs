@@ -126,29 +126,19 @@ pub(super) fn paths(git: &Git, changes: Vec<Change>) -> Result<Vec<String>, GitE
             continue;
         };
         match inside(git, &link)? {
-            Inside::Paths(inside) => {
-                paths.extend(inside.iter().map(|path| format!("{}/{path}", link.path)));
-            }
-            Inside::Same => {}
-            Inside::Unknown => paths.push(link.path),
+            Some(inside) => paths.extend(inside.iter().map(|path| format!("{}/{path}", link.path))),
+            None => paths.push(link.path),
         }
     }
     Ok(paths)
 }
 
-/// What changed in an inner repository.
-enum Inside {
-    Paths(Vec<String>),
-    /// Nothing: what lay there was committed since, or the other way round.
-    Same,
-    /// That cannot be told, or is nothing that a path could tell.
-    Unknown,
-}
-
-fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
+/// What changed in an inner repository: nothing if what lay there was committed since, or the
+/// other way round. None if that cannot be told, or is nothing that a path could tell.
+fn inside(git: &Git, link: &Link) -> Result<Option<Vec<String>>, GitError> {
     let inner = at(git, &git.root().join(&link.path));
     let (Some(inner), Some(new)) = (inner, &link.new) else {
-        return Ok(Inside::Unknown);
+        return Ok(None);
     };
     let differing = link.old.as_deref();
     let differing = differing.and_then(|old| changes::diff_tree(&inner, old, new).bytes().ok());
@@ -165,17 +155,10 @@ fn inside(git: &Git, link: &Link) -> Result<Inside, GitError> {
         ];
         inner.ask(all).paths().unwrap_or_default()
     };
-    if !found.is_empty() {
-        return Ok(Inside::Paths(found));
-    }
     let is_tree =
         |id: &String| inner.ask(["cat-file", "-t", id]).line().ok().as_deref() == Some("tree");
-    let has_tree = is_tree(new) || link.old.as_ref().is_some_and(is_tree);
-    Ok(if has_tree {
-        Inside::Same
-    } else {
-        Inside::Unknown
-    })
+    let has_tree = || is_tree(new) || link.old.as_ref().is_some_and(is_tree);
+    Ok((!found.is_empty() || has_tree()).then_some(found))
 }
 
 /// What git printed with `--raw -z`.

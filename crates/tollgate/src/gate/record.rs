@@ -7,7 +7,7 @@
 use std::io;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tollgate_core::project::Layout;
 use tollgate_store::fs::{self, Durability};
@@ -29,9 +29,9 @@ pub(crate) struct Record {
 }
 
 /// The last run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Last {
-    #[serde(serialize_with = "in_words")]
+    #[serde(with = "moment")]
     pub(crate) completed_at: Timestamp,
     pub(crate) status: Status,
     /// Runs with gates since the last pass, archive or change of context.
@@ -45,16 +45,16 @@ pub(crate) struct Last {
     pub(crate) definitions: String,
     pub(crate) console: Option<std::path::PathBuf>,
     /// Whether all was asked for that the changes call for.
-    #[serde(rename = "whole")]
+    #[serde(rename = "whole", default)]
     pub(crate) is_whole: bool,
     pub(crate) failed: Vec<Failure>,
     /// Whether the record was made by Tollgate. The original's says less.
-    #[serde(skip)]
+    #[serde(skip, default = "yes")]
     pub(crate) is_own: bool,
 }
 
 /// A gate that did not pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// The job's id.
     pub(crate) id: String,
@@ -64,13 +64,13 @@ pub(crate) struct Failure {
 }
 
 /// A tree that was seen to be green.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Verified {
     pub(crate) tree: String,
     /// What the gates were, where they ran and since which base.
     pub(crate) definitions: String,
     pub(crate) status: Status,
-    #[serde(serialize_with = "in_words")]
+    #[serde(with = "moment")]
     pub(crate) at: Timestamp,
 }
 
@@ -95,8 +95,12 @@ impl Record {
             .and_then(|contents| serde_json::from_slice::<Value>(&contents.bytes).ok());
         match own {
             Some(value) => Self {
-                last: value.get("last").and_then(Last::read),
-                verified: value.get("verified").and_then(Verified::read),
+                last: value
+                    .get("last")
+                    .and_then(|last| Last::deserialize(last).ok()),
+                verified: value
+                    .get("verified")
+                    .and_then(|verified| Verified::deserialize(verified).ok()),
             },
             None => Self {
                 last: Last::of_original(config),
@@ -147,42 +151,40 @@ impl Record {
     }
 }
 
-fn in_words<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&iso(*moment))
+/// A moment as the record writes it.
+mod moment {
+    use serde::Deserialize as _;
+
+    use super::{Timestamp, iso};
+
+    pub(super) fn serialize<S: serde::Serializer>(
+        moment: &Timestamp,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&iso(*moment))
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
 }
 
-fn string(value: &Value, key: &str) -> Option<String> {
-    value.get(key)?.as_str().map(str::to_owned)
+/// What is read from Tollgate's own directory was made by Tollgate.
+fn yes() -> bool {
+    true
 }
 
 impl Last {
-    fn read(value: &Value) -> Option<Self> {
-        let failed = value.get("failed")?.as_array()?;
-        Some(Self {
-            completed_at: value.get("completed_at")?.as_str()?.parse().ok()?,
-            status: Status::from_name(value.get("status")?.as_str()?)?,
-            attempts: value.get("attempts")?.as_u64()?,
-            spent: value
-                .get("spent")
-                .or_else(|| value.get("attempts"))?
-                .as_u64()?,
-            branch: string(value, "branch")?,
-            commit: string(value, "commit")?,
-            tree: string(value, "tree")?,
-            definitions: string(value, "definitions")?,
-            console: value.get("console").and_then(Value::as_str).map(Into::into),
-            failed: failed.iter().filter_map(Failure::read).collect(),
-            is_whole: value.get("whole").and_then(Value::as_bool) == Some(true),
-            is_own: true,
-        })
-    }
-
     /// The state file of the original. It was written after every run; that its run passed is
     /// seen from there being no gate logs, which it archived then.
     fn of_original(config: &Config) -> Option<Self> {
         let path = config.log_dir.join(".execution_state");
         let contents = fs::read_regular(&path, CAP).ok()??;
-        let value = &serde_json::from_slice::<Value>(&contents.bytes).ok()?;
+        let value = serde_json::from_slice::<Value>(&contents.bytes).ok()?;
+        let string = |key: &str| value.get(key)?.as_str().map(str::to_owned);
         let passed = !Logs::of(config).has_gate_logs();
         Some(Self {
             completed_at: value.get("last_run_completed_at")?.as_str()?.parse().ok()?,
@@ -193,39 +195,14 @@ impl Last {
             },
             attempts: 0,
             spent: 0,
-            branch: string(value, "branch")?,
-            commit: string(value, "commit")?,
-            tree: string(value, "working_tree_ref").unwrap_or_default(),
+            branch: string("branch")?,
+            commit: string("commit")?,
+            tree: string("working_tree_ref").unwrap_or_default(),
             definitions: String::new(),
             console: None,
             failed: Vec::new(),
             is_whole: false,
             is_own: false,
-        })
-    }
-}
-
-impl Failure {
-    fn read(value: &Value) -> Option<Self> {
-        let files = value.get("files")?.as_array()?;
-        Some(Self {
-            id: string(value, "id")?,
-            message: string(value, "message")?,
-            files: files
-                .iter()
-                .filter_map(|file| Some(file.as_str()?.into()))
-                .collect(),
-        })
-    }
-}
-
-impl Verified {
-    fn read(value: &Value) -> Option<Self> {
-        Some(Self {
-            tree: string(value, "tree")?,
-            definitions: string(value, "definitions")?,
-            status: Status::from_name(value.get("status")?.as_str()?)?,
-            at: value.get("at")?.as_str()?.parse().ok()?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What one gate came to, and the lines that say so.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::jobs::Job;
@@ -16,8 +16,8 @@ pub(crate) struct GateResult {
     /// Why; empty for a plain pass.
     pub(crate) message: String,
     pub(crate) took: Duration,
-    /// Where to read more.
-    pub(crate) file: Option<GateFile>,
+    /// Where to read more: a log, or the JSON of a review, which the agent edits.
+    pub(crate) file: Option<PathBuf>,
     /// The reviews of a review gate, one per reviewer.
     pub(crate) slots: Vec<Slot>,
     pub(crate) findings: Findings,
@@ -38,15 +38,6 @@ pub(crate) enum Outcome {
     NotRun,
 }
 
-/// Where to read more about a gate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum GateFile {
-    /// A log.
-    Log(PathBuf),
-    /// The JSON of a review, which the agent edits.
-    Review(PathBuf),
-}
-
 /// One review of a review gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
@@ -55,7 +46,7 @@ pub(crate) struct Slot {
     pub(crate) outcome: Outcome,
     pub(crate) message: String,
     pub(crate) took: Duration,
-    pub(crate) file: Option<GateFile>,
+    pub(crate) file: Option<PathBuf>,
     pub(crate) usage: Usage,
 }
 
@@ -108,14 +99,6 @@ impl Outcome {
     }
 }
 
-impl GateFile {
-    pub(crate) fn path(&self) -> &PathBuf {
-        match self {
-            Self::Log(path) | Self::Review(path) => path,
-        }
-    }
-}
-
 impl GateResult {
     /// A result with nothing but its outcome.
     pub(crate) fn new(job: &Job<'_>, outcome: Outcome, message: impl Into<String>) -> Self {
@@ -135,25 +118,13 @@ impl GateResult {
     /// gate.
     pub(crate) fn lines(&self, logs: &Logs<'_>) -> Vec<String> {
         if self.slots.is_empty() {
-            return line(
-                &self.id,
-                self.outcome,
-                &self.message,
-                self.took,
-                self.file.as_ref(),
-                logs,
-            );
+            let about = (self.outcome, self.message.as_str(), self.took);
+            return line(&self.id, about, self.file.as_deref(), logs);
         }
         let slots = self.slots.iter().flat_map(|slot| {
             let id = format!("{} ({})", self.id, slot.label);
-            line(
-                &id,
-                slot.outcome,
-                &slot.message,
-                slot.took,
-                slot.file.as_ref(),
-                logs,
-            )
+            let about = (slot.outcome, slot.message.as_str(), slot.took);
+            line(&id, about, slot.file.as_deref(), logs)
         });
         slots.collect()
     }
@@ -166,18 +137,14 @@ impl GateResult {
             .iter()
             .filter(|slot| slot.outcome != Outcome::Pass)
             .filter_map(|slot| slot.file.as_ref());
-        own.chain(slots).map(|file| file.path().clone()).collect()
+        own.chain(slots).cloned().collect()
     }
 
     /// The logs were archived: whoever reads on finds its files there.
     pub(crate) fn put_away(&mut self, logs: &Logs<'_>) {
         let slots = self.slots.iter_mut().map(|slot| &mut slot.file);
         for file in slots.chain([&mut self.file]) {
-            *file = match file.take() {
-                Some(GateFile::Log(path)) => logs.archived(&path).map(GateFile::Log),
-                Some(GateFile::Review(path)) => logs.archived(&path).map(GateFile::Review),
-                None => None,
-            };
+            *file = file.as_deref().and_then(|path| logs.archived(path));
         }
     }
 
@@ -187,7 +154,7 @@ impl GateResult {
             "seconds": self.took.as_secs_f64(), "files": self.files(),
             "slots": self.slots.iter().map(|slot| serde_json::json!({
                 "reviewer": slot.label, "result": slot.outcome.as_str(), "message": slot.message,
-                "seconds": slot.took.as_secs_f64(), "file": slot.file.as_ref().map(GateFile::path),
+                "seconds": slot.took.as_secs_f64(), "file": slot.file,
                 "cost_usd": slot.usage.cost_usd, "input_tokens": slot.usage.input_tokens,
                 "output_tokens": slot.usage.output_tokens,
             })).collect::<Vec<_>>(),
@@ -199,10 +166,8 @@ impl GateResult {
 
 fn line(
     id: &str,
-    outcome: Outcome,
-    message: &str,
-    took: Duration,
-    file: Option<&GateFile>,
+    (outcome, message, took): (Outcome, &str, Duration),
+    file: Option<&Path>,
     logs: &Logs<'_>,
 ) -> Vec<String> {
     let mut text = format!("{:<7} {id} ({:.2}s)", outcome.tag(), took.as_secs_f64());
@@ -210,14 +175,12 @@ fn line(
         text = format!("{text} - {message}");
     }
     let mut lines = vec![text];
-    match file {
-        Some(GateFile::Log(path)) if outcome != Outcome::Pass => {
-            lines.push(format!("      Log: {}", logs.shown(path)));
-        }
-        Some(GateFile::Review(path)) if outcome != Outcome::Pass => {
-            lines.push(format!("      Review: {}", logs.shown(path)));
-        }
-        Some(_) | None => {}
+    if let Some(path) = file.filter(|_| outcome != Outcome::Pass) {
+        let is_review = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        let what = if is_review { "Review" } else { "Log" };
+        lines.push(format!("      {what}: {}", logs.shown(path)));
     }
     lines
 }

@@ -9,7 +9,7 @@ use super::changes::{self, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::jobs::{self, Job};
 use super::nested::{self, Change, Link};
-use super::result::{Findings, GateFile, GateResult, Outcome, Slot};
+use super::result::{Findings, GateResult, Outcome, Slot};
 use super::runner::Crew;
 use crate::git::{Git, GitError};
 use crate::review::gate::{Pace, Request, Verdict};
@@ -30,27 +30,25 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
         .iter()
         .filter_map(|name| Reviewer::named(name, command))
         .collect();
+    let not_made = |why: &str| {
+        let message = format!("no review was made: {why}");
+        GateResult::new(job, Outcome::Inconclusive, message)
+    };
     if reviewers.is_empty() {
         let asked = names.join(", ");
-        let message = format!("no review was made: there is no reviewer to ask ({asked})");
-        return GateResult::new(job, Outcome::Inconclusive, message);
+        return not_made(&format!("there is no reviewer to ask ({asked})"));
     }
     let diff = match diff(crew.git, crew.pair, job, crew.config) {
         Ok(diff) => diff,
-        Err(error) => {
-            let message = format!("no review was made: {error}");
-            return GateResult::new(job, Outcome::Inconclusive, message);
-        }
+        Err(error) => return not_made(&error.to_string()),
     };
     // It runs again because it failed; that another part of the work has nothing to review says
     // nothing about that.
     if crew.is_narrowed && diff.trim().is_empty() {
-        let message = "no review was made: nothing to review in the part that was asked for";
-        return GateResult::new(job, Outcome::Inconclusive, message);
+        return not_made("nothing to review in the part that was asked for");
     }
     if let Err(error) = crew.logs.prepare() {
-        let message = format!("no review was made: the log directory cannot be used: {error}");
-        return GateResult::new(job, Outcome::Inconclusive, message);
+        return not_made(&format!("the log directory cannot be used: {error}"));
     }
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
     let outcome = review::run(
@@ -275,9 +273,8 @@ fn result(job: &Job<'_>, outcome: review::gate::Outcome) -> GateResult {
             usage: slot.usage,
             file: match (slot.verdict, slot.file, slot.log) {
                 // There is nothing to answer in the file of a review that was not made.
-                (Verdict::Inconclusive, _, Some(log)) => Some(GateFile::Log(log)),
-                (_, Some(file), _) => Some(GateFile::Review(file)),
-                (_, None, log) => log.map(GateFile::Log),
+                (Verdict::Inconclusive, _, Some(log)) => Some(log),
+                (_, file, log) => file.or(log),
             },
         })
         .collect();

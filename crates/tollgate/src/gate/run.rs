@@ -426,8 +426,19 @@ impl Run<'_> {
         } else if let Some(why) = evidence.doubt().filter(|_| status.is_pass()) {
             result.message = format!("{} {why}", result.message);
         }
+        Ok(self.recorded(result, saved, archived, &console))
+    }
+
+    /// The result of a run, if it could be written down, and the logs put away.
+    fn recorded(
+        &self,
+        mut result: RunResult,
+        saved: std::io::Result<()>,
+        archived: std::io::Result<bool>,
+        console: &Console<'_>,
+    ) -> RunResult {
         if self.request.purpose == Purpose::Stop
-            && !status.is_pass()
+            && !result.status.is_pass()
             && let Err(error) = &saved
         {
             // Who cannot remember having blocked would not know when to stop doing so.
@@ -435,11 +446,11 @@ impl Run<'_> {
                 "What the gates said cannot be recorded ({error}), so the agent is let go. NOT verified: {}",
                 result.message
             );
-            return Ok(RunResult {
+            return RunResult {
                 message: format!("⚠ {what}"),
                 error: Some(what),
                 ..RunResult::of(Status::Error)
-            });
+            };
         }
         if let Err(error) = saved.and(archived.map(|_| ())) {
             // The gates did run; that it cannot be remembered only means they run again.
@@ -447,7 +458,7 @@ impl Run<'_> {
             console.tell(&Event::Note(&trouble));
             result.message = format!("{} {trouble}", result.message);
         }
-        Ok(result)
+        result
     }
 
     /// Runs the jobs of a run with this number. None of their processes is left when it returns.

@@ -54,6 +54,13 @@ impl serde::Serialize for Status {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Status {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name).ok_or_else(|| serde::de::Error::custom("no status"))
+    }
+}
+
 impl Status {
     fn row(self) -> &'static Row {
         // The table has a row for each; a test sees to it.

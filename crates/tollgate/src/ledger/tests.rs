@@ -10,7 +10,7 @@ use super::{MAX_SAME, Turn};
 
 /// What the agent of a sequence bears.
 const MAX_BLOCKS: u64 = 8;
-use crate::plan::config::LoopGuard;
+use super::LoopGuard;
 use crate::plan::step::{self as plan, Marks};
 use crate::stop::gates;
 

@@ -7,6 +7,7 @@ use tollgate_store::fs;
 use tollgate_store::json::Object;
 
 use super::reviewer;
+use crate::ledger::LoopGuard;
 use crate::review::Reviewer;
 
 /// Registrations give a stop 900 s; the review ends before the host ends us.
@@ -23,15 +24,6 @@ pub(crate) struct Config {
     pub(crate) loop_guard: LoopGuard,
     /// What could not be understood.
     pub(crate) problems: Vec<String>,
-}
-
-/// What a stop after a block means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LoopGuard {
-    /// It is let through unless the ledger proves progress.
-    Progress,
-    /// It is let through.
-    Strict,
 }
 
 impl Config {

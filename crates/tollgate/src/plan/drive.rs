@@ -17,7 +17,7 @@ use super::log;
 use super::phase::{Review, TaskId};
 use super::rebuild::{self, Rebuilt};
 use super::state::State;
-use super::step::{self, BY_RULES, Marks, Observed, Passage, Step, Subject, Why};
+use super::step::{self, BY_RULES, Marks, Observed, Passage, Step, Subject};
 use super::texts;
 use super::transition;
 use super::view::View;
@@ -144,14 +144,14 @@ impl PlanStop<'_> {
         let is_due = matches!(step, Step::Review { .. } | Step::Answered(_));
         let guard = self.config.loop_guard;
         match step::passage(is_flagged, guard, last, &marks, is_due) {
-            Passage::LetThrough(Why::Letter) => {
+            Passage::Letter => {
                 if is_due {
                     let id = self.plan.id();
                     self.note(&format!("{id}: a stop after a block that is not ours is let through, a review stays due"));
                 }
                 return;
             }
-            Passage::LetThrough(Why::NoProgress) => return self.let_through(&view),
+            Passage::NoProgress => return self.let_through(&view),
             Passage::Judged => {}
         }
         if let Step::Answered(review) = step {

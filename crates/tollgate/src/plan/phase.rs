@@ -26,20 +26,13 @@ pub(crate) enum Phase {
     Complete,
 }
 
-/// What an agent is asked to do. Most actions are also phases.
+/// What an agent is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Action {
-    NewPlan,
     ContinuePlan,
-    CreateTasks,
     AddTask,
-    NextTask,
-    NextTaskTdd,
-    ContinueTask,
-    CompleteTask,
-    CompleteTaskTdd,
-    Review(Review),
-    PostReview(Review),
+    /// The work of a phase.
+    Phase(Phase),
 }
 
 /// The id of a task. It becomes part of file names, so it cannot leave its directory: letters,
@@ -91,27 +84,6 @@ pub(crate) const PHASES: &[(Phase, &str, &str)] = &[
     (Phase::Complete, "complete", "Complete"),
 ];
 
-/// Every action and its name.
-pub(crate) const ACTIONS: &[(Action, &str)] = &[
-    (Action::NewPlan, "new-plan"),
-    (Action::ContinuePlan, "continue-plan"),
-    (Action::Review(Review::Plan), "plan-review"),
-    (Action::PostReview(Review::Plan), "post-plan-review"),
-    (Action::CreateTasks, "create-tasks"),
-    (Action::AddTask, "add-task"),
-    (Action::Review(Review::Tasks), "tasks-review"),
-    (Action::PostReview(Review::Tasks), "post-tasks-review"),
-    (Action::NextTask, "next-task"),
-    (Action::NextTaskTdd, "next-task-tdd"),
-    (Action::ContinueTask, "continue-task"),
-    (Action::Review(Review::Code), "code-review"),
-    (Action::PostReview(Review::Code), "post-code-review"),
-    (Action::Review(Review::AllCode), "all-code-review"),
-    (Action::PostReview(Review::AllCode), "post-all-code-review"),
-    (Action::CompleteTask, "complete-task"),
-    (Action::CompleteTaskTdd, "complete-task-tdd"),
-];
-
 impl Phase {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let row = PHASES.iter().find(|(_, known, _)| *known == name);
@@ -150,27 +122,41 @@ impl Phase {
 }
 
 impl Action {
+    /// Nothing is to be done about a plan that is complete.
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        let row = ACTIONS.iter().find(|(_, known)| *known == name);
-        row.map(|(action, _)| *action)
+        Self::all().find(|action| action.as_str() == name)
+    }
+
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let phases = PHASES.iter().map(|(phase, _, _)| *phase);
+        let phases = phases.filter(|phase| *phase != Phase::Complete);
+        let others = [Self::ContinuePlan, Self::AddTask];
+        phases.map(Self::Phase).chain(others)
     }
 
     pub(crate) fn as_str(self) -> &'static str {
-        let row = ACTIONS.iter().find(|(action, _)| *action == self);
-        row.map_or("", |(_, name)| name)
-    }
-
-    /// Whether it begins work on a task.
-    pub(crate) fn takes_a_task(self) -> bool {
-        matches!(
-            self,
-            Self::CompleteTask | Self::CompleteTaskTdd | Self::NextTask | Self::NextTaskTdd
-        )
+        match self {
+            Self::ContinuePlan => "continue-plan",
+            Self::AddTask => "add-task",
+            Self::Phase(phase) => phase.as_str(),
+        }
     }
 
     /// The phase of the same name.
     pub(crate) fn phase(self) -> Option<Phase> {
-        Phase::parse(self.as_str())
+        match self {
+            Self::Phase(phase) => Some(phase),
+            Self::ContinuePlan | Self::AddTask => None,
+        }
+    }
+
+    /// Whether it begins work on a task.
+    pub(crate) fn takes_a_task(self) -> bool {
+        use Phase::{CompleteTask, CompleteTaskTdd, NextTask, NextTaskTdd};
+        let phase = self.phase();
+        phase.is_some_and(|phase| {
+            [CompleteTask, CompleteTaskTdd, NextTask, NextTaskTdd].contains(&phase)
+        })
     }
 }
 
@@ -264,13 +250,13 @@ mod tests {
     #[test]
     fn there_are_sixteen_phases_and_seventeen_actions_with_names_of_their_own() {
         assert_eq!(PHASES.len(), 16);
-        assert_eq!(ACTIONS.len(), 17);
+        assert_eq!(Action::all().count(), 17);
         for (phase, name, stage) in PHASES {
             assert_eq!(Phase::parse(name), Some(*phase));
             assert_eq!((phase.as_str(), phase.stage()), (*name, *stage));
         }
-        for (action, name) in ACTIONS {
-            assert_eq!(Action::parse(name), Some(*action));
+        for action in Action::all() {
+            assert_eq!(Action::parse(action.as_str()), Some(action));
         }
         assert_eq!(Phase::parse("implementation"), None);
     }

@@ -1,44 +1,47 @@
 //! The plugin's own texts, for agents and reviewers that do not have the plugin.
 
-use super::phase::{Action, Review};
+use super::phase::{Action, Phase, Review};
 
 /// What holds for every action.
 pub(crate) const GROUND_RULES: &str = include_str!("../../../../plugin/ground-rules.md");
 
-macro_rules! action {
-    ($name:literal) => {
-        include_str!(concat!("../../../../plugin/actions/", $name, ".md"))
+macro_rules! steps {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../plugin/actions/", $name, ".md")))),*]
     };
 }
 
+#[rustfmt::skip]
+const STEPS: &[(&str, &str)] = steps!(
+    "new-plan" "continue-plan" "create-tasks" "add-task"
+    "next-task" "next-task-tdd" "continue-task" "complete-task" "complete-task-tdd"
+    "plan-review" "tasks-review" "code-review" "all-code-review"
+    "post-plan-review" "post-tasks-review" "post-code-review" "post-all-code-review"
+);
+
 /// How an action is performed, step by step.
 pub(crate) fn steps(action: Action) -> &'static str {
-    match action {
-        Action::NewPlan => action!("new-plan"),
-        Action::ContinuePlan => action!("continue-plan"),
-        Action::CreateTasks => action!("create-tasks"),
-        Action::AddTask => action!("add-task"),
-        Action::NextTask => action!("next-task"),
-        Action::NextTaskTdd => action!("next-task-tdd"),
-        Action::ContinueTask => action!("continue-task"),
-        Action::CompleteTask => action!("complete-task"),
-        Action::CompleteTaskTdd => action!("complete-task-tdd"),
-        Action::Review(Review::Plan) => action!("plan-review"),
-        Action::Review(Review::Tasks) => action!("tasks-review"),
-        Action::Review(Review::Code) => action!("code-review"),
-        Action::Review(Review::AllCode) => action!("all-code-review"),
-        Action::PostReview(Review::Plan) => action!("post-plan-review"),
-        Action::PostReview(Review::Tasks) => action!("post-tasks-review"),
-        Action::PostReview(Review::Code) => action!("post-code-review"),
-        Action::PostReview(Review::AllCode) => action!("post-all-code-review"),
-    }
+    let row = STEPS.iter().find(|(name, _)| *name == action.as_str());
+    row.map_or("", |(_, text)| text)
 }
 
 /// What reviewers are told to read: each file's place in the plugin, and its text.
 pub(crate) fn for_reviewers() -> impl Iterator<Item = (String, &'static str)> {
     let reviews = Review::ALL.into_iter().map(|review| {
-        let action = Action::Review(review);
+        let action = Action::Phase(Phase::Review(review));
         (format!("actions/{action}.md"), steps(action))
     });
     std::iter::once(("ground-rules.md".to_owned(), GROUND_RULES)).chain(reviews)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_its_steps() {
+        for action in Action::all() {
+            assert_ne!(steps(action), "", "{action}");
+        }
+    }
 }

@@ -50,14 +50,6 @@ impl fmt::Display for Back {
     }
 }
 
-/// The place of a state that is made again.
-enum StatePlace {
-    /// Nothing is there any more; what was there is kept here.
-    Free(Option<PathBuf>),
-    /// A good state is there after all.
-    Taken,
-}
-
 /// Puts the last good state in the place of one that is no JSON, or is gone.
 pub(crate) fn from_log(plan: &Plan, now: Timestamp) -> Result<Rebuilt, Unwritten> {
     let Some((since, good)) = log::last_state(plan) else {
@@ -81,10 +73,15 @@ pub(crate) fn from_files(plan: &Plan, now: Timestamp, view: &View) -> Result<Reb
     make(plan, now, &document, from)
 }
 
+/// Sets a destroyed state aside and puts a good one in its place. The store gives somebody who is
+/// just writing it the time to end.
 fn make(plan: &Plan, now: Timestamp, good: &Document, from: String) -> Result<Rebuilt, Unwritten> {
-    let aside = match make_room(plan, now)? {
-        StatePlace::Free(aside) => aside,
-        StatePlace::Taken => return Ok(Rebuilt::Whole),
+    let store = plan.store();
+    let aside = match store.settle(now) {
+        Err(StoreError::Corrupt { .. }) => Some(store.set_aside(now).map_err(Unwritten::Failed)?),
+        Err(error) => return Err(Unwritten::Failed(error)),
+        Ok(_) if plan.path("state.json").exists() => return Ok(Rebuilt::Whole),
+        Ok(_) => None,
     };
     plan.create(now, &Change::to(good))?;
     Ok(Rebuilt::Back(Back {
@@ -92,18 +89,4 @@ fn make(plan: &Plan, now: Timestamp, good: &Document, from: String) -> Result<Re
         from,
         state: State::read(good),
     }))
-}
-
-/// Sets a destroyed state aside. The store gives somebody who is just writing it the time to end.
-fn make_room(plan: &Plan, now: Timestamp) -> Result<StatePlace, Unwritten> {
-    let store = plan.store();
-    match store.settle(now) {
-        Err(StoreError::Corrupt { .. }) => {
-            let aside = store.set_aside(now).map_err(Unwritten::Failed)?;
-            Ok(StatePlace::Free(Some(aside)))
-        }
-        Err(error) => Err(Unwritten::Failed(error)),
-        Ok(_) if plan.path("state.json").exists() => Ok(StatePlace::Taken),
-        Ok(_) => Ok(StatePlace::Free(None)),
-    }
 }

@@ -5,6 +5,7 @@
 
 use tollgate_store::fs;
 use tollgate_store::journal::{Entry, Journal, Verdict};
+use tollgate_store::timestamp::iso;
 
 use super::drive::{PlanStop, errors, marks};
 use super::findings;
@@ -14,7 +15,7 @@ use super::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
 use super::rounds::Round;
 use super::run::Run;
 use super::step::{self, BY, Step};
-use super::texts::{self, Asked};
+use super::texts;
 use super::transition::{self, After};
 use super::view::View;
 use crate::review::Reviewer;
@@ -178,14 +179,17 @@ impl PlanStop<'_> {
             Some(_) => self.reviewer_name(),
             None => &job.model,
         };
-        let round = Round::new(
-            self.now,
-            job.review,
-            job.task.as_ref(),
-            (job.iteration, model),
-        );
-        let mut round = round.ended(answer.verdict, answer.cost_usd, ms);
-        round.file.clone_from(&file);
+        let round = Round {
+            at: iso(self.now),
+            review: job.review.as_str().to_owned(),
+            task: job.task.as_ref().map(ToString::to_string),
+            iteration: job.iteration,
+            model: model.to_owned(),
+            verdict: answer.verdict.as_str().to_owned(),
+            cost_usd: answer.cost_usd,
+            ms,
+            file: file.clone(),
+        };
         // First the round, then the state: whoever is killed in between finds the review again and
         // knows that its round is written down.
         let journal = Journal::new(self.layout.local());
@@ -220,12 +224,7 @@ impl PlanStop<'_> {
 
     /// Blocks, so that the agent answers the review.
     fn ask(&mut self, view: &View, job: &Job, file: &str) {
-        let mut text = texts::block(&Asked {
-            review: job.review,
-            iteration: job.iteration,
-            dir: self.plan.shown(),
-            file,
-        });
+        let mut text = texts::block(job.review, job.iteration, self.plan.shown(), file);
         let before = view.review_before(job);
         let before_text = before.as_deref().and_then(|name| self.plan.text(name));
         let review = self.plan.text(file).unwrap_or_default();

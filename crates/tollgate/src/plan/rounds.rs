@@ -2,15 +2,11 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tollgate_store::fs;
 use tollgate_store::journal::{Cost, Entry, Journal};
-use tollgate_store::timestamp::iso;
 
 use super::home::Plan;
-use super::phase::{Review, TaskId};
-use super::reviewer::ReviewVerdict;
 
 /// One review that was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,34 +31,6 @@ const CAP: u64 = 4 << 20;
 const FILE: &str = "rounds.jsonl";
 
 impl Round {
-    pub(crate) fn new(
-        now: Timestamp,
-        review: Review,
-        task: Option<&TaskId>,
-        (iteration, model): (u64, &str),
-    ) -> Self {
-        Self {
-            at: iso(now),
-            review: review.as_str().to_owned(),
-            task: task
-                .filter(|_| review == Review::Code)
-                .map(|task| task.as_str().to_owned()),
-            iteration,
-            model: model.to_owned(),
-            verdict: String::new(),
-            cost_usd: None,
-            ms: 0,
-            file: String::new(),
-        }
-    }
-
-    pub(crate) fn ended(mut self, verdict: ReviewVerdict, cost_usd: Option<f64>, ms: u64) -> Self {
-        verdict.as_str().clone_into(&mut self.verdict);
-        self.cost_usd = cost_usd;
-        self.ms = ms;
-        self
-    }
-
     /// The round in one line.
     pub(crate) fn line(&self) -> String {
         let task = self

@@ -90,7 +90,7 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             limit(state, review).unwrap_or_else(|| stop(state, review, &why, found))
         }
         Phase::PostReview(review) => to(
-            To::Action(Action::PostReview(review)),
+            To::Action(Action::Phase(Phase::PostReview(review))),
             format!("the {review} is on disk and waits for its answer"),
         ),
         Phase::Review(review) => due(state, review, found),
@@ -100,10 +100,10 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             } else {
                 "no task is open: `tollgate plan begin complete-task` begins the review of all code"
             };
-            to(To::Action(work(next)), why.to_owned())
+            to(To::Action(Action::Phase(next)), why.to_owned())
         }
         Phase::CompleteTask | Phase::CompleteTaskTdd | Phase::CreateTasks => to(
-            To::Action(work(next)),
+            To::Action(Action::Phase(next)),
             format!("{} is over and {next} is next", state.phase_name()),
         ),
         Phase::Complete if state.max_reviews == 0 => to(
@@ -113,9 +113,10 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
         ),
         Phase::Complete => to(To::Finish, "the last review has passed".to_owned()),
         // Nothing writes these as a next phase; somebody who did meant the action.
-        Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => {
-            to(To::Action(work(next)), format!("next_phase says {next}"))
-        }
+        Phase::NewPlan | Phase::NextTask | Phase::NextTaskTdd | Phase::ContinueTask => to(
+            To::Action(Action::Phase(next)),
+            format!("next_phase says {next}"),
+        ),
     }
 }
 
@@ -134,18 +135,18 @@ fn due(state: &State, review: Review, found: Artifacts) -> Route {
     match (review, found.plan, found.tasks, found.task) {
         (Review::Plan, Complete::Yes, _, _) => stop("plan.md is complete"),
         (Review::Plan, Complete::No, _, _) => to(
-            To::Action(Action::NewPlan),
+            To::Action(Action::Phase(Phase::NewPlan)),
             "plan.md is missing or half-written: continue its content, do not begin again"
                 .to_owned(),
         ),
         (Review::Tasks, _, Complete::Yes, _) => stop("tasks.md has its tasks"),
         (Review::Tasks, _, Complete::No, _) => to(
-            To::Action(Action::CreateTasks),
+            To::Action(Action::Phase(Phase::CreateTasks)),
             "tasks.md is missing or has no task yet".to_owned(),
         ),
         (Review::Code | Review::AllCode, _, _, Complete::Yes) => stop("the task is implemented"),
         (Review::Code | Review::AllCode, _, _, Complete::No) => to(
-            To::Action(Action::ContinueTask),
+            To::Action(Action::Phase(Phase::ContinueTask)),
             "the current task has unfinished subtasks".to_owned(),
         ),
     }
@@ -190,11 +191,11 @@ fn standalone(state: &State) -> Route {
     let under_way = state.phase_iteration == Some(0);
     match state.phase {
         Some(Phase::NewPlan) if under_way => to(
-            To::Action(Action::NewPlan),
+            To::Action(Action::Phase(Phase::NewPlan)),
             "the plan was begun and is not done: continue its content".to_owned(),
         ),
         Some(Phase::CreateTasks) if under_way => to(
-            To::Action(Action::CreateTasks),
+            To::Action(Action::Phase(Phase::CreateTasks)),
             "the tasks were begun and are not done".to_owned(),
         ),
         Some(
@@ -204,7 +205,7 @@ fn standalone(state: &State) -> Route {
             | Phase::CompleteTask
             | Phase::CompleteTaskTdd),
         ) => to(
-            To::Action(Action::ContinueTask),
+            To::Action(Action::Phase(Phase::ContinueTask)),
             format!("{phase} was begun and nothing is planned after it"),
         ),
         // How it came to that is not in the state: reviews can be switched off or left.
@@ -222,11 +223,6 @@ fn standalone(state: &State) -> Route {
             )
         }
     }
-}
-
-/// The action of the same name as a phase of work.
-fn work(phase: Phase) -> Action {
-    Action::parse(phase.as_str()).unwrap_or(Action::ContinuePlan)
 }
 
 fn to(to: To, why: String) -> Route {

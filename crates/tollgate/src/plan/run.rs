@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use tollgate_store::fs::{self, Durability, ReadFault};
 use tollgate_store::lock::{self, Acquired, Guard};
 
@@ -35,6 +35,15 @@ pub(crate) struct Run<'a> {
 
 /// What a review's file is recognised by: a new or rewritten file is another one.
 type Seen = Option<[i64; 5]>;
+
+/// The record.
+#[derive(Serialize, Deserialize)]
+struct Started {
+    /// Which review it is, as a digest.
+    job: String,
+    /// What was in the place of its files.
+    seen: Vec<Seen>,
+}
 
 impl<'a> Run<'a> {
     /// Begins. None while somebody else reviews this plan.
@@ -72,20 +81,15 @@ impl<'a> Run<'a> {
 
     /// Writes down that this review is started, and gives the files its output goes to.
     pub(crate) fn start(&self, job: &Job) -> std::io::Result<(File, File)> {
-        let seen: Vec<Value> = job
-            .files()
-            .iter()
-            .map(|name| json!(seen(&self.plan.path(name))))
-            .collect();
-        let record = json!({ "job": self.key(job), "seen": seen });
+        let files = job.files();
+        let seen = files.iter().map(|name| seen(&self.plan.path(name)));
+        let record = serde_json::to_vec(&Started {
+            job: self.key(job),
+            seen: seen.collect(),
+        })?;
         // The old output first: a record must never go with somebody else's verdict.
         let stdout = create(&self.output())?;
-        fs::replace(
-            &self.record(),
-            record.to_string().as_bytes(),
-            Durability::Lazy,
-        )
-        .map_err(std::io::Error::other)?;
+        fs::replace(&self.record(), &record, Durability::Lazy).map_err(std::io::Error::other)?;
         let stderr = create(&self.log(job.iteration))?;
         Ok((stdout, stderr))
     }
@@ -122,22 +126,8 @@ impl<'a> Run<'a> {
 
     fn before(&self, job: &Job) -> Option<Vec<Seen>> {
         let contents = fs::read_own(&self.record(), 1 << 20).ok()??;
-        let record: Value = serde_json::from_slice(&contents.bytes).ok()?;
-        if record.get("job")?.as_str()? != self.key(job) {
-            return None;
-        }
-        let numbers = |value: &Value| -> Seen {
-            let numbers: Vec<i64> = value.as_array()?.iter().filter_map(Value::as_i64).collect();
-            numbers.try_into().ok()
-        };
-        Some(
-            record
-                .get("seen")?
-                .as_array()?
-                .iter()
-                .map(numbers)
-                .collect(),
-        )
+        let started: Started = serde_json::from_slice(&contents.bytes).ok()?;
+        (started.job == self.key(job)).then_some(started.seen)
     }
 
     /// The verdict is written down, or there is none: the record has served.

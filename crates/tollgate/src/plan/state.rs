@@ -73,27 +73,11 @@ impl State {
             ));
         }
         let current_task = fields.task();
-        let phase = fields.text("phase").and_then(|name| {
-            let phase = Phase::parse(&name);
-            if phase.is_none() {
-                fields
-                    .problems
-                    .push(format!("`phase` is {name:?}, which is no phase"));
-            }
-            phase
-        });
-        let next_phase = match fields.text("next_phase") {
-            None => Next::Nothing,
-            Some(name) => {
-                if let Some(phase) = Phase::parse(&name) {
-                    Next::Phase(phase)
-                } else {
-                    let problem = format!("`next_phase` is {name:?}, which is no phase");
-                    fields.problems.push(problem);
-                    Next::Unknown(name)
-                }
-            }
+        let phase = match fields.phase("phase") {
+            Next::Phase(phase) => Some(phase),
+            Next::Nothing | Next::Unknown(_) => None,
         };
+        let next_phase = fields.phase("next_phase");
         Self {
             max_reviews: max_reviews.min(MOST_REVIEWS),
             current_task,
@@ -109,21 +93,11 @@ impl State {
 
     /// Whether two states are the same step of the same plan, whatever else is in the file.
     pub(crate) fn is_same_step(&self, other: &Self) -> bool {
-        let Self {
-            max_reviews: _,
-            current_task,
-            phase,
-            next_phase,
-            phase_iteration,
-            review_model: _,
-            consecutive_clean: _,
-            tdd: _,
-            problems: _,
-        } = self;
-        *current_task == other.current_task
-            && *phase == other.phase
-            && *next_phase == other.next_phase
-            && *phase_iteration == other.phase_iteration
+        let step = |state: &Self| {
+            let (task, next) = (state.current_task.clone(), state.next_phase.clone());
+            (task, state.phase, next, state.phase_iteration)
+        };
+        step(self) == step(other)
     }
 
     /// Whether somebody still has something to do.
@@ -188,6 +162,18 @@ impl Fields<'_> {
             self.wrong(field, "a text");
         }
         text.filter(|text| !text.is_empty())
+    }
+
+    fn phase(&mut self, field: &str) -> Next {
+        let Some(name) = self.text(field) else {
+            return Next::Nothing;
+        };
+        if let Some(phase) = Phase::parse(&name) {
+            return Next::Phase(phase);
+        }
+        let problem = format!("`{field}` is {name:?}, which is no phase");
+        self.problems.push(problem);
+        Next::Unknown(name)
     }
 
     fn flag(&mut self, field: &str) -> bool {

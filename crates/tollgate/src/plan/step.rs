@@ -1,9 +1,8 @@
 //! What a stop leads to, as a pure function of what was observed.
 
-use super::config::LoopGuard;
 use super::phase::{Phase, Review};
 use super::state::{Next, State};
-use crate::ledger::Block;
+use crate::ledger::{Block, LoopGuard};
 
 /// What was observed besides the state.
 #[derive(Clone, Copy, Debug)]
@@ -86,16 +85,9 @@ fn due(state: &State, review: Review, subject: Subject) -> Step {
 pub(crate) enum Passage {
     /// It is judged like any other.
     Judged,
-    /// It is let through: by the letter, or because nothing was done since.
-    LetThrough(Why),
-}
-
-/// Why a stop is let through unjudged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// The specification says so, and nothing speaks against it.
+    /// It is let through: the specification says so, and nothing speaks against it.
     Letter,
-    /// Nothing was done since our own block.
+    /// It is let through: nothing was done since our own block.
     NoProgress,
 }
 
@@ -125,7 +117,7 @@ pub(crate) fn passage(
         return Passage::Judged;
     }
     let Some(last) = last.filter(|_| guard == LoopGuard::Progress) else {
-        return Passage::LetThrough(Why::Letter);
+        return Passage::Letter;
     };
     // The plan goes before all others, so a review that is due after somebody else's block was
     // not due then: that is progress.
@@ -138,8 +130,8 @@ pub(crate) fn passage(
     if has_moved {
         Passage::Judged
     } else if is_ours {
-        Passage::LetThrough(Why::NoProgress)
+        Passage::NoProgress
     } else {
-        Passage::LetThrough(Why::Letter)
+        Passage::Letter
     }
 }

@@ -2,44 +2,6 @@
 
 use super::phase::Review;
 
-/// The text that asks an agent to answer a review.
-pub(crate) struct Asked<'a> {
-    pub(crate) review: Review,
-    pub(crate) iteration: u64,
-    /// The plan's directory, relative to the root.
-    pub(crate) dir: &'a str,
-    /// The review's file.
-    pub(crate) file: &'a str,
-}
-
-/// What differs between the four texts: the opening, the work, and what is done at the end.
-const WORDS: &[(Review, &str, &str, &str)] = &[
-    (
-        Review::Plan,
-        "A plan review",
-        "address all issues in plan.md",
-        "Push to remote.",
-    ),
-    (
-        Review::Tasks,
-        "A tasks review",
-        "address all issues in tasks.md and task files",
-        "Push to remote.",
-    ),
-    (
-        Review::Code,
-        "A code review",
-        "address all issues, update the code",
-        "Update tasks.md and push to remote.",
-    ),
-    (
-        Review::AllCode,
-        "An all-code review",
-        "address all issues across all tasks",
-        "Update tasks.md and push to remote.",
-    ),
-];
-
 /// The file that the agent's answer goes to: named after the review it answers.
 pub(crate) fn post_file(review_file: &str) -> String {
     // The last one: a task may be called `review-1`.
@@ -49,16 +11,21 @@ pub(crate) fn post_file(review_file: &str) -> String {
     }
 }
 
-/// The block's text.
-pub(crate) fn block(asked: &Asked<'_>) -> String {
-    let Asked {
-        review,
-        iteration,
-        dir,
-        file,
-    } = asked;
-    let row = WORDS.iter().find(|(known, ..)| known == review);
-    let (_, opening, work, end) = row.copied().unwrap_or((*review, "", "", ""));
+/// The text that asks an agent to answer the review in `file`, in the plan's directory `dir`.
+pub(crate) fn block(review: Review, iteration: u64, dir: &str, file: &str) -> String {
+    let (opening, work) = match review {
+        Review::Plan => ("A plan review", "address all issues in plan.md"),
+        Review::Tasks => (
+            "A tasks review",
+            "address all issues in tasks.md and task files",
+        ),
+        Review::Code => ("A code review", "address all issues, update the code"),
+        Review::AllCode => ("An all-code review", "address all issues across all tasks"),
+    };
+    let end = match review {
+        Review::Plan | Review::Tasks => "Push to remote.",
+        Review::Code | Review::AllCode => "Update tasks.md and push to remote.",
+    };
     let (post, name, answer) = (review.post(), review.as_str(), post_file(file));
     format!(
         "{opening} (iteration {iteration}) has been written to {dir}/{file} by an independent reviewer. Read this review file and perform the {post} action: {work}, then create {dir}/{answer} documenting your fixes. AFTER completing all post-review work and writing the post-review file, update state.json atomically (read current file, modify only phase and next_phase, write complete JSON back): set phase to \"{post}\", set next_phase to \"{name}\". Keep all other fields (max_reviews, current_task, phase_iteration, review_model, consecutive_clean) unchanged. Write via temp file then mv to prevent corruption. {end} (To stop the review loop, set next_phase to null in state.json.)"
@@ -104,13 +71,7 @@ mod tests {
         for review in Review::ALL {
             let task = TaskId::new("3");
             let files = review.files(task.as_ref(), 2);
-            let asked = Asked {
-                review,
-                iteration: 2,
-                dir: ".taskie/plans/p",
-                file: &files[0],
-            };
-            let text = block(&asked);
+            let text = block(review, 2, ".taskie/plans/p", &files[0]);
             let post = &review.post_files(task.as_ref(), 2)[0];
             assert!(
                 text.contains(&format!("then create .taskie/plans/p/{post} ")),

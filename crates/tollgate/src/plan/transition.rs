@@ -117,85 +117,83 @@ pub(crate) fn begin(state: &State, action: Action, known: &Known) -> Result<Chan
     if let Some(refusal) = in_a_loop(state, action).or_else(|| over(state, action, known)) {
         return Err(refusal);
     }
-    let begun = |phase: Phase| Change::default().phase(phase).next(None);
-    Ok(match action {
-        Action::NewPlan => begun(Phase::NewPlan)
-            .set("current_task", Value::Null)
-            .fresh_cycle(),
-        Action::CreateTasks => begun(Phase::CreateTasks)
-            .set("current_task", Value::Null)
-            .fresh_cycle(),
-        Action::CompleteTask | Action::CompleteTaskTdd => {
+    let Action::Phase(phase) = action else {
+        return Ok(Change::default());
+    };
+    let begun = Change::default().phase(phase).next(None);
+    Ok(match phase {
+        Phase::NewPlan | Phase::CreateTasks => begun.set("current_task", Value::Null).fresh_cycle(),
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
             let Some(task) = &known.task else {
                 return nothing_left(state, known);
             };
-            let tdd = action == Action::CompleteTaskTdd;
-            begun(Phase::complete_task(tdd))
+            begun
                 .set("current_task", task.as_str())
                 .fresh_cycle()
-                .set("tdd", tdd)
+                .set("tdd", phase == Phase::CompleteTaskTdd)
         }
-        Action::NextTask | Action::NextTaskTdd => standalone_task(action, known, End::Begin)?,
+        Phase::NextTask | Phase::NextTaskTdd => standalone_task(phase, known, End::Begin)?,
         // A review is due already, or is to be: both stay as they are.
-        Action::ContinueTask => Change::default().phase(Phase::ContinueTask),
-        Action::Review(review) => standalone_review(state, review),
-        Action::PostReview(_) | Action::AddTask | Action::ContinuePlan => Change::default(),
+        Phase::ContinueTask => Change::default().phase(phase),
+        Phase::Review(review) => standalone_review(state, review),
+        Phase::PostReview(_) | Phase::Complete => Change::default(),
     })
 }
 
 /// The work of an action is on disk.
 pub(crate) fn done(state: &State, action: Action, known: &Known) -> Result<Change, Refusal> {
-    let reviewed_next = |phase: Phase, review: Review| {
-        Change::default()
-            .phase(phase)
-            .next(Some(Phase::Review(review)))
+    let phase = match action {
+        Action::Phase(phase) => phase,
+        Action::AddTask => {
+            return match (&state.current_task, &known.task) {
+                (None, Some(task)) => Ok(Change::default().set("current_task", task.as_str())),
+                (Some(_), _) => Ok(Change::default()),
+                (None, None) => Err(no_task(action, End::Done)),
+            };
+        }
+        Action::ContinuePlan if state.next() == Some(Phase::Complete) => {
+            return Ok(Change::default().phase(Phase::Complete).next(None));
+        }
+        Action::ContinuePlan => return Ok(Change::default()),
     };
-    Ok(match action {
-        Action::NewPlan => {
+    let reviewed_next = |review: Review| {
+        let next = Some(Phase::Review(review));
+        Change::default().phase(phase).next(next)
+    };
+    Ok(match phase {
+        Phase::NewPlan | Phase::CreateTasks => {
             open_loop(state, action)?;
-            reviewed_next(Phase::NewPlan, Review::Plan)
+            let review = if phase == Phase::NewPlan {
+                Review::Plan
+            } else {
+                Review::Tasks
+            };
+            reviewed_next(review)
                 .set("current_task", Value::Null)
                 .fresh_cycle()
         }
-        Action::CreateTasks => {
-            open_loop(state, action)?;
-            reviewed_next(Phase::CreateTasks, Review::Tasks)
-                .set("current_task", Value::Null)
-                .fresh_cycle()
-        }
-        Action::CompleteTask | Action::CompleteTaskTdd => {
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
             open_loop(state, action)?;
             let task = known.task.as_ref();
             let task = task.ok_or_else(|| no_task(action, End::Done))?;
-            let tdd = action == Action::CompleteTaskTdd;
-            reviewed_next(Phase::complete_task(tdd), Review::Code)
+            reviewed_next(Review::Code)
                 .set("current_task", task.as_str())
                 .fresh_cycle()
-                .set("tdd", tdd)
+                .set("tdd", phase == Phase::CompleteTaskTdd)
         }
-        Action::NextTask | Action::NextTaskTdd => {
+        Phase::NextTask | Phase::NextTaskTdd => {
             open_loop(state, action)?;
-            standalone_task(action, known, End::Done)?
+            standalone_task(phase, known, End::Done)?
         }
-        Action::ContinueTask => {
-            let change = Change::default().phase(Phase::ContinueTask);
-            if state.next_phase == Next::Nothing && state.phase_iteration == Some(0) {
-                change.next(Some(Phase::Review(Review::Code))).fresh_cycle()
-            } else {
-                change
-            }
+        Phase::ContinueTask
+            if state.next_phase == Next::Nothing && state.phase_iteration == Some(0) =>
+        {
+            reviewed_next(Review::Code).fresh_cycle()
         }
-        Action::AddTask => match (&state.current_task, &known.task) {
-            (None, Some(task)) => Change::default().set("current_task", task.as_str()),
-            (Some(_), _) => Change::default(),
-            (None, None) => return Err(no_task(action, End::Done)),
-        },
-        Action::Review(review) => standalone_review(state, review),
-        Action::PostReview(review) => answer(state, review, known)?,
-        Action::ContinuePlan if state.next() == Some(Phase::Complete) => {
-            Change::default().phase(Phase::Complete).next(None)
-        }
-        Action::ContinuePlan => Change::default(),
+        Phase::ContinueTask => Change::default().phase(phase),
+        Phase::Review(review) => standalone_review(state, review),
+        Phase::PostReview(review) => answer(state, review, known)?,
+        Phase::Complete => Change::default(),
     })
 }
 
@@ -280,9 +278,9 @@ pub(crate) fn release(state: &State) -> Change {
     }
 }
 
-fn standalone_task(action: Action, known: &Known, end: End) -> Result<Change, Refusal> {
-    let task = known.task.as_ref().ok_or_else(|| no_task(action, end))?;
-    let phase = action.phase().unwrap_or(Phase::NextTask);
+fn standalone_task(phase: Phase, known: &Known, end: End) -> Result<Change, Refusal> {
+    let task = known.task.as_ref();
+    let task = task.ok_or_else(|| no_task(Action::Phase(phase), end))?;
     Ok(Change::default()
         .phase(phase)
         .set("current_task", task.as_str())
@@ -381,8 +379,8 @@ fn in_a_loop(state: &State, action: Action) -> Option<Refusal> {
     let (Phase::Review(review) | Phase::PostReview(review)) = state.next()? else {
         return None;
     };
-    let starts_work =
-        action.takes_a_task() || [Action::NewPlan, Action::CreateTasks].contains(&action);
+    let plans = [Phase::NewPlan, Phase::CreateTasks].map(Action::Phase);
+    let starts_work = action.takes_a_task() || plans.contains(&action);
     // Nothing was reviewed yet: the agent takes up its own unfinished work again.
     let is_resumed = state.phase == action.phase() && state.phase_iteration == Some(0);
     (starts_work && !is_resumed).then(|| Refusal {

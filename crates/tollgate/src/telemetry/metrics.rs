@@ -98,53 +98,39 @@ impl Gathered {
 
     fn metrics(self, span: &Span) -> Vec<Value> {
         let whole = |count: u64| json!({ "asInt": count.to_string() });
-        let mut metrics = vec![
+        let metrics = [
             sum(
                 "tollgate.decisions",
                 "{decision}",
                 span,
-                self.decisions
-                    .into_iter()
-                    .map(|(labels, count)| (labels, whole(count))),
+                self.decisions,
+                whole,
             ),
             sum(
                 "tollgate.review.cost",
                 "USD",
                 span,
-                self.cost
-                    .into_iter()
-                    .map(|(labels, usd)| (labels, json!({ "asDouble": usd }))),
+                self.cost,
+                |usd| json!({ "asDouble": usd }),
             ),
             sum(
                 "tollgate.review.tokens",
                 "{token}",
                 span,
-                self.tokens
-                    .into_iter()
-                    .map(|(labels, count)| (labels, whole(count))),
+                self.tokens,
+                whole,
             ),
             histogram("tollgate.hook.duration", "ms", span, &HOOK, self.hook),
             histogram("tollgate.gate.duration", "s", span, &GATE, self.gate),
         ];
-        let is_empty = |metric: &Value| {
-            let kind = metric.get("sum").or_else(|| metric.get("histogram"));
-            let points = kind.and_then(|kind| kind.get("dataPoints")?.as_array());
-            points.is_none_or(Vec::is_empty)
-        };
-        metrics.retain(|metric| !is_empty(metric));
-        metrics
+        metrics.into_iter().flatten().collect()
     }
 }
 
 fn point(labels: &Labels, span: &Span, more: Value) -> Value {
     let mut attributes = Attributes::default();
     for (key, value) in labels {
-        attributes.text(
-            key,
-            Some(value)
-                .filter(|value| !value.is_empty())
-                .map(String::as_str),
-        );
+        attributes.text(key, Some(value.as_str()).filter(|value| !value.is_empty()));
     }
     let mut point = json!({
         "attributes": attributes.into_json(),
@@ -157,27 +143,33 @@ fn point(labels: &Labels, span: &Span, more: Value) -> Value {
     point
 }
 
-fn sum(
+/// None without a value.
+fn sum<T>(
     name: &str,
     unit: &str,
     span: &Span,
-    values: impl Iterator<Item = (Labels, Value)>,
-) -> Value {
-    let points: Vec<Value> = values
-        .map(|(labels, value)| point(&labels, span, value))
+    values: BTreeMap<Labels, T>,
+    write: impl Fn(T) -> Value,
+) -> Option<Value> {
+    let points = values.into_iter();
+    let points: Vec<Value> = points
+        .map(|(labels, value)| point(&labels, span, write(value)))
         .collect();
-    json!({ "name": name, "unit": unit, "sum": {
-        "dataPoints": points, "aggregationTemporality": DELTA, "isMonotonic": true,
-    } })
+    (!points.is_empty()).then(|| {
+        json!({ "name": name, "unit": unit, "sum": {
+            "dataPoints": points, "aggregationTemporality": DELTA, "isMonotonic": true,
+        } })
+    })
 }
 
+/// None without a value.
 fn histogram(
     name: &str,
     unit: &str,
     span: &Span,
     bounds: &[f64],
     values: BTreeMap<Labels, Vec<f64>>,
-) -> Value {
+) -> Option<Value> {
     let filled = values.into_iter().filter(|(_, values)| !values.is_empty());
     let points: Vec<Value> = filled
         .map(|(labels, values)| {
@@ -201,7 +193,9 @@ fn histogram(
             point(&labels, span, more)
         })
         .collect();
-    json!({ "name": name, "unit": unit, "histogram": {
-        "dataPoints": points, "aggregationTemporality": DELTA,
-    } })
+    (!points.is_empty()).then(|| {
+        json!({ "name": name, "unit": unit, "histogram": {
+            "dataPoints": points, "aggregationTemporality": DELTA,
+        } })
+    })
 }

@@ -47,9 +47,7 @@ impl Screen {
     /// What this is.
     pub(super) fn opening(&self, title: &str, text: &str) -> Result<(), Ended> {
         self.line(&format!("{BOLD}{title}{BOLD:#}"))?;
-        for line in wrap(text, WIDTH) {
-            self.line(&format!("{DIM}{line}{DIM:#}"))?;
-        }
+        self.note(text)?;
         self.pause(2500)
     }
 

@@ -172,23 +172,14 @@ impl Stage {
         }
         let output = child.wait_with_output()?;
         let took = begun.elapsed();
-        let said = said(&output)?;
         let by = self.journal().into_iter().skip(before).find_map(|line| {
             let text = |key: &str| line.get(key).and_then(Value::as_str).map(str::to_owned);
             // Gates and reviews have lines of their own, and decide nothing by themselves.
             let decides = text("verdict").is_some_and(|word| word == "block" || word == "warn");
             decides.then_some((text("code")?, text("guard")?))
         });
-        let here = |text: String| self.shown(&text);
-        Ok(Decided {
-            said: match said {
-                Said::Allowed => Said::Allowed,
-                Said::Stopped(text) => Said::Stopped(here(text)),
-                Said::Told(text) => Said::Told(here(text)),
-            },
-            by,
-            took,
-        })
+        let said = said(&output, |text| self.shown(text))?;
+        Ok(Decided { said, by, took })
     }
 
     fn journal(&self) -> Vec<Value> {
@@ -227,8 +218,8 @@ impl Stage {
     }
 }
 
-/// What an agent makes of the hook's answer.
-fn said(output: &Output) -> Result<Said, Ended> {
+/// What an agent makes of the hook's answer, whose texts are shown by `shown`.
+fn said(output: &Output, shown: impl Fn(&str) -> String) -> Result<Said, Ended> {
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         return Err(Ended::Unexpected(format!(
@@ -241,12 +232,7 @@ fn said(output: &Output) -> Result<Said, Ended> {
     }
     let answer: Value = serde_json::from_str(&text)
         .map_err(|error| Ended::Unexpected(format!("the hook's answer is no JSON: {error}")))?;
-    let at = |path: &str| {
-        answer
-            .pointer(path)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let at = |path: &str| answer.pointer(path).and_then(Value::as_str).map(&shown);
     let specific = "/hookSpecificOutput";
     let denied = at(&format!("{specific}/permissionDecision")).is_some_and(|word| word == "deny");
     let blocked = at("/decision").is_some_and(|word| word == "block");

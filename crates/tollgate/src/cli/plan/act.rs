@@ -1,7 +1,7 @@
 //! `tollgate plan begin` and `tollgate plan done`: the two ends of an action.
 
 use super::{Answer, PlanContext, action, task};
-use crate::plan::phase::{Action, TaskId};
+use crate::plan::phase::{Action, Phase, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{self, Known};
 
@@ -28,19 +28,20 @@ pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> Answer {
         ..view.known(task)
     };
     let change = transition::begin(&state, *action, &known)?;
-    let said = match (action, &known.task) {
-        (Action::CompleteTask | Action::CompleteTaskTdd, None) if state.max_reviews == 0 => {
+    let said = match &known.task {
+        // Without a task, next-task was refused before.
+        None if action.takes_a_task() && state.max_reviews == 0 => {
             "no task is open and reviews are switched off, so the plan is complete".to_owned()
         }
-        (Action::CompleteTask | Action::CompleteTaskTdd, None) => {
+        None if action.takes_a_task() => {
             "no task is open, so the review of all code is next; stop, and it runs".to_owned()
         }
-        (action, Some(task)) if action.takes_a_task() => format!(
+        Some(task) if action.takes_a_task() => format!(
             "{action} of task {task} begun; it is described in {}/{}",
             plan.shown(),
             task.file()
         ),
-        (_, Some(_) | None) => format!("{action} begun"),
+        Some(_) | None => format!("{action} begun"),
     };
     context.make(&plan, &state, &change, &said)
 }
@@ -51,22 +52,18 @@ pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> Answer {
     let task = task.clone().or_else(|| under_way(&state, *action));
     let known = view.known(task);
     let change = transition::done(&state, *action, &known)?;
-    let said = match action {
-        Action::NewPlan | Action::CreateTasks | Action::CompleteTask | Action::CompleteTaskTdd => {
-            format!("{action} done; {}", follows(&state, 0, "its review"))
-        }
-        Action::PostReview(review) if state.phase_iteration.is_some() => {
-            let made = state.phase_iteration.unwrap_or(0);
+    let said = match (action.phase(), state.phase_iteration) {
+        (
+            Some(
+                Phase::NewPlan | Phase::CreateTasks | Phase::CompleteTask | Phase::CompleteTaskTdd,
+            ),
+            _,
+        ) => format!("{action} done; {}", follows(&state, 0, "its review")),
+        (Some(Phase::PostReview(review)), Some(made)) => {
             let what = format!("the next {review}");
             format!("{action} done; {}", follows(&state, made, &what))
         }
-        Action::ContinuePlan
-        | Action::AddTask
-        | Action::NextTask
-        | Action::NextTaskTdd
-        | Action::ContinueTask
-        | Action::Review(_)
-        | Action::PostReview(_) => format!("{action} done"),
+        (Some(_) | None, Some(_) | None) => format!("{action} done"),
     };
     context.make(&plan, &state, &change, &said)
 }

@@ -22,7 +22,7 @@ use tollgate_core::project::Layout;
 use super::{Answer, GOOD, JsonArguments, Trouble, WARN};
 use crate::plan::choice;
 use crate::plan::home::{Plan, StateFile, Unwritten};
-use crate::plan::phase::{ACTIONS, Action, TaskId};
+use crate::plan::phase::{Action, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{Change, Refusal};
 use crate::plan::view::View;
@@ -203,7 +203,7 @@ impl From<Refusal> for Trouble {
 
 fn action(name: &str) -> Result<Action, String> {
     Action::parse(name).ok_or_else(|| {
-        let names: Vec<_> = ACTIONS.iter().map(|(_, name)| *name).collect();
+        let names: Vec<_> = Action::all().map(Action::as_str).collect();
         format!("one of {}", names.join(", "))
     })
 }

@@ -7,7 +7,7 @@ use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
 use super::{Answer, PlanContext};
 use crate::plan::home::{Plan, StateFile};
-use crate::plan::phase::Action;
+use crate::plan::phase::{Action, Phase};
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
 use crate::plan::view::View;
@@ -58,7 +58,7 @@ fn how(plan: &Plan, state: Option<&State>, to: To) -> String {
         To::Action(action) => {
             let iteration = state.and_then(|state| state.phase_iteration).unwrap_or(0);
             let task = state.and_then(|state| state.current_task.as_ref());
-            let review = if let Action::PostReview(review) = action {
+            let review = if let Action::Phase(Phase::PostReview(review)) = action {
                 let names = review.files(task, iteration);
                 let found = names.into_iter().find(|name| plan.path(name).is_file());
                 found.map(|name| format!(" for {}/{name}", plan.shown()))

@@ -2,7 +2,7 @@
 
 use tollgate_core::project::Layout;
 
-use super::{ConfigError, Node, Problem, Reader, Weight, keys};
+use super::{ConfigError, Node, Reader, keys};
 
 /// What `ci.yml` says.
 #[derive(Debug)]
@@ -35,12 +35,11 @@ impl Ci {
         let Some(text) = reader.text(&file) else {
             return Err(reader.without(file));
         };
-        let node = reader.parse(&file, &text, &keys::CI);
-        let wrong = |problem: &Problem| problem.weight == Weight::Error;
-        match node {
-            Some(node) if !reader.problems.iter().any(wrong) => Ok(Self { node }),
-            Some(_) | None => Err(ConfigError::Wrong(reader.problems)),
-        }
+        let Some(node) = reader.parse(&file, &text, &keys::CI) else {
+            return Err(ConfigError::Wrong(reader.problems));
+        };
+        reader.warnings()?;
+        Ok(Self { node })
     }
 
     /// The mapping `key` as JSON; empty if there is none.

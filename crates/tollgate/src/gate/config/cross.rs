@@ -26,17 +26,12 @@ fn is_mistaken_glob(root: &Path, path: &str) -> bool {
 impl Reader<'_> {
     /// What only all files together can tell: names that lead nowhere.
     pub(super) fn cross_check(&mut self, config: &Config, file: &Path, node: &Node) {
-        let entries = node
-            .get("entry_points")
-            .map(Node::items)
-            .unwrap_or_default();
-        if entries.is_empty() && node.get("entry_points").is_some() {
-            self.examiner(file).error(
-                node.line,
-                "entry_points",
-                "the list is empty".to_owned(),
-                Some("add `- path: \".\"` with the names of checks".to_owned()),
-            );
+        let list = node.get("entry_points");
+        let entries = list.map(Node::items).unwrap_or_default();
+        if entries.is_empty() && list.is_some() {
+            let fix = Some("add `- path: \".\"` with the names of checks");
+            self.examiner(file)
+                .error(node.line, "entry_points", "the list is empty", fix);
         }
         let is_in_logs = |entry: &EntryPoint| {
             let path = entry.path.split(['*', '?', '[', '{']).next();
@@ -44,113 +39,123 @@ impl Reader<'_> {
             config.root.join(path).starts_with(&config.log_dir)
         };
         if config.root.starts_with(&config.log_dir) || config.entry_points.iter().any(is_in_logs) {
-            self.examiner(file).error(
-                node.get("log_dir").map_or(0, |node| node.line),
-                "log_dir",
-                "the logs need a directory of their own".to_owned(),
-                Some("for example `log_dir: gauntlet_logs`".to_owned()),
+            let line = node.get("log_dir").map_or(0, |node| node.line);
+            let what = "the logs need a directory of their own";
+            let fix = Some("for example `log_dir: gauntlet_logs`");
+            self.examiner(file).error(line, "log_dir", what, fix);
+        }
+        for (index, (entry, read)) in entries.iter().zip(&config.entry_points).enumerate() {
+            let key = format!("entry_points[{index}]");
+            self.entry_path(config, file, (&key, entry), &read.path);
+            let checks = config.checks.keys().map(String::as_str).collect();
+            self.gate_names(
+                config,
+                file,
+                (&key, entry),
+                ("checks", "check", "yml"),
+                &checks,
+            );
+            let reviews = config.reviews.keys().map(String::as_str).collect();
+            self.gate_names(
+                config,
+                file,
+                (&key, entry),
+                ("reviews", "review", "md"),
+                &reviews,
             );
         }
-        let checks: BTreeSet<&str> = config.checks.keys().map(String::as_str).collect();
-        let reviews: BTreeSet<&str> = config.reviews.keys().map(String::as_str).collect();
-        let mut reviewed = false;
-        for (index, entry) in entries.iter().enumerate() {
-            let path = entry.get("path").and_then(Node::text).unwrap_or(".");
-            let read = config.entry_points.get(index);
-            if let Some(read) = read.filter(|read| leads_nowhere(&read.path)) {
-                self.examiner(file).warn(
-                    entry.get("path").map_or(entry.line, |node| node.line),
-                    &format!("entry_points[{index}].path"),
-                    format!("no file is ever in {:?}, so its gates never run", read.path),
-                    Some("write it from the project's root on, for example `src`".to_owned()),
-                );
-            }
-            if let Some(read) = read.filter(|read| is_mistaken_glob(&config.root, &read.path)) {
-                let escaped = read.path.replace(['[', '{', '?', '*'], "?");
-                self.examiner(file).warn(
-                    entry.get("path").map_or(entry.line, |node| node.line),
-                    &format!("entry_points[{index}].path"),
-                    format!(
-                        "{:?} is read as a glob, and does not match what is there under this name",
-                        read.path
-                    ),
-                    Some(format!(
-                        "write `{escaped}/**`, where `?` stands for any sign"
-                    )),
-                );
-            }
-            for (key, kind, known) in [
-                ("checks", "check", &checks),
-                ("reviews", "review", &reviews),
-            ] {
-                for name in entry.get(key).map(Node::items).unwrap_or_default() {
-                    let Some(text) = name.text() else { continue };
-                    reviewed |= key == "reviews";
-                    let is_unread = || {
-                        let file = config.home.join(key).join(text);
-                        self.unread.contains(&file)
-                    };
-                    if known.contains(text) || is_unread() {
-                        continue;
-                    }
-                    let extension = if key == "checks" { "yml" } else { "md" };
-                    let fix = nearest(text, known.iter().copied()).map_or_else(
-                        || {
-                            format!(
-                                "create {}/{key}/{text}.{extension}",
-                                self.relative(&config.home).display()
-                            )
-                        },
-                        |near| format!("did you mean \"{near}\"?"),
-                    );
-                    self.examiner(file).error(
-                        name.line,
-                        &format!("entry_points[{index}].{key}"),
-                        format!(
-                            "Entry point \"{path}\" references non-existent {kind} gate: \"{text}\""
-                        ),
-                        Some(fix),
-                    );
-                }
-            }
-        }
-        self.reviewers(config, file, node, reviewed);
+        self.reviewers(config, file, node);
     }
 
-    fn reviewers(&mut self, config: &Config, file: &Path, node: &Node, reviewed: bool) {
-        let names: Vec<&str> = Reviewer::names().collect();
-        let preference = node
-            .get("cli")
-            .and_then(|cli| cli.get("default_preference"));
-        if reviewed && config.reviewers.is_empty() {
-            self.examiner(file).error(
-                node.get("cli").map_or(0, |cli| cli.line),
-                "cli.default_preference",
-                "missing, though there are reviews".to_owned(),
-                Some(format!("name reviewers: {}", names.join(", "))),
-            );
+    /// Whether files can be in an entry point's path, which was read as `path`.
+    fn entry_path(
+        &mut self,
+        config: &Config,
+        file: &Path,
+        (key, entry): (&str, &Node),
+        path: &str,
+    ) {
+        let (what, fix) = if leads_nowhere(path) {
+            (
+                format!("no file is ever in {path:?}, so its gates never run"),
+                "write it from the project's root on, for example `src`".to_owned(),
+            )
+        } else if is_mistaken_glob(&config.root, path) {
+            let escaped = path.replace(['[', '{', '?', '*'], "?");
+            (
+                format!(
+                    "{path:?} is read as a glob, and does not match what is there under this name"
+                ),
+                format!("write `{escaped}/**`, where `?` stands for any sign"),
+            )
+        } else {
+            return;
+        };
+        let line = entry.get("path").map_or(entry.line, |node| node.line);
+        self.examiner(file)
+            .warn(line, &format!("{key}.path"), &what, Some(&fix));
+    }
+
+    /// Whether there are all the checks, or all the reviews, that an entry point names.
+    fn gate_names(
+        &mut self,
+        config: &Config,
+        file: &Path,
+        (above, entry): (&str, &Node),
+        (key, kind, extension): (&str, &str, &str),
+        known: &BTreeSet<&str>,
+    ) {
+        let path = entry.get("path").and_then(Node::text).unwrap_or(".");
+        for name in entry.get(key).map(Node::items).unwrap_or_default() {
+            let Some(text) = name.text() else { continue };
+            let home = config.home.join(key);
+            if known.contains(text) || self.unread.contains(&home.join(text)) {
+                continue;
+            }
+            let what =
+                format!("Entry point \"{path}\" references non-existent {kind} gate: \"{text}\"");
+            let fix = match nearest(text, known.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!(
+                    "create {}/{text}.{extension}",
+                    self.relative(&home).display()
+                ),
+            };
+            self.examiner(file)
+                .error(name.line, &format!("{above}.{key}"), &what, Some(&fix));
         }
-        let probe = node.get("cli").and_then(|cli| cli.get("check_usage_limit"));
+    }
+
+    fn reviewers(&mut self, config: &Config, file: &Path, node: &Node) {
+        let names: Vec<&str> = Reviewer::names().collect();
+        let cli = node.get("cli");
+        let key = "cli.default_preference";
+        let is_reviewed = |entry: &EntryPoint| !entry.reviews.is_empty();
+        if config.reviewers.is_empty() && config.entry_points.iter().any(is_reviewed) {
+            let line = cli.map_or(0, |cli| cli.line);
+            let fix = format!("name reviewers: {}", names.join(", "));
+            self.examiner(file)
+                .error(line, key, "missing, though there are reviews", Some(&fix));
+        }
+        let probe = cli.and_then(|cli| cli.get("check_usage_limit"));
         if let Some(probe) = probe.filter(|probe| probe.bool() == Some(true)) {
             // The original sent a prompt beforehand, which used up what it was to spare.
-            self.examiner(file).warn(
-                probe.line,
-                "cli.check_usage_limit",
-                "this does nothing: a reviewer whose limit is used up is noticed when it is asked, and the next one takes its place".to_owned(),
-                Some("remove the line".to_owned()),
-            );
+            let what = "this does nothing: a reviewer whose limit is used up is noticed when it is asked, and the next one takes its place";
+            let fix = Some("remove the line");
+            self.examiner(file)
+                .warn(probe.line, "cli.check_usage_limit", what, fix);
         }
+        let preference = cli.and_then(|cli| cli.get("default_preference"));
         for name in preference.map(Node::items).unwrap_or_default() {
             let Some(text) = name.text().filter(|text| !names.contains(text)) else {
                 continue;
             };
-            let fix = nearest(text, names.iter().copied()).map_or_else(
-                || format!("known: {}", names.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let fix = match nearest(text, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", names.join(", ")),
+            };
             let what = format!("there is no reviewer {text:?}");
-            self.examiner(file)
-                .warn(name.line, "cli.default_preference", what, Some(fix));
+            self.examiner(file).warn(name.line, key, &what, Some(&fix));
         }
         for (name, review) in &config.reviews {
             for tool in &review.cli_preference {
@@ -158,12 +163,9 @@ impl Reader<'_> {
                     let what = format!(
                         "Review \"{name}\" uses CLI tool \"{tool}\" which is not in the project-level allowed list (cli.default_preference)."
                     );
-                    self.examiner(&review.file).error(
-                        review.preference_line,
-                        "cli_preference",
-                        what,
-                        None,
-                    );
+                    let line = review.preference_line;
+                    self.examiner(&review.file)
+                        .error(line, "cli_preference", &what, None);
                 }
             }
         }

@@ -119,23 +119,12 @@ pub(crate) static REVIEW: Table = Table {
 };
 
 /// `~/.config/agent-gauntlet/config.yml`
+#[rustfmt::skip]
 pub(crate) static GLOBAL: Table = Table {
     about: "A person's own settings, for all projects.",
     keys: &[
-        row(
-            "stop_hook",
-            Map(&STOP_HOOK),
-            Optional,
-            "",
-            "How the agent's stop is gated.",
-        ),
-        row(
-            "debug_log",
-            Map(&DEBUG_LOG),
-            Optional,
-            "",
-            "A log of what every run did.",
-        ),
+        row("stop_hook", Map(&STOP_HOOK), Optional, "", "How the agent's stop is gated."),
+        row("debug_log", Map(&DEBUG_LOG), Optional, "", "A log of what every run did."),
     ],
 };
 

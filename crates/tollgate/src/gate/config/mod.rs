@@ -25,6 +25,9 @@ use reader::Reader;
 pub(crate) use review::Review;
 pub(crate) use table::{Problem, Weight, nearest};
 
+/// When a stop that follows a block is let through.
+pub(crate) use crate::ledger::LoopGuard;
+
 /// How long a gate may take unless it says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -102,16 +105,6 @@ pub(crate) enum IntervalRule {
     Letter,
 }
 
-/// When a stop that follows a block is let through.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum LoopGuard {
-    /// When nothing changed since the block.
-    #[default]
-    Progress,
-    /// Always.
-    Strict,
-}
-
 /// Why there is no configuration.
 #[derive(Debug)]
 pub(crate) enum ConfigError {
@@ -165,8 +158,14 @@ impl Config {
             return Err(reader.without(file));
         };
         let node = reader.parse(&file, &text, &keys::CONFIG);
-        let checks = reader.checks(&home.join("checks"), &home);
-        let reviews = reader.reviews(&home.join("reviews"), &home);
+        let checks = reader.gates(&home.join("checks"), &["yml", "yaml"], |reader, file| {
+            reader.check(file, &home)
+        });
+        let reviews = reader.gates(
+            &home.join("reviews"),
+            &["md", "yml", "yaml"],
+            |reader, file| reader.review(file, &home),
+        );
         let global = env.home.as_deref().and_then(|home| reader.global(home));
         let mut config = Self::assemble(
             layout,
@@ -179,11 +178,7 @@ impl Config {
         if let Some(node) = &node {
             reader.cross_check(&config, &file, node);
         }
-        let wrong = |problem: &Problem| problem.weight == Weight::Error;
-        if reader.problems.iter().any(wrong) {
-            return Err(ConfigError::Wrong(reader.problems));
-        }
-        config.warnings = reader.problems;
+        config.warnings = reader.warnings()?;
         Ok(config)
     }
 
@@ -228,12 +223,19 @@ impl Config {
     }
 }
 
+/// A setting of the project, else the person's own.
+fn setting<'n>(
+    project: Option<&'n Node>,
+    global: Option<&'n Node>,
+    section: &str,
+    key: &str,
+) -> Option<&'n Node> {
+    let mut nodes = [project, global].into_iter();
+    nodes.find_map(|node| node?.get(section)?.get(key))
+}
+
 fn debug_log(project: Option<&Node>, global: Option<&Node>) -> Option<u64> {
-    let find = |key: &str| {
-        [project, global]
-            .into_iter()
-            .find_map(|node| node?.get("debug_log")?.get(key))
-    };
+    let find = |key: &str| setting(project, global, "debug_log", key);
     let megabytes = find("max_size_mb").and_then(Node::number).unwrap_or(10.0);
     #[expect(
         clippy::cast_possible_truncation,
@@ -303,11 +305,7 @@ fn minutes(text: &str) -> Option<u64> {
 
 impl StopHook {
     fn read(project: Option<&Node>, global: Option<&Node>) -> Self {
-        let find = |key: &str| {
-            [project, global]
-                .into_iter()
-                .find_map(|node| node?.get("stop_hook")?.get(key))
-        };
+        let find = |key: &str| setting(project, global, "stop_hook", key);
         let minutes = find("run_interval_minutes").and_then(Node::whole);
         let strict = find("loop_guard").and_then(Node::text) == Some("strict");
         let letter = find("interval").and_then(Node::text) == Some("letter");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value as Json;
 use serde_saphyr::Spanned;
 
 /// A value and the line it is on.
@@ -13,20 +14,17 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Value {
-    Null,
-    Bool(bool),
-    Whole(i64),
-    Number(f64),
-    Text(String),
+    /// Null, true or false, a number, or a text.
+    Scalar(Json),
     List(Vec<Node>),
     /// In the file's order.
     Map(Vec<(Key, Node)>),
 }
 
 /// A key and the line it is on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) line: u64,
     pub(crate) name: String,
@@ -40,13 +38,6 @@ pub(crate) struct Broken {
     pub(crate) fix: Option<String>,
 }
 
-// Lines do not make two values different.
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-
 impl Node {
     /// Reads one document. An empty one is null.
     pub(crate) fn parse(text: &str) -> Result<Self, Broken> {
@@ -56,7 +47,7 @@ impl Node {
         {
             return Ok(Self {
                 line: 1,
-                value: Value::Null,
+                value: Value::Scalar(Json::Null),
             });
         }
         let spanned: Spanned<Value> =
@@ -66,82 +57,49 @@ impl Node {
 
     /// The member of a map; null counts as absent.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
-        let node = match &self.value {
-            Value::Map(members) => &members.iter().find(|(name, _)| name.name == key)?.1,
-            Value::Null
-            | Value::Bool(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_) => return None,
+        let Value::Map(members) = &self.value else {
+            return None;
         };
-        (node.value != Value::Null).then_some(node)
-    }
-
-    #[cfg(test)]
-    pub(crate) fn members(&self) -> &[(Key, Self)] {
-        match &self.value {
-            Value::Map(members) => members,
-            Value::Null
-            | Value::Bool(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_) => &[],
-        }
+        let (_, node) = members.iter().find(|(name, _)| name.name == key)?;
+        (!node.is_null()).then_some(node)
     }
 
     pub(crate) fn items(&self) -> &[Self] {
-        match &self.value {
-            Value::List(items) => items,
-            Value::Null
-            | Value::Bool(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::Map(_) => &[],
+        if let Value::List(items) = &self.value {
+            items
+        } else {
+            &[]
         }
+    }
+
+    /// What is neither a list nor a map.
+    pub(super) fn scalar(&self) -> Option<&Json> {
+        if let Value::Scalar(scalar) = &self.value {
+            Some(scalar)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.scalar().is_some_and(Json::is_null)
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
-        match &self.value {
-            Value::Text(text) => Some(text),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
-        }
+        self.scalar()?.as_str()
     }
 
     pub(crate) fn bool(&self) -> Option<bool> {
-        match self.value {
-            Value::Bool(value) => Some(value),
-            Value::Null
-            | Value::Whole(_)
-            | Value::Number(_)
-            | Value::Text(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
-        }
+        self.scalar()?.as_bool()
     }
 
     pub(crate) fn whole(&self) -> Option<u64> {
-        match self.value {
-            Value::Whole(value) => u64::try_from(value).ok(),
-            Value::Number(value) => as_whole(value),
-            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-        }
+        let scalar = self.scalar()?;
+        scalar.as_u64().or_else(|| as_whole(scalar.as_f64()?))
     }
 
     pub(crate) fn number(&self) -> Option<f64> {
-        match self.value {
-            #[expect(clippy::cast_precision_loss, reason = "seconds and megabytes")]
-            Value::Whole(value) => Some(value as f64),
-            Value::Number(value) => Some(value),
-            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
-        }
+        self.scalar()?.as_f64()
     }
 
     /// The texts of a list.
@@ -155,24 +113,18 @@ impl Node {
     /// What it is, for a message: `the text "many"`.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
-            Value::Null => "nothing".to_owned(),
-            Value::Bool(value) => value.to_string(),
-            Value::Whole(value) => value.to_string(),
-            Value::Number(value) => value.to_string(),
-            Value::Text(text) => format!("the text {text:?}"),
+            Value::Scalar(Json::Null) => "nothing".to_owned(),
+            Value::Scalar(Json::String(text)) => format!("the text {text:?}"),
+            Value::Scalar(scalar) => scalar.to_string(),
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a mapping".to_owned(),
         }
     }
 
     /// The same as JSON.
-    pub(crate) fn to_json(&self) -> serde_json::Value {
+    pub(crate) fn to_json(&self) -> Json {
         match &self.value {
-            Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => (*value).into(),
-            Value::Whole(value) => (*value).into(),
-            Value::Number(value) => (*value).into(),
-            Value::Text(text) => text.as_str().into(),
+            Value::Scalar(scalar) => scalar.clone(),
             Value::List(items) => items.iter().map(Self::to_json).collect(),
             Value::Map(members) => members
                 .iter()
@@ -201,41 +153,45 @@ impl Broken {
         let told = error.to_string();
         let told = told.lines().next().unwrap_or_default();
         let told = told.split(" at line ").next().unwrap_or_default();
-        let fixed = |what: &str, fix: &str| Self {
-            line,
-            what: what.to_owned(),
-            fix: Some(fix.to_owned()),
-        };
-        if let serde_saphyr::Error::DuplicateMappingKey { key, .. } = error {
+        let (what, fix) = if let serde_saphyr::Error::DuplicateMappingKey { key, .. } = error {
             let key = key.as_deref().unwrap_or("?");
             let what = format!("the key `{key}` stands twice");
-            return fixed(&what, "remove one of the two");
-        }
-        if let serde_saphyr::Error::RecursiveReferencesRequireWeakTypes { .. } = error {
+            (what, Some("remove one of the two"))
+        } else if let serde_saphyr::Error::RecursiveReferencesRequireWeakTypes { .. } = error {
             let fix = "write out what `*name` stands for";
-            return fixed("an anchor contains itself", fix);
-        }
-        if told.starts_with("multiple YAML documents") {
-            let what = "there are several documents, with `---` between them";
-            return fixed(what, "keep one of them");
-        }
-        if told.starts_with("non-finite float") {
-            return fixed("a number without end", "write a finite number");
-        }
-        if told.starts_with("mapping values are not allowed") {
-            let fix = "put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours";
-            return fixed(told, fix);
-        }
-        if told.starts_with("tabs ") {
-            return fixed(told, "indent with blanks");
-        }
+            ("an anchor contains itself".to_owned(), Some(fix))
+        } else {
+            let row = FIXES.iter().find(|(begin, ..)| told.starts_with(begin));
+            let (what, fix) = row.map_or((None, None), |(_, what, fix)| (*what, Some(*fix)));
+            (what.unwrap_or(told).to_owned(), fix)
+        };
         Self {
             line,
-            what: told.to_owned(),
-            fix: None,
+            what,
+            fix: fix.map(str::to_owned),
         }
     }
 }
+
+/// How an error of the library begins, what is said instead, if anything, and what to do.
+const FIXES: [(&str, Option<&str>, &str); 4] = [
+    (
+        "multiple YAML documents",
+        Some("there are several documents, with `---` between them"),
+        "keep one of them",
+    ),
+    (
+        "non-finite float",
+        Some("a number without end"),
+        "write a finite number",
+    ),
+    (
+        "mapping values are not allowed",
+        None,
+        "put a value that has a colon and a blank in it into quotes, or indent the line as its neighbours",
+    ),
+    ("tabs ", None, "indent with blanks"),
+];
 
 impl From<Spanned<Value>> for Node {
     fn from(spanned: Spanned<Value>) -> Self {
@@ -262,39 +218,27 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+        Ok(Value::Scalar(value.into()))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Whole(value))
+        Ok(Value::Scalar(value.into()))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
+        Ok(Value::Scalar(value.into()))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Number(value))
+        Ok(Value::Scalar(value.into()))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::Text(value))
+        Ok(Value::Scalar(value.into()))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
+        Ok(Value::Scalar(Json::Null))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
@@ -309,23 +253,13 @@ impl<'de> Visitor<'de> for AnyValue {
         let mut members = Vec::new();
         while let Some(key) = access.next_key::<Spanned<Value>>()? {
             let key: Node = key.into();
-            let name = match key.value {
-                Value::Text(text) => text,
-                Value::Null
-                | Value::Bool(_)
-                | Value::Whole(_)
-                | Value::Number(_)
-                | Value::List(_)
-                | Value::Map(_) => key.to_json().to_string(),
+            let name = match key.text() {
+                Some(text) => text.to_owned(),
+                None => key.to_json().to_string(),
             };
             let value = access.next_value::<Spanned<Value>>()?;
-            members.push((
-                Key {
-                    line: key.line,
-                    name,
-                },
-                value.into(),
-            ));
+            let line = key.line;
+            members.push((Key { line, name }, value.into()));
         }
         Ok(Value::Map(members))
     }
@@ -338,13 +272,19 @@ mod tests {
     #[test]
     fn values_know_their_lines() {
         let node = Node::parse("a: 1\n\nb:\n  - x\n  - c: yes\n    d: ~\n").unwrap();
-        let [(a, _), (b, list)] = node.members() else {
+        let Value::Map(members) = &node.value else {
+            panic!("{node:?}")
+        };
+        let [(a, _), (b, list)] = members.as_slice() else {
             panic!("{node:?}")
         };
         assert_eq!((a.line, b.line), (1, 3));
         assert_eq!(list.items()[0].line, 4);
-        let (d, null) = &list.items()[1].members()[1];
-        assert_eq!((d.line, &null.value), (6, &Value::Null));
+        let Value::Map(members) = &list.items()[1].value else {
+            panic!("{list:?}")
+        };
+        let (d, null) = &members[1];
+        assert_eq!((d.line, null.is_null()), (6, true));
         assert!(list.items()[1].get("d").is_none());
     }
 
@@ -358,6 +298,6 @@ mod tests {
 
     #[test]
     fn an_empty_document_is_null() {
-        assert_eq!(Node::parse("\n# nothing\n").unwrap().value, Value::Null);
+        assert!(Node::parse("\n# nothing\n").unwrap().is_null());
     }
 }

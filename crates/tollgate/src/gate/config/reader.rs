@@ -38,17 +38,27 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The warnings; what is wrong besides them is an error.
+    pub(super) fn warnings(self) -> Result<Vec<Problem>, ConfigError> {
+        let wrong = |problem: &Problem| problem.weight == Weight::Error;
+        if self.problems.iter().any(wrong) {
+            return Err(ConfigError::Wrong(self.problems));
+        }
+        Ok(self.problems)
+    }
+
     /// A file's text; none if it is not there, or cannot be read, which is a problem then.
     pub(super) fn text(&mut self, file: &Path) -> Option<String> {
         let wrong = match fs::read_regular(file, CAP) {
             Ok(None) => return None,
             Ok(Some(contents)) => match String::from_utf8(contents.bytes) {
-                Ok(text) => return Some(without_mark(&text).to_owned()),
+                // Some editors put a mark in front of a text.
+                Ok(text) => return Some(text.trim_start_matches('\u{feff}').to_owned()),
                 Err(_) => "the file is not UTF-8 text".to_owned(),
             },
             Err(fault) => fault.to_string(),
         };
-        self.examiner(file).error(0, "", wrong, None);
+        self.examiner(file).error(0, "", &wrong, None);
         None
     }
 
@@ -61,44 +71,40 @@ impl<'a> Reader<'a> {
                 Some(node)
             }
             Err(broken) => {
-                examiner.error(
-                    broken.line,
-                    "",
-                    format!("no valid YAML: {}", broken.what),
-                    broken.fix,
-                );
+                let what = format!("no valid YAML: {}", broken.what);
+                examiner.error(broken.line, "", &what, broken.fix.as_deref());
                 None
             }
         }
     }
 
-    pub(super) fn checks(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Check> {
-        let mut checks = BTreeMap::new();
-        for (name, file) in self.named_files(directory, &["yml", "yaml"]) {
-            match self.check(&file, home) {
-                Some(check) => {
-                    checks.insert(name, check);
-                }
-                None => {
-                    self.unread.insert(file.with_extension(""));
-                }
+    /// The gates of a directory by their names, each as `read` reads its file.
+    pub(super) fn gates<G>(
+        &mut self,
+        directory: &Path,
+        extensions: &[&str],
+        read: impl Fn(&mut Self, &Path) -> Option<G>,
+    ) -> BTreeMap<String, G> {
+        let mut gates = BTreeMap::new();
+        for (name, file) in self.named_files(directory, extensions) {
+            if let Some(gate) = read(self, &file) {
+                gates.insert(name, gate);
+            } else {
+                self.unread.insert(file.with_extension(""));
             }
         }
-        checks
+        gates
     }
 
-    fn check(&mut self, file: &Path, home: &Path) -> Option<Check> {
+    pub(super) fn check(&mut self, file: &Path, home: &Path) -> Option<Check> {
         let text = self.text(file)?;
         let node = self.parse(file, &text, &keys::CHECK)?;
         let mut check = Check::read(&node);
         if check.fail_fast && check.parallel {
             let line = node.get("fail_fast").map_or(0, |node| node.line);
-            self.examiner(file).error(
-                line,
-                "fail_fast",
-                "fail_fast can only be used when parallel is false".to_owned(),
-                Some("remove one of the two".to_owned()),
-            );
+            let what = "fail_fast can only be used when parallel is false";
+            let fix = Some("remove one of the two");
+            self.examiner(file).error(line, "fail_fast", what, fix);
         }
         if let Some(path) = node.get("fix_instructions") {
             check.fix_instructions = self.beside(home, file, "fix_instructions", path);
@@ -122,25 +128,24 @@ impl<'a> Reader<'a> {
         let home_name = home.file_name().unwrap_or_default().to_string_lossy();
         let path = lexical(&home.join(named));
         let real = |path: &Path| path.canonicalize().ok();
+        let outside = format!(
+            "{label} path must stay within {home_name}/ directory and point to a file: {named}"
+        );
         let what = if Path::new(named).is_absolute() {
             format!(
                 "{label} path must be relative to {home_name}/ directory, got absolute path: {named}"
             )
         } else if path == home || !path.starts_with(home) {
-            format!(
-                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
-            )
+            outside
         } else if let (Some(real_path), Some(real_home)) = (real(&path), real(home)) {
             if real_path.starts_with(real_home) {
                 return self.text(&path);
             }
-            format!(
-                "{label} path must stay within {home_name}/ directory and point to a file: {named}"
-            )
+            outside
         } else {
             format!("{label} file not found: {}", path.display())
         };
-        self.examiner(file).error(node.line, key, what, None);
+        self.examiner(file).error(node.line, key, &what, None);
         None
     }
 
@@ -168,12 +173,8 @@ impl<'a> Reader<'a> {
                     "{} defines \"{stem}\" already",
                     self.relative(first).display()
                 );
-                self.examiner(&file).error(
-                    0,
-                    "",
-                    what,
-                    Some("remove one of the two files".to_owned()),
-                );
+                let fix = Some("remove one of the two files");
+                self.examiner(&file).error(0, "", &what, fix);
                 continue;
             }
             named.push((stem, file));
@@ -211,9 +212,4 @@ impl<'a> Reader<'a> {
     pub(super) fn relative<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(self.root).unwrap_or(path)
     }
-}
-
-/// A text without the mark that some editors put in front of it.
-fn without_mark(text: &str) -> &str {
-    text.trim_start_matches('\u{feff}')
 }

@@ -1,6 +1,5 @@
 //! `reviews/*.md` with front matter, and `reviews/*.yml`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,22 +27,7 @@ pub(crate) struct Review {
 }
 
 impl Reader<'_> {
-    pub(super) fn reviews(&mut self, directory: &Path, home: &Path) -> BTreeMap<String, Review> {
-        let mut reviews = BTreeMap::new();
-        for (name, file) in self.named_files(directory, &["md", "yml", "yaml"]) {
-            match self.review(&file, home) {
-                Some(review) => {
-                    reviews.insert(name, review);
-                }
-                None => {
-                    self.unread.insert(file.with_extension(""));
-                }
-            }
-        }
-        reviews
-    }
-
-    fn review(&mut self, file: &Path, home: &Path) -> Option<Review> {
+    pub(super) fn review(&mut self, file: &Path, home: &Path) -> Option<Review> {
         let text = self.text(file)?;
         let is_markdown = file.extension().is_some_and(|extension| extension == "md");
         let (front, body) = if is_markdown {
@@ -70,14 +54,13 @@ impl Reader<'_> {
             .or(from_file);
         let is_unread = get("prompt_file").is_some() && prompt.is_none();
         if !is_unread && prompt.as_deref().is_none_or(|text| text.trim().is_empty()) {
-            let what = "the review does not say what to look for".to_owned();
+            let what = "the review does not say what to look for";
             let fix = if is_markdown {
                 "write it below the front matter"
             } else {
                 "add `prompt:` or `prompt_file:`"
             };
-            self.examiner(file)
-                .error(0, "prompt", what, Some(fix.to_owned()));
+            self.examiner(file).error(0, "prompt", what, Some(fix));
         }
         Some(Review {
             prompt: prompt.unwrap_or_default(),
@@ -117,12 +100,9 @@ impl Reader<'_> {
             }
             at += line.len();
         }
-        self.examiner(file).error(
-            1,
-            "",
-            "the front matter is not closed".to_owned(),
-            Some("end it with a line `---`".to_owned()),
-        );
+        let what = "the front matter is not closed";
+        let fix = Some("end it with a line `---`");
+        self.examiner(file).error(1, "", what, fix);
         None
     }
 }

@@ -116,23 +116,23 @@ pub(crate) struct Examiner<'a> {
 }
 
 impl Examiner<'_> {
-    pub(crate) fn error(&mut self, line: u64, key: &str, what: String, fix: Option<String>) {
+    pub(crate) fn error(&mut self, line: u64, key: &str, what: &str, fix: Option<&str>) {
         self.push(Weight::Error, line, key, what, fix);
     }
 
-    pub(crate) fn warn(&mut self, line: u64, key: &str, what: String, fix: Option<String>) {
+    pub(crate) fn warn(&mut self, line: u64, key: &str, what: &str, fix: Option<&str>) {
         self.push(Weight::Warning, line, key, what, fix);
     }
 
-    fn push(&mut self, weight: Weight, line: u64, key: &str, what: String, fix: Option<String>) {
+    fn push(&mut self, weight: Weight, line: u64, key: &str, what: &str, fix: Option<&str>) {
         let file = self.file.strip_prefix(self.root).unwrap_or(self.file);
         self.problems.push(Problem {
             weight,
             file: file.to_owned(),
             line: (line > 0).then_some(line),
             key: key.to_owned(),
-            what,
-            fix,
+            what: what.to_owned(),
+            fix: fix.map(str::to_owned),
         });
     }
 
@@ -140,12 +140,8 @@ impl Examiner<'_> {
     pub(crate) fn examine(&mut self, node: &Node, table: &Table, above: &str) {
         let Value::Map(members) = &node.value else {
             let what = format!("expected a mapping, found {}", node.describe());
-            self.error(
-                node.line,
-                above,
-                what,
-                Some(format!("write `key: value` lines: {}", names(table))),
-            );
+            let fix = format!("write `key: value` lines: {}", names(table));
+            self.error(node.line, above, &what, Some(&fix));
             return;
         };
         let path = |key: &str| {
@@ -161,19 +157,15 @@ impl Examiner<'_> {
                     || format!("known here: {}", names(table)),
                     |near| format!("did you mean `{near}`?"),
                 );
-                self.warn(
-                    key.line,
-                    &path(&key.name),
-                    "unknown key, ignored".to_owned(),
-                    Some(fix),
-                );
+                let path = path(&key.name);
+                self.warn(key.line, &path, "unknown key, ignored", Some(&fix));
                 continue;
             };
             if row.need == Need::Ignored {
                 continue;
             }
             // `key:` with nothing behind it is as good as absent; a required one is missed below.
-            if value.value != Value::Null {
+            if !value.is_null() {
                 self.examine_value(value, row, &path(row.key));
             }
         }
@@ -181,13 +173,8 @@ impl Examiner<'_> {
             if node.get(row.key).is_none() {
                 let line = members.iter().find(|(key, _)| key.name == row.key);
                 let line = line.map_or(node.line, |(key, _)| key.line);
-                let what = "missing".to_owned();
-                self.error(
-                    line,
-                    &path(row.key),
-                    what,
-                    Some(format!("{}: {}", row.key, row.about)),
-                );
+                let fix = format!("{}: {}", row.key, row.about);
+                self.error(line, &path(row.key), "missing", Some(&fix));
             }
         }
     }
@@ -225,8 +212,8 @@ impl Examiner<'_> {
                 for (index, item) in value.items().iter().enumerate() {
                     if item.text().is_none() {
                         let what = format!("expected a text, found {}", item.describe());
-                        let fix = in_quotes(item).or_else(|| Some(row.about.to_owned()));
-                        self.error(item.line, &format!("{path}[{index}]"), what, fix);
+                        let fix = in_quotes(item).unwrap_or(row.about);
+                        self.error(item.line, &format!("{path}[{index}]"), &what, Some(fix));
                     }
                 }
                 (
@@ -251,22 +238,18 @@ impl Examiner<'_> {
         };
         if !right {
             let what = format!("expected {expected}, found {}", value.describe());
-            let quotes = matches!(row.kind, Kind::Text).then(|| in_quotes(value));
-            let fix = quotes
-                .flatten()
-                .or_else(|| (!row.default.is_empty()).then(|| format!("default: {}", row.default)));
-            self.error(value.line, path, what, fix);
+            let quotes = in_quotes(value).filter(|_| matches!(row.kind, Kind::Text));
+            let default = format!("default: {}", row.default);
+            let fix = quotes.or((!row.default.is_empty()).then_some(default.as_str()));
+            self.error(value.line, path, &what, fix);
         }
     }
 }
 
 /// How to say a word or number of YAML's own as a text.
-fn in_quotes(value: &Node) -> Option<String> {
-    let is_plain = matches!(
-        value.value,
-        Value::Bool(_) | Value::Whole(_) | Value::Number(_)
-    );
-    is_plain.then(|| "put it in quotes".to_owned())
+fn in_quotes(value: &Node) -> Option<&'static str> {
+    let scalar = value.scalar()?;
+    (scalar.is_boolean() || scalar.is_number()).then_some("put it in quotes")
 }
 
 fn names(table: &Table) -> String {

@@ -6,7 +6,7 @@
 //! values, `cd`, functions, substitutions and the programs that only start another one (`env`,
 //! `xargs`, `sh -c` …). It takes linear time, has hard caps, and never fails: what is beyond the
 //! caps or cannot be parsed makes the survey [`opaque`](Survey::opaque). Quoted text is data and a
-//! comment is nothing. [`touches`] and [`commits`] give meaning to what it found.
+//! comment is nothing. [`touches`] and [`commits()`] give meaning to what it found.
 //!
 //! What it deliberately does not do: run anything, or read files other than through
 //! [`World::files`]. It follows what agents really write; what a program such as `awk`, `make` or

@@ -146,7 +146,7 @@ pub struct Entry<'a> {
     pub patch: Option<&'a Value>,
     /// What somebody else's change of the state had done before it was undone.
     pub undone: Option<&'a Value>,
-    /// The event, as far as it is kept ([`super::excerpt`]).
+    /// The event, as far as it is kept (see `tollgate_core::record::excerpt`).
     pub input: Option<&'a Value>,
     /// The name under which the state that the event met is kept.
     pub state: Option<&'a str>,

@@ -1,7 +1,7 @@
 //! Tollgate holds coding agents to a process.
 //!
-//! `tollgate hook` runs before every tool call of an agent, so it goes straight to [`hook`] and
-//! passes nothing that a person's command line needs. All else is in [`cli`].
+//! `tollgate hook` runs before every tool call of an agent, so it goes straight to `hook.rs` and
+//! passes nothing that a person's command line needs. All else is in `cli/`.
 
 #[cfg(not(unix))]
 compile_error!(

@@ -56,9 +56,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             anstream::println!("No changes detected{since}.");
         } else {
             anstream::println!("Changed files{since} ({}):", changed.len());
-            for path in &changed {
-                anstream::println!("  - {}", Plain(path));
-            }
+            // One write: there may be thousands.
+            let list: Vec<String> = changed
+                .iter()
+                .map(|path| format!("  - {}", Plain(path)))
+                .collect();
+            anstream::println!("{}", list.join("\n"));
         }
         if !jobs.is_empty() {
             anstream::println!("\nWould run {} gate(s):", jobs.len());

@@ -73,7 +73,7 @@ enum Version {
 }
 
 /// The state file as it was found.
-struct Found {
+struct FoundState {
     bytes: Vec<u8>,
     seen: Seen,
     document: Document,
@@ -554,7 +554,11 @@ impl Store {
     }
 
     /// Reads the state file; waits for a stranger who may just be writing it.
-    fn find(&self, now: Timestamp, names: Option<&[&str]>) -> Result<Option<Found>, StoreError> {
+    fn find(
+        &self,
+        now: Timestamp,
+        names: Option<&[&str]>,
+    ) -> Result<Option<FoundState>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -576,7 +580,7 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some(Found {
+                    return Ok(Some(FoundState {
                         bytes,
                         seen,
                         document,

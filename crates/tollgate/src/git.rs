@@ -119,7 +119,7 @@ enum Group {
 }
 
 /// What git had to say.
-struct Answer {
+struct GitOutput {
     code: Option<i32>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -354,7 +354,7 @@ impl Asked {
         self.finish().is_ok_and(|answer| answer.code == Some(0))
     }
 
-    fn finish(self) -> Result<Answer, GitError> {
+    fn finish(self) -> Result<GitOutput, GitError> {
         let Self {
             child,
             what,
@@ -375,7 +375,7 @@ impl Asked {
             },
             is_silent: true,
         })?;
-        Ok(Answer {
+        Ok(GitOutput {
             code: output.status.code(),
             stdout: output.stdout,
             stderr: output.stderr,
@@ -384,7 +384,7 @@ impl Asked {
     }
 }
 
-impl Answer {
+impl GitOutput {
     /// The first line of a no.
     fn error(&self) -> GitError {
         let stderr = String::from_utf8_lossy(&self.stderr);

@@ -20,8 +20,8 @@ use tollgate_store::lock::HOOK_PATIENCE;
 use crate::person::Person;
 use crate::user_store::{Repository, UserStore, user_name};
 
-/// The shelf's name.
-const SHELF: &str = "overrides";
+/// The name of its store.
+const STORE: &str = "overrides";
 
 /// How long a person's command waits for somebody else.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -154,17 +154,17 @@ impl Overrides<'_> {
 
     /// Whether anything was ever allowed by this person.
     fn is_there(self) -> bool {
-        Layout::person(self.env).is_some_and(|home| home.join(SHELF).is_dir())
+        Layout::person(self.env).is_some_and(|home| home.join(STORE).is_dir())
     }
 
     /// An override that holds for this use. One that holds once is used up by it.
     fn take(self, code: &str, by: Use<'_>) -> Result<Option<Allowed>, String> {
         let repository = self.repository()?;
-        let shelf = UserStore::open(self.env, &repository, SHELF)?;
+        let store = UserStore::open(self.env, &repository, STORE)?;
         let holds = |allowed: &Allowed| {
             allowed.code == code && allowed.until > self.now && allowed.is_free_for(by)
         };
-        let all = shelf.list()?;
+        let all = store.list()?;
         let all: Vec<Allowed> = all.iter().filter_map(Allowed::read).filter(holds).collect();
         if let Some(always) = all.iter().find(|one| one.extent == Extent::Always) {
             return Ok(Some(always.clone()));
@@ -172,7 +172,7 @@ impl Overrides<'_> {
         if all.is_empty() {
             return Ok(None);
         }
-        shelf.change(HOOK_PATIENCE, |list| {
+        store.change(HOOK_PATIENCE, |list| {
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
             // Another hook may have been quicker. What an event used already goes first.
             let find = |list: &[Value], is_used: bool| {
@@ -216,8 +216,8 @@ impl Overrides<'_> {
             used_by_git: false,
         };
         let repository = self.repository()?;
-        let shelf = UserStore::open(self.env, &repository, SHELF)?;
-        shelf.change(PATIENCE, |list| {
+        let store = UserStore::open(self.env, &repository, STORE)?;
+        store.change(PATIENCE, |list| {
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
             list.push(allowed.to_json());
         })?;
@@ -227,7 +227,7 @@ impl Overrides<'_> {
     /// What is allowed now.
     pub(crate) fn list(self) -> Result<Vec<Allowed>, String> {
         let repository = self.repository()?;
-        let list = UserStore::open(self.env, &repository, SHELF)?.list()?;
+        let list = UserStore::open(self.env, &repository, STORE)?.list()?;
         let all = list.iter().filter_map(Allowed::read);
         let holds = |one: &Allowed| one.until > self.now && one.used_by.is_none();
         Ok(all.filter(holds).collect())
@@ -236,17 +236,17 @@ impl Overrides<'_> {
     /// Takes back what is allowed under a code; how many that were.
     pub(crate) fn revoke(self, code: &str) -> Result<usize, String> {
         let repository = self.repository()?;
-        let shelf = UserStore::open(self.env, &repository, SHELF)?;
+        let store = UserStore::open(self.env, &repository, STORE)?;
         let holds = |value: &Value| {
             Allowed::read(value).is_some_and(|one| {
                 let is_used = one.used_by.is_some() && one.used_by_git;
                 one.code == code && one.until > self.now && !is_used
             })
         };
-        if !shelf.list()?.iter().any(holds) {
+        if !store.list()?.iter().any(holds) {
             return Ok(0);
         }
-        shelf.change(PATIENCE, |list| {
+        store.change(PATIENCE, |list| {
             let before = list.len();
             list.retain(|value| Allowed::read(value).is_some_and(|one| one.code != code));
             before - list.len()

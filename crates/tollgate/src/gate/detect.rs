@@ -9,7 +9,7 @@ use super::changes::{self, Scope};
 use super::config::Config;
 use super::definitions::Definitions;
 use super::evidence::changed_since;
-use super::record::Record;
+use super::record::GateRecord;
 use crate::git::{Git, GitError};
 
 /// What a run would be about.
@@ -33,7 +33,7 @@ pub(crate) fn detect(
     scope: &Scope,
 ) -> Result<Detected, GitError> {
     let git = Git::at(&config.root)?;
-    let record = Record::load(layout, config);
+    let record = GateRecord::load(layout, config);
     let base = scope.base_name(config, env);
     let passed = record.verified.filter(|verified| {
         !scope.is_narrowed()

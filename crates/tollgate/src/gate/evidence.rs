@@ -10,7 +10,7 @@ use super::changes::{self, Scope};
 use super::config::{Config, ConfigError};
 use super::definitions::Definitions;
 use super::jobs;
-use super::record::{Last, Record};
+use super::record::{GateRecord, Last};
 use super::snapshot::Snapshot;
 use crate::git::{Git, GitError, PATIENCE};
 
@@ -41,7 +41,7 @@ impl Evidence {
     /// Looks at the record, and asks git only if there is a pass that could be stale. Git has so much
     /// time for it; in a tree too large for that, nobody can tell.
     pub(crate) fn of(layout: &Layout, config: &Config, env: &Env, patience: Duration) -> Self {
-        let record = Record::load(layout, config);
+        let record = GateRecord::load(layout, config);
         let base = Scope::default().base_name(config, env);
         let now = Definitions::of(config).evidence(env, &base);
         let pass = match record.verified {

@@ -21,7 +21,7 @@ const CAP: u64 = 1 << 20;
 
 /// All that is remembered.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct GateRecord {
     /// The last run in which gates executed.
     pub(crate) last: Option<Last>,
     /// The last tree that was seen to be green as a whole.
@@ -85,7 +85,7 @@ struct ExecutionState<'l> {
     attempts: u64,
 }
 
-impl Record {
+impl GateRecord {
     /// What is remembered. A damaged record is as good as none: the gates run.
     pub(crate) fn load(layout: &Layout, config: &Config) -> Self {
         let path = layout.local().join("gates.json");

@@ -7,7 +7,7 @@ use tollgate_core::project::Layout;
 
 use super::config::Config;
 use super::logs::{Locking, Logs};
-use super::record::Record;
+use super::record::GateRecord;
 use super::request::RunResult;
 
 /// Archives all logs and forgets the attempts; what was verified stays so. Says whether there
@@ -21,7 +21,7 @@ pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
     };
     logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");
     let archived = logs.archive().map_err(|error| error.to_string())?;
-    let mut record = Record::load(layout, config);
+    let mut record = GateRecord::load(layout, config);
     if let Some(last) = record.last.as_mut().filter(|last| last.is_own) {
         last.attempts = 0;
         last.spent = 0;

@@ -17,7 +17,7 @@ use super::definitions::Definitions;
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
-use super::record::{Failure, Last, Record, Verified};
+use super::record::{Failure, GateRecord, Last, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::GateResult;
 use super::runner::{self, Crew};
@@ -98,7 +98,7 @@ impl Run<'_> {
     fn locked(&self, asked: Option<Timestamp>) -> Result<RunResult, Box<RunResult>> {
         let git = Git::at(&self.config.root)?;
         let commit = changes::head(&git);
-        let mut record = Record::load(self.layout, self.config);
+        let mut record = GateRecord::load(self.layout, self.config);
         let (work, children) = self.look(&git, commit.as_deref(), &record)?;
         if let Some(result) = asked.and_then(|asked| self.shared(&record, asked, &work.pair)) {
             return Ok(result);
@@ -133,7 +133,7 @@ impl Run<'_> {
 
     /// The verdict of the run that this one had to wait for, if it is one: about all the gates,
     /// and about the same tree.
-    fn shared(&self, record: &Record, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
+    fn shared(&self, record: &GateRecord, asked: Timestamp, pair: &Pair) -> Option<RunResult> {
         let last = record.last.as_ref()?;
         let same = self.request.purpose == Purpose::Stop
             && last.is_own
@@ -158,7 +158,7 @@ impl Run<'_> {
         git: &Git,
         commit: Option<&str>,
         pair: &Pair,
-        record: &mut Record,
+        record: &mut GateRecord,
     ) -> Result<(), Box<RunResult>> {
         let Some(last) = &record.last else {
             return Ok(());
@@ -204,7 +204,7 @@ impl Run<'_> {
         &self,
         git: &Git,
         commit: Option<&str>,
-        record: &Record,
+        record: &GateRecord,
     ) -> Result<(Work, Children), Box<RunResult>> {
         let scope = &self.request.scope;
         // An agent's work is in the work tree, also where it runs in CI, which tests a commit.
@@ -274,7 +274,7 @@ impl Run<'_> {
     }
 
     /// What the changes call for, what failed last time, and the checks that never passed.
-    fn jobs(&self, record: &Record, work: &Work) -> Vec<Job<'_>> {
+    fn jobs(&self, record: &GateRecord, work: &Work) -> Vec<Job<'_>> {
         let site = self.site();
         let which = self.request.which;
         let failed: BTreeSet<String> = record
@@ -308,7 +308,11 @@ impl Run<'_> {
             }
     }
 
-    fn nothing_to_run(&self, record: &Record, work: &Work) -> Result<RunResult, Box<RunResult>> {
+    fn nothing_to_run(
+        &self,
+        record: &GateRecord,
+        work: &Work,
+    ) -> Result<RunResult, Box<RunResult>> {
         let tree = Some(work.pair.head.name()?.to_owned());
         let verified = record.verified.as_ref().filter(|_| work.narrowed);
         let changed = &work.changed;
@@ -343,7 +347,7 @@ impl Run<'_> {
         &self,
         attempt: u64,
         allowed: u64,
-        record: &Record,
+        record: &GateRecord,
         subject: &Subject<'_>,
     ) -> Result<RunResult, Box<RunResult>> {
         let what = format!(
@@ -363,7 +367,7 @@ impl Run<'_> {
 
     fn run_gates(
         &self,
-        mut record: Record,
+        mut record: GateRecord,
         subject: &Subject<'_>,
         children: Children,
         attempt: u64,
@@ -522,7 +526,7 @@ impl Run<'_> {
     /// Writes the run into the record.
     fn remember(
         &self,
-        record: &mut Record,
+        record: &mut GateRecord,
         subject: &Subject<'_>,
         failed: &[Failure],
         (status, attempt, evidence): (Status, u64, &Evidence),

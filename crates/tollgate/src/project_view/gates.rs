@@ -17,7 +17,7 @@ use crate::gate::config::{Config, ConfigError};
 use crate::gate::evidence::Evidence;
 use crate::gate::jobs::{self, Gate as Kind, Job, Site, Which};
 use crate::gate::logs::LOCK;
-use crate::gate::record::Record;
+use crate::gate::record::GateRecord;
 use crate::journal::{Entry, is_failure};
 use crate::process;
 use crate::review::finding;
@@ -175,7 +175,7 @@ pub(super) fn read(
         }
     };
     watched.push(config.log_dir.clone());
-    let record = Record::load(layout, &config);
+    let record = GateRecord::load(layout, &config);
     let (running, console) = running(&config);
     watched.extend(console);
     let gates = Gates {
@@ -201,7 +201,7 @@ pub(super) fn read(
 /// All gates that ran or failed, then those that never did.
 fn list(
     config: &Config,
-    record: &Record,
+    record: &GateRecord,
     past: &LastOfGates,
     running: Option<&Current>,
 ) -> Vec<Gate> {

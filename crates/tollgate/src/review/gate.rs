@@ -12,7 +12,7 @@ use super::answer::{self, SCHEMA};
 use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
 use super::finding::{self, Finding, Priority, Settled};
 use super::prompt;
-use super::record::{self, Earlier, Name, Record, Status};
+use super::record::{self, Earlier, Name, ReviewRecord, Status};
 use super::scope::Scope;
 use crate::process::{Children, secrets};
 
@@ -368,7 +368,7 @@ impl Gate<'_> {
             message = format!("{message} ({trouble})");
         }
         let name = self.name(reviewer.name(), slot);
-        let record = Record {
+        let record = ReviewRecord {
             status: match verdict {
                 Verdict::Pass => Status::Pass,
                 Verdict::Fail => Status::Fail,
@@ -418,7 +418,7 @@ impl Gate<'_> {
         let print = |file: &str| finding::print_below(self.request.root, file);
         let settled = finding::settle(findings, None, &self.scope, Priority::High, &print);
         let name = self.name(reviewer, slot);
-        let record = Record {
+        let record = ReviewRecord {
             status: Status::SkippedPriorPass,
             message: &message,
             model: None,

@@ -53,7 +53,7 @@ pub(crate) struct Name<'n> {
 
 /// What is written about a review.
 #[derive(Debug)]
-pub(crate) struct Record<'r> {
+pub(crate) struct ReviewRecord<'r> {
     pub(crate) status: Status,
     pub(crate) message: &'r str,
     pub(crate) model: Option<&'r str>,
@@ -102,7 +102,7 @@ impl Name<'_> {
     }
 
     /// Writes both files, Tollgate's own first: without it the agent's would not count.
-    pub(crate) fn write(&self, record: &Record<'_>) -> io::Result<()> {
+    pub(crate) fn write(&self, record: &ReviewRecord<'_>) -> io::Result<()> {
         let value = self.value(record);
         let text = format!("{value:#}\n");
         for path in [self.own(), self.json()] {
@@ -112,7 +112,7 @@ impl Name<'_> {
         Ok(())
     }
 
-    fn value(&self, record: &Record<'_>) -> Value {
+    fn value(&self, record: &ReviewRecord<'_>) -> Value {
         let raw = redact(record.raw);
         let end = raw.floor_char_boundary(RAW);
         let violations: Vec<Value> = record.findings.iter().map(|one| one.to_json()).collect();

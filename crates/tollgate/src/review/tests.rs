@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{self, Answer, Status};
 use super::cli::{Channel, Kind, Spoken, Usage};
 use super::finding::{Finding, Priority, Settled, State, Weight, identity, settle};
-use super::record::{self, Name, Record};
+use super::record::{self, Name, ReviewRecord};
 use super::scope::Scope;
 use super::{Reviewer, prompt};
 
@@ -377,7 +377,7 @@ impl Logs {
 }
 
 fn write(name: &Name<'_>, status: record::Status, findings: &[Finding]) {
-    let record = Record {
+    let record = ReviewRecord {
         status,
         message: "",
         model: None,

@@ -19,7 +19,7 @@ use crate::gate::definitions::Definitions;
 use crate::gate::evidence::Evidence;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
-use crate::gate::record::{Failure, Record};
+use crate::gate::record::{Failure, GateRecord};
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
@@ -48,7 +48,7 @@ const CAP: u64 = 8 << 20;
 
 /// What is answered.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct GatesAnswer {
     pub(crate) status: Status,
     /// For the person.
     pub(crate) message: String,
@@ -70,7 +70,7 @@ pub(crate) struct Deadline {
     pub(crate) patience: Duration,
 }
 
-impl Answer {
+impl GatesAnswer {
     pub(crate) fn of(status: Status, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -137,14 +137,14 @@ pub(crate) fn decide(
     event: &Event<'_>,
     deadline: Deadline,
     consent: &Consent,
-) -> Answer {
+) -> GatesAnswer {
     let mut ledger = Ledger::at_stop(layout, event);
     let config = match Config::load(layout, env) {
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
     };
     if !consent.covers(|| project_commands::of(layout, Some(&config))) {
-        return Answer::untrusted(trust::moved());
+        return GatesAnswer::untrusted(trust::moved());
     }
     let definitions = Definitions::of(&config);
     let weakened = ledger
@@ -196,11 +196,11 @@ pub(crate) fn decide(
 
 /// A stop that is let go without asking the gates, and what of them is not verified. None where
 /// there are no gates.
-pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<Answer> {
+pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<GatesAnswer> {
     match Config::load(layout, env) {
         Ok(config) => {
             let words = format!("○ This stop is not gated: {why}.");
-            let mut answer = Answer::of(Status::StopHookDisabled, words);
+            let mut answer = GatesAnswer::of(Status::StopHookDisabled, words);
             answer.name_unverified(layout, &config, env);
             Some(answer)
         }
@@ -298,7 +298,7 @@ pub(crate) fn accept(layout: &Layout, config: &Config) -> std::io::Result<()> {
     .map_err(std::io::Error::other)
 }
 
-fn name_weakened(answer: &mut Answer, weakened: &[String]) {
+fn name_weakened(answer: &mut GatesAnswer, weakened: &[String]) {
     let list = weakened.join("; ");
     if answer.status == Status::Passed {
         answer.status = Status::PassedWithWarnings;
@@ -318,7 +318,7 @@ fn name_weakened(answer: &mut Answer, weakened: &[String]) {
     answer.is_news = true;
 }
 
-fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> Answer {
+fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> GatesAnswer {
     let met = ledger.is_some_and(|ledger| ledger.recall(MET).is_some());
     let since = if met {
         " The gates worked when this session began; since then their configuration was changed, and nothing is verified."
@@ -327,13 +327,13 @@ fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> Answer {
     };
     let answer = match error {
         ConfigError::Missing(_) => {
-            let answer = Answer::plain(Status::NoConfig);
-            Answer {
+            let answer = GatesAnswer::plain(Status::NoConfig);
+            GatesAnswer {
                 message: format!("{}{since}", answer.message),
                 ..answer
             }
         }
-        ConfigError::Wrong(_) => Answer::of(
+        ConfigError::Wrong(_) => GatesAnswer::of(
             Status::Error,
             format!("⚠ NOT verified: the gates' configuration is wrong. {error}{since}"),
         )
@@ -355,8 +355,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn decide(&mut self) -> Answer {
-        let record = Record::load(self.layout, self.config);
+    fn decide(&mut self) -> GatesAnswer {
+        let record = GateRecord::load(self.layout, self.config);
         if let Some(answer) = self.without_running(&record) {
             return answer;
         }
@@ -385,7 +385,7 @@ impl Case<'_> {
         match result.status {
             Status::RetryLimitExceeded | Status::Error | Status::LockConflict => {
                 let is_late = Instant::now() >= self.cut_off;
-                let mut answer = Answer::of(result.status, result.message).news();
+                let mut answer = GatesAnswer::of(result.status, result.message).news();
                 if is_late && result.status == Status::Error {
                     answer.message = format!(
                         "{}. The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
@@ -395,7 +395,7 @@ impl Case<'_> {
                 answer
             }
             Status::NoApplicableGates | Status::NoChanges => {
-                let answer = self.name_hidden(Answer::of(result.status, result.message));
+                let answer = self.name_hidden(GatesAnswer::of(result.status, result.message));
                 let is_untouched = result.tree.as_deref() == self.first_tree();
                 if self.event.session.is_none() || is_untouched {
                     self.name_unverified(answer)
@@ -405,7 +405,7 @@ impl Case<'_> {
                 }
             }
             Status::Passed | Status::PassedWithWarnings => {
-                let mut answer = Answer::of(result.status, result.message);
+                let mut answer = GatesAnswer::of(result.status, result.message);
                 let ledger = self.ledger.as_ref();
                 if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
                     answer.message = format!(
@@ -421,14 +421,14 @@ impl Case<'_> {
             | Status::StopHookActive
             | Status::IntervalNotElapsed
             | Status::InvalidInput
-            | Status::StopHookDisabled => Answer::of(result.status, result.message),
+            | Status::StopHookDisabled => GatesAnswer::of(result.status, result.message),
         }
     }
 
     /// The answer to a stop for which nothing need be run.
-    fn without_running(&self, record: &Record) -> Option<Answer> {
+    fn without_running(&self, record: &GateRecord) -> Option<GatesAnswer> {
         if !self.config.stop_hook.enabled {
-            let answer = Answer::plain(Status::StopHookDisabled);
+            let answer = GatesAnswer::plain(Status::StopHookDisabled);
             return Some(self.name_unverified(answer));
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
@@ -441,7 +441,7 @@ impl Case<'_> {
     }
 
     /// Says what is not verified, unless that is said already.
-    fn name_unverified(&self, mut answer: Answer) -> Answer {
+    fn name_unverified(&self, mut answer: GatesAnswer) -> GatesAnswer {
         if !answer.is_news {
             answer.name_unverified(self.layout, self.config, self.env);
         }
@@ -450,8 +450,8 @@ impl Case<'_> {
 
     /// A stop that follows a block is let through, unless our own ledger proves that something
     /// was done since our own last block.
-    fn guard_loop(&self, record: &Record) -> Option<Answer> {
-        let plain = || Answer::plain(Status::StopHookActive);
+    fn guard_loop(&self, record: &GateRecord) -> Option<GatesAnswer> {
+        let plain = || GatesAnswer::plain(Status::StopHookActive);
         let Some(turn) = self.ledger.as_ref().map(Ledger::turn) else {
             return Some(plain());
         };
@@ -471,14 +471,14 @@ impl Case<'_> {
                     "{} NOT verified: nothing changed since the gates failed.",
                     Status::StopHookActive.message()
                 );
-                Some(Answer::of(Status::StopHookActive, message).news())
+                Some(GatesAnswer::of(Status::StopHookActive, message).news())
             }
         }
     }
 
     /// After a pass the gates rest for a while, on the tree and the branch that passed. A time in
     /// the future is no time.
-    fn wait_for_interval(&self, record: &Record) -> Option<Answer> {
+    fn wait_for_interval(&self, record: &GateRecord) -> Option<GatesAnswer> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
         let base = Scope::default().base_name(self.config, self.env);
@@ -523,7 +523,7 @@ impl Case<'_> {
             seconds / 60,
             seconds % 60,
         );
-        let answer = Answer::of(Status::IntervalNotElapsed, message);
+        let answer = GatesAnswer::of(Status::IntervalNotElapsed, message);
         // The very tree that passed need not be looked at again.
         Some(match tree {
             Some(_) => answer,
@@ -537,7 +537,7 @@ impl Case<'_> {
     }
 
     /// Says how work went out of sight, if it did.
-    fn name_hidden(&self, mut answer: Answer) -> Answer {
+    fn name_hidden(&self, mut answer: GatesAnswer) -> GatesAnswer {
         let ledger = self.ledger.as_ref();
         if let Some(how) = ledger.and_then(|ledger| hidden(ledger, self.config, self.env)) {
             answer.message = format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
@@ -552,7 +552,7 @@ impl Case<'_> {
             .is_some_and(|ledger| ledger.recall(RAN).is_some())
     }
 
-    fn block(&mut self, result: RunResult) -> Answer {
+    fn block(&mut self, result: RunResult) -> GatesAnswer {
         let mark = mark(result.tree.as_deref(), &result.failures);
         if let Some(ledger) = &mut self.ledger
             && !ledger.block(BY, None, &mark)
@@ -562,12 +562,12 @@ impl Case<'_> {
                 result.message,
                 ledger.turn().total()
             );
-            return Answer::of(Status::RetryLimitExceeded, message).news();
+            return GatesAnswer::of(Status::RetryLimitExceeded, message).news();
         }
         let reason = reason::text(self.config, &result);
-        Answer {
+        GatesAnswer {
             reason: Some(reason),
-            ..Answer::of(Status::Failed, result.message)
+            ..GatesAnswer::of(Status::Failed, result.message)
         }
     }
 }

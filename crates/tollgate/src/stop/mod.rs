@@ -21,7 +21,7 @@ use crate::overrides::Overrides;
 use crate::plan::drive::{self, Asked};
 use crate::project_commands;
 use crate::trust::{self, Consent, Registration};
-use gates::{Answer, Deadline};
+use gates::{Deadline, GatesAnswer};
 
 /// Registrations that Tollgate writes give a stop 900 s; it answers before that.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(870);
@@ -49,7 +49,7 @@ pub(crate) fn decide(
     let owed = outcome.block.take_if(|_| event.kind == EventKind::Stop);
     let answer =
         whole.and_then(|registration| journey(event, layout, env, now, outcome, registration));
-    let own_words = answer.as_ref().map(Answer::in_its_own_words);
+    let own_words = answer.as_ref().map(GatesAnswer::in_its_own_words);
     if let Some(answer) = answer {
         add(answer, outcome);
     }
@@ -73,7 +73,7 @@ fn journey(
     now: Timestamp,
     outcome: &mut Decision,
     registration: Registration,
-) -> Option<Answer> {
+) -> Option<GatesAnswer> {
     match event.kind {
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
         EventKind::SessionStart => {
@@ -116,7 +116,7 @@ fn journey(
                     Some(ask_gates(event, &overrides, deadline, &consent, faults))
                 }
                 Err(untrusted) if is_free && untrusted.has_gates => {
-                    Some(Answer::untrusted(untrusted.line))
+                    Some(GatesAnswer::untrusted(untrusted.line))
                 }
                 Ok(_) | Err(_) => None,
             }
@@ -138,7 +138,7 @@ fn ask_gates(
     deadline: Deadline,
     consent: &Consent,
     faults: &mut Vec<Fault>,
-) -> Answer {
+) -> GatesAnswer {
     let mut answer = gates::decide(overrides.layout, overrides.env, event, deadline, consent);
     if answer.reason.is_some()
         && let Some(allowed) = overrides.allowed(event, FAILED, faults)
@@ -157,11 +157,11 @@ pub(crate) fn gates_alone(
     layout: &Layout,
     env: &Env,
     deadline: Deadline,
-) -> Answer {
+) -> GatesAnswer {
     let now = Timestamp::now();
     let mut faults = Vec::new();
     let mut answer = if let Some(why) = ungated(event) {
-        gates::ungated(layout, env, why).unwrap_or_else(|| Answer::plain(Status::NoConfig))
+        gates::ungated(layout, env, why).unwrap_or_else(|| GatesAnswer::plain(Status::NoConfig))
     } else {
         // The original's registration is in the project, and so covered by the agent's trust.
         match project_commands::consent(Registration::OneProject, layout, env) {
@@ -169,7 +169,7 @@ pub(crate) fn gates_alone(
                 let overrides = Overrides { layout, env, now };
                 ask_gates(event, &overrides, deadline, &consent, &mut faults)
             }
-            Err(untrusted) => Answer::untrusted(untrusted.line),
+            Err(untrusted) => GatesAnswer::untrusted(untrusted.line),
         }
     };
     let mut outcome = Decision {
@@ -216,8 +216,8 @@ fn for_a_question(event: &Event<'_>, text: String) -> String {
 }
 
 /// Adds an answer to what else was decided.
-fn add(answer: Answer, outcome: &mut Decision) {
-    let Answer {
+fn add(answer: GatesAnswer, outcome: &mut Decision) {
+    let GatesAnswer {
         status,
         message,
         reason,

@@ -2,7 +2,7 @@
 //! repository, in files of the person's own state directory.
 //!
 //! The directory is named by the environment, and a project's settings for an agent can set the
-//! environment. So a shelf inside of the repository that is asked about is none, and neither is
+//! environment. So a store inside of the repository that is asked about is none, and neither is
 //! one that somebody else can write to.
 
 mod repository;
@@ -30,7 +30,7 @@ pub(crate) struct UserStore<'r> {
 }
 
 impl<'r> UserStore<'r> {
-    /// The shelf of this name, if it can be believed about this repository.
+    /// The store of this name, if it can be believed about this repository.
     pub(crate) fn open(env: &Env, repository: &'r Repository, name: &str) -> Result<Self, String> {
         let home = Layout::person(env).ok_or_else(|| {
             "there is no home directory to keep it in: HOME is not set".to_owned()

@@ -12,7 +12,7 @@ use tollgate_core::protocol::{self, Hints, Protocol};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
-use crate::stop::gates::{Answer, Deadline};
+use crate::stop::gates::{Deadline, GatesAnswer};
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
@@ -24,17 +24,17 @@ pub(super) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn answer() -> Answer {
+fn answer() -> GatesAnswer {
     let begun = Instant::now();
     let env = crate::environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
-        return Answer::plain(Status::StopHookActive);
+        return GatesAnswer::plain(Status::StopHookActive);
     }
     crate::hook::allow_on_panic(&env, Some(Protocol::Gauntlet), |_, faults| {
         let texts: Vec<_> = faults.iter().map(|fault| fault.text.as_ref()).collect();
         let message = format!("⚠ NOT verified: {}", texts.join("; "));
-        Answer::of(Status::Error, message).in_its_own_words()
+        GatesAnswer::of(Status::Error, message).in_its_own_words()
     });
     let invalid = |fault: Fault| {
         let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
@@ -45,7 +45,7 @@ fn answer() -> Answer {
             };
             Record::unread(Some(Protocol::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
         }
-        Answer::of(Status::InvalidInput, message)
+        GatesAnswer::of(Status::InvalidInput, message)
     };
     let text = match crate::stdin::read_value() {
         Ok(text) if text.trim().is_empty() => {
@@ -72,6 +72,6 @@ fn answer() -> Answer {
             };
             crate::stop::gates_alone(&event, &text, &layout, &env, deadline)
         }
-        None => Answer::plain(Status::NoConfig),
+        None => GatesAnswer::plain(Status::NoConfig),
     }
 }

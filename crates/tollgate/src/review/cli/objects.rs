@@ -18,7 +18,7 @@ pub(crate) struct Deciding {
 }
 
 /// An object in a text.
-struct Found<'t> {
+struct FoundObject<'t> {
     object: Map<String, Value>,
     before: &'t str,
     text: &'t str,
@@ -50,7 +50,7 @@ pub(crate) fn sole(spoken: &Spoken, deciding: Deciding) -> Result<Map<String, Va
 fn whole(text: &str, deciding: Deciding) -> Result<Map<String, Value>, NoAnswer> {
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => {
-            let found = Found {
+            let found = FoundObject {
                 object,
                 before: "",
                 text,
@@ -115,7 +115,7 @@ fn has(value: &Value, deciding: Deciding) -> bool {
 }
 
 /// Every outermost JSON object in a text, in one pass.
-fn objects(text: &str) -> Result<Vec<Found<'_>>, NoAnswer> {
+fn objects(text: &str) -> Result<Vec<FoundObject<'_>>, NoAnswer> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some((before, rest)) = text.get(at..).and_then(|rest| {
@@ -133,7 +133,7 @@ fn objects(text: &str) -> Result<Vec<Found<'_>>, NoAnswer> {
                     .split_at_checked(values.byte_offset())
                     .unwrap_or((rest, ""));
                 at = before.len() + text.len();
-                found.push(Found {
+                found.push(FoundObject {
                     object,
                     before,
                     text,
@@ -162,7 +162,7 @@ fn begins_like_json(text: &str) -> bool {
     inside.starts_with(['"', '}'])
 }
 
-impl Found<'_> {
+impl FoundObject<'_> {
     /// Whether it is an object of the schema.
     fn decides(&self, deciding: Deciding) -> Result<(), NoAnswer> {
         let key = deciding.key;

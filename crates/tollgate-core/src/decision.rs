@@ -91,7 +91,7 @@ pub struct StateChange {
     pub undone: Option<Value>,
 }
 
-/// Something that kept Tollgate from deciding. The agent goes on; the person is told.
+/// Something that kept Tollgate from deciding. The agent goes on, and the fault is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// A stable name of the fault, for example `state-corrupt`.

@@ -1,4 +1,4 @@
-//! review-reminder: a team that has switched its code review off is told so at every commit.
+//! review-reminder: reminds a team at every commit that its code review is off.
 
 use super::sample::STATE;
 use super::{Class, Guard, Must, Sample};

@@ -6,7 +6,7 @@
 //! agent, add a folder, and its module and row here.
 //!
 //! Beside them is what all share. What is to be registered comes from one table
-//! ([`registration`]), so that no agent is told less than another. [`read`] answers which
+//! ([`registration`]), so that every agent gets the same registrations. [`read`] answers which
 //! registrations exist, whoever wrote them; [`change`] makes and unmakes them without touching
 //! what is not Tollgate's.
 //!

@@ -119,6 +119,38 @@ fn no_module_has_a_path_of_its_own() {
     }
 }
 
+/// A file that no module declares is not compiled: dead, and nobody notices.
+#[test]
+fn every_source_file_is_declared_as_a_module() {
+    for name in DECIDING.into_iter().chain(["tollgate"]) {
+        let source = crates().join(name).join("src");
+        for (path, _) in sources(&source) {
+            let is_folder = path.file_name().is_some_and(|name| name == "mod.rs");
+            let module = if is_folder {
+                path.parent().unwrap().to_owned()
+            } else {
+                path.with_extension("")
+            };
+            let declared = format!("mod {};", module.file_name().unwrap().display());
+            let above = module.parent().unwrap();
+            let parents = if above == source {
+                [above.join("lib.rs"), above.join("main.rs")]
+            } else {
+                [above.join("mod.rs"), above.with_extension("rs")]
+            };
+            let declares = |parent: &PathBuf| {
+                std::fs::read_to_string(parent).is_ok_and(|text| text.contains(&declared))
+            };
+            let is_root = path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
+            assert!(
+                is_root || parents.iter().any(declares),
+                "no module declares {}",
+                path.display()
+            );
+        }
+    }
+}
+
 /// Only the store renames files, only `git.rs` starts git.
 #[test]
 fn git_is_started_in_one_place() {

@@ -6,7 +6,7 @@
 //! long as that process holds its lock, and is swept by the next write once nobody does.
 //!
 //! What this deliberately does not do: know what is in a file, or wait for anybody. Waiting is
-//! `state::lock`.
+//! `crate::lock`.
 
 mod append;
 mod directory;
@@ -20,9 +20,7 @@ pub use directory::{canonical, create_directories, names, private_directory, rel
 pub(crate) use directory::{overwrite, write_record};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
-pub(crate) use read::open;
-pub use read::{
-    Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
-};
+pub use read::{Contents, FileKind, Identity, ReadFault, read_described, read_own, read_regular};
+pub(crate) use read::{holds, open};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
 pub(crate) use replace::{FileAttributes, Staged, move_aside};

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::edit::Edit;
-use super::outcome::Cause;
-use super::pending_files::{PendingFiles, is_left};
+use crate::edit::Edit;
 use crate::fs::{self, Durability, FileAttributes, Identity, Staged, WriteFault};
+use crate::outcome::Cause;
+use crate::pending_files::{PendingFiles, is_left};
 
 /// No entry is as large as this.
 const CAP: u64 = 1 << 20;
@@ -121,8 +121,7 @@ impl Pending {
         version: u64,
     ) -> Result<(), WriteFault> {
         let identity = staged
-            .stamp()
-            .map(|stamp| stamp.identity)
+            .identity()
             .map_err(WriteFault::at("looking at the temporary file"))?;
         let intent = Intent {
             entries,

@@ -44,9 +44,8 @@ impl PendingFiles {
             FileAttributes::private(),
             durability,
         )?;
-        let inode = staged
-            .stamp()
-            .map(|stamp| stamp.identity)
+        let identity = staged.identity();
+        let inode = identity
             .map_err(WriteFault::at("looking at the spooled change"))?
             .inode;
         let nanos = now.as_nanosecond().max(0);

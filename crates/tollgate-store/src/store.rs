@@ -26,24 +26,21 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::document::Document;
-use super::edit::{self, Edit, EditFault};
-pub use super::last_written::Seen;
-use super::last_written::{LastWritten, digest, keep_copy};
-use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-pub use super::outcome::{
+use crate::document::Document;
+pub use crate::document::STATE_CAP;
+use crate::edit::{self, Edit, EditFault};
+use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, WriteFault};
+pub use crate::last_written::Seen;
+use crate::last_written::{LastWritten, digest, keep_copy};
+use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use crate::outcome::TRIES;
+pub use crate::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
-use super::pending::{Pending, Waiting};
-use super::timestamp;
-use super::version::{VERSION, version};
-use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, Stamp, WriteFault};
-
-/// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
-pub const STATE_CAP: u64 = 16 << 20;
-
-/// How often a change is made again on top of a stranger's before the store gives up.
-pub(super) const TRIES: u32 = 32;
+use crate::patch::{self, Step};
+use crate::pending::{Pending, Waiting};
+use crate::timestamp;
+use crate::version::{VERSION, version};
 
 /// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
 const HALF_WRITTEN: Duration = Duration::from_millis(120);
@@ -76,7 +73,6 @@ enum Version {
 struct FoundState {
     bytes: Vec<u8>,
     seen: Seen,
-    document: Document,
 }
 
 /// A new text for the file.
@@ -85,31 +81,18 @@ struct New<'a> {
     version: u64,
     durability: Durability,
     /// The file it replaces.
-    found: Option<Seen>,
+    found: Option<&'a FoundState>,
     /// What the store wrote last.
-    last: Option<LastWritten>,
+    last: Option<&'a LastWritten>,
     /// The waiting changes that are in it.
     made: &'a [String],
-}
-
-/// One try to change the file.
-enum Attempt {
-    Done(Updated),
-    Failed(Failed),
-}
-
-/// Why a try has to be made again.
-enum Failed {
-    /// Somebody changed the file meanwhile.
-    Conflict,
-    /// The private directory turned out to be on another file system.
-    WrongDevice,
 }
 
 /// What became of a staged file.
 enum Committed {
     /// It is the state. The disk confirmed it, or not.
     Yes(io::Result<()>),
+    /// Somebody changed the file meanwhile.
     Conflict,
 }
 
@@ -175,26 +158,23 @@ impl Store {
     pub fn update<E>(
         &self,
         now: Timestamp,
-        change: impl FnMut(&mut Document) -> Result<Durability, E>,
+        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
-        self.update_only(now, None, change)
+        self.update_only(now, None, |document| Ok((change(document)?, None)))
     }
 
-    /// The same for a change that looks at members of these names only.
+    /// The same for a change that looks at members of these names only, and that may say what it did.
     fn update_only<E>(
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
+        mut change: impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
-        self.recover(&guard, now)?;
-        let mut stage = self.choose_stage(&guard);
+        let last = self.recover(&guard, now)?;
         for _ in 0..TRIES {
-            match self.attempt(now, &guard, stage, names, &mut change)? {
-                Attempt::Done(updated) => return Ok(updated),
-                Attempt::Failed(Failed::Conflict) => {}
-                Attempt::Failed(Failed::WrongDevice) => stage = Stage::Beside,
+            if let Some(updated) = self.attempt(now, &guard, last.as_ref(), names, &mut change)? {
+                return Ok(updated);
             }
         }
         Err(StoreError::Contended {
@@ -221,8 +201,8 @@ impl Store {
             if document.is_empty() {
                 return Err(Stop::Absent);
             }
-            edit::make(edits, document).map_err(Stop::Fault)?;
-            Ok(durability)
+            let steps = edit::make(edits, document).map_err(Stop::Fault)?;
+            Ok((durability, Some(steps)))
         });
         match updated {
             Ok(updated) => Ok(Submitted::Applied(updated)),
@@ -295,37 +275,29 @@ impl Store {
     }
 
     /// Cleans up after killed writers: first the intent, which needs the staged file as
-    /// evidence, then the temporary files.
-    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
+    /// evidence, then the temporary files. Says what the store wrote last.
+    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<Option<LastWritten>, StoreError> {
         if let Some(intent) = self.pending.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now, Some(&[VERSION]))?;
-            let state = state.map(|found| (found.seen.identity, found.seen.version));
+            let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
             self.pending
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
         }
+        let mut last = LastWritten::read(guard.file());
         // The record of a write that was not finished is told by the file that is swept now.
-        if let (Some(record), Ok(metadata)) = (
-            LastWritten::read(guard.file()),
-            self.state.symlink_metadata(),
-        ) && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
+        if let (Some(record), Ok(metadata)) = (&last, self.state.symlink_metadata())
+            && record.is_unfinished(&metadata, &self.home, &self.state)
             && let Some(record) = record.without_last(&metadata)
         {
             record.write(guard.file()).map_err(|e| self.at_home(e))?;
+            last = Some(record);
         }
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
         let _swept = fs::sweep(self.pending.directory());
-        Ok(())
-    }
-
-    fn choose_stage(&self, guard: &Guard) -> Stage {
-        let device = self.beside().metadata().map(|metadata| metadata.dev());
-        match device {
-            Ok(device) if device != guard.device() => Stage::Beside,
-            Ok(_) | Err(_) => Stage::Home,
-        }
+        Ok(last)
     }
 
     /// The directory of the state file.
@@ -333,43 +305,41 @@ impl Store {
         self.state.parent().unwrap_or(Path::new("."))
     }
 
+    /// One try to change the file; nothing if somebody changed it meanwhile.
     fn attempt<E>(
         &self,
         now: Timestamp,
         guard: &Guard,
-        stage: Stage,
+        last: Option<&LastWritten>,
         names: Option<&[&str]>,
-        change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Attempt, UpdateError<E>> {
+        change: &mut impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+    ) -> Result<Option<Updated>, UpdateError<E>> {
         let waiting = self.pending.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
         let names = names.filter(|_| waiting.is_empty());
-        let (before, found, mut document) = match self.find(now, names)? {
-            Some(found) => (found.bytes, Some(found.seen), found.document),
-            None => (Vec::new(), None, Document::default()),
-        };
-        let old_version = found.map_or(0, |seen| seen.version);
-        let last = LastWritten::read(guard.file());
+        let (found, document) = self.find(now, names)?.unzip();
+        let mut document = document.unwrap_or_default();
+        let old_version = found.as_ref().map_or(0, |found| found.seen.version);
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            before,
-            after: String::new(),
+            steps: Vec::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: found.and_then(|seen| strange(last.as_ref(), &seen)),
+            foreign: found.as_ref().and_then(|found| strange(last?, &found.seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
-        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
+        // Whoever names members says what was done to them.
+        let before = names.is_none().then(|| document.clone());
+        let (mut durability, steps) = change(&mut document).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
-            updated.before.clear();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
             }
             self.clear(&made, &updated.refused)?;
-            return Ok(Attempt::Done(updated));
+            return Ok(Some(updated));
         }
 
         // A change may raise the version (a repair does), and nothing lowers it.
@@ -379,6 +349,8 @@ impl Store {
             // The document is an object and the path one key long: nothing can be in the way.
             let _free = document.set(&[VERSION], updated.version);
         }
+        let compared = || before.map(|before| patch::between(&before, &document));
+        updated.steps = steps.or_else(compared).unwrap_or_default();
         let text = document.to_text();
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
@@ -394,45 +366,42 @@ impl Store {
             text: &text,
             version: updated.version,
             durability,
-            found,
+            found: found.as_ref(),
             last,
             made: &made,
         };
-        if let Some(failed) = self.write(guard, stage, new, &updated.refused)? {
-            return Ok(Attempt::Failed(failed));
-        }
-        updated.after = text;
-        Ok(Attempt::Done(updated))
+        let written = self.write(guard, Stage::Home, &new, &updated.refused)?;
+        Ok(written.then_some(updated))
     }
 
-    /// Writes a new text, or says why it has to be made again.
+    /// Writes a new text. Says whether it did: otherwise somebody changed the file meanwhile.
     fn write(
         &self,
         guard: &Guard,
         stage: Stage,
-        new: New<'_>,
+        new: &New<'_>,
         refused: &[Refused],
-    ) -> Result<Option<Failed>, StoreError> {
-        let staged = self.stage(stage, &new).map_err(|e| self.unwritten(e))?;
-        let made = new.made;
-        if !made.is_empty() {
+    ) -> Result<bool, StoreError> {
+        let staged = self.stage(stage, new).map_err(|e| self.unwritten(e))?;
+        if !new.made.is_empty() {
             self.pending
-                .intend(made.to_vec(), &staged, new.version)
+                .intend(new.made.to_vec(), &staged, new.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
         match self.commit(guard, staged, new) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
-                let _settled_later = self.clear(made, refused);
+                let _settled_later = self.clear(new.made, refused);
                 confirmed.map_err(|source| StoreError::Unconfirmed {
                     path: self.state.clone(),
                     source,
                 })?;
-                Ok(None)
+                Ok(true)
             }
-            Ok(Committed::Conflict) => Ok(Some(Failed::Conflict)),
+            Ok(Committed::Conflict) => Ok(false),
+            // The private directory is on another file system.
             Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
-                Ok(Some(Failed::WrongDevice))
+                self.write(guard, Stage::Beside, new, refused)
             }
             Err(fault) => Err(self.unwritten(fault)),
         }
@@ -459,15 +428,12 @@ impl Store {
     }
 
     /// The last steps: nobody changed it meanwhile; this is what we write; rename.
-    fn commit(&self, guard: &Guard, staged: Staged, new: New<'_>) -> Result<Committed, WriteFault> {
-        let New {
-            text,
-            version,
-            durability,
-            found,
-            last,
-            made: _,
-        } = new;
+    fn commit(
+        &self,
+        guard: &Guard,
+        staged: Staged,
+        new: &New<'_>,
+    ) -> Result<Committed, WriteFault> {
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
             let _settled_by_version = self.pending.withdraw();
@@ -475,24 +441,23 @@ impl Store {
         };
         // Before the last look, so that little time is between that and the rename. Should nothing
         // come of it, the other copy still counts.
-        let copy = keep_copy(&self.home, last.as_ref(), text.as_bytes());
-        if !self.is_still(found) {
+        let copy = keep_copy(&self.home, new.last, new.text.as_bytes());
+        if !self.is_still(new.found) {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
         let record = staged.metadata().and_then(|metadata| {
-            let Stamp { identity, mode } = Stamp::of(&metadata);
             LastWritten {
-                before: found,
+                before: new.found.map(|found| found.seen),
                 after: Seen {
-                    identity,
-                    version,
-                    digest: digest(text.as_bytes()),
+                    identity: Identity::of(&metadata),
+                    version: new.version,
+                    digest: digest(new.text.as_bytes()),
                 },
-                mode,
+                mode: metadata.mode(),
                 changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
                 copy,
-                watched: last.as_ref().and_then(|last| last.watched.clone()),
+                watched: new.last.and_then(|last| last.watched.clone()),
             }
             .write(guard.file())
         });
@@ -500,13 +465,13 @@ impl Store {
             give_up(staged);
             return Err(WriteFault::at("recording the version")(source));
         }
-        match staged.publish_synced(&self.state, durability) {
+        match staged.publish_synced(&self.state, new.durability) {
             Ok(confirmed) => Ok(Committed::Yes(confirmed)),
             Err(fault) => {
                 let _settled_by_version = self.pending.withdraw();
                 // Otherwise the old file, which is still there, would be taken for an older one
                 // that somebody has put back, and a change that was said to have failed be made.
-                let _as_before = match last {
+                let _as_before = match new.last {
                     Some(last) => last.write(guard.file()),
                     None => LastWritten::erase(guard.file()),
                 };
@@ -515,15 +480,14 @@ impl Store {
         }
     }
 
-    /// Whether the state file still holds what was read, by its digest: two writes within one tick of
+    /// Whether the state file still holds what was read, to the byte: two writes within one tick of
     /// the clock have the same times.
-    fn is_still(&self, found: Option<Seen>) -> bool {
-        match (found, fs::read_own(&self.state, STATE_CAP)) {
-            (Some(seen), Ok(Some(now))) => {
-                now.identity.inode == seen.identity.inode && digest(&now.bytes) == seen.digest
+    fn is_still(&self, found: Option<&FoundState>) -> bool {
+        match found {
+            Some(FoundState { bytes, seen }) => {
+                fs::holds(&self.state, seen.identity, bytes).unwrap_or(false)
             }
-            (None, Ok(None)) => true,
-            (Some(_), Ok(None)) | (None, Ok(Some(_))) | (_, Err(_)) => false,
+            None => matches!(fs::read_own(&self.state, STATE_CAP), Ok(None)),
         }
     }
 
@@ -558,7 +522,7 @@ impl Store {
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-    ) -> Result<Option<FoundState>, StoreError> {
+    ) -> Result<Option<(FoundState, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -580,11 +544,7 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some(FoundState {
-                        bytes,
-                        seen,
-                        document,
-                    }));
+                    return Ok(Some((FoundState { bytes, seen }, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -630,15 +590,7 @@ fn make_waiting(
             Err("the state it was meant for is gone".to_owned())
         };
         match made {
-            Ok(()) => {
-                let after = document.to_text().into_bytes();
-                let before = std::mem::replace(&mut updated.before, after);
-                updated.late.push(Late {
-                    name,
-                    cause,
-                    before,
-                });
-            }
+            Ok(steps) => updated.late.push(Late { name, cause, steps }),
             Err(reason) => updated.refused.push(Refused { name, reason }),
         }
     }
@@ -650,12 +602,9 @@ fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
 }
 
-fn strange(record: Option<&LastWritten>, found: &Seen) -> Option<Foreign> {
-    let record = record?;
-    if record.knows(found.identity, found.digest) {
-        return None;
-    }
-    Some(Foreign {
+fn strange(record: &LastWritten, found: &Seen) -> Option<Foreign> {
+    let is_known = record.knows(found.identity, found.digest);
+    (!is_known).then_some(Foreign {
         expected: record.after.version,
         found: found.version,
     })

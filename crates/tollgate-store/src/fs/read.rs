@@ -40,25 +40,6 @@ pub struct Identity {
     pub modified_nanos: i64,
 }
 
-/// What a `stat` tells about a file: which it is, and its mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Which file.
-    pub identity: Identity,
-    /// Its kind and permissions.
-    pub mode: u32,
-}
-
-impl Stamp {
-    /// The stamp of the file that the metadata describe.
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self {
-            identity: Identity::of(metadata),
-            mode: metadata.mode(),
-        }
-    }
-}
-
 /// What a path turned out to be instead of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -215,6 +196,25 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metada
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(File::from(open_through(path, OFlags::NOFOLLOW)?))
+}
+
+/// Whether a path leads to this file still, and that holds these bytes. It is read in pieces, because
+/// memory for all of it would take longer than the comparison.
+pub(crate) fn holds(path: &Path, identity: Identity, bytes: &[u8]) -> io::Result<bool> {
+    let mut file = open(path)?;
+    let is = Identity::of(&file.metadata()?);
+    if (is.device, is.inode, is.size) != (identity.device, identity.inode, bytes.len() as u64) {
+        return Ok(false);
+    }
+    let mut piece = [0; 16 << 10];
+    for expected in bytes.chunks(piece.len()) {
+        let piece = piece.get_mut(..expected.len()).unwrap_or_default();
+        file.read_exact(piece)?;
+        if piece != expected {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn open_through(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {

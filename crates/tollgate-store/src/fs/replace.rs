@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::fault::step;
-use super::read::{FileKind, Stamp};
+use super::read::{FileKind, Identity};
 
 /// What the name of every temporary file begins with.
 pub const TEMPORARY: &str = ".tollgate-tmp-";
@@ -312,8 +312,8 @@ impl Staged {
     }
 
     /// Which file it is and will stay when it is renamed.
-    pub(crate) fn stamp(&self) -> io::Result<Stamp> {
-        Ok(Stamp::of(&self.metadata()?))
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&self.metadata()?))
     }
 
     /// What the system says about it.

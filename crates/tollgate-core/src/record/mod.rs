@@ -28,7 +28,7 @@ pub struct Record<'a> {
     took: Option<Duration>,
     event: Option<&'a str>,
     tool: Option<&'a str>,
-    wire: Option<Protocol>,
+    protocol: Option<Protocol>,
     input: Option<&'a str>,
     state: Option<&'a str>,
     project: Option<&'a str>,
@@ -43,15 +43,15 @@ impl<'a> Record<'a> {
             call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
-            wire: Some(event.wire),
+            protocol: Some(event.wire),
             ..Self::default()
         }
     }
 
     /// A record about an event that could not be read.
-    pub fn unread(wire: Option<Protocol>) -> Self {
+    pub fn unread(protocol: Option<Protocol>) -> Self {
         Self {
-            wire,
+            protocol,
             ..Self::default()
         }
     }
@@ -194,7 +194,7 @@ impl<'a> Record<'a> {
             took: self.took,
             event: self.event,
             tool: self.tool,
-            wire: self.wire.map(Protocol::as_str),
+            protocol: self.protocol.map(Protocol::as_str),
             ..Entry::new(now, verdict)
         }
     }

@@ -20,7 +20,7 @@ pub use directory::{canonical, create_directories, names, private_directory, rel
 pub(crate) use directory::{overwrite, write_record};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
-pub use read::{Contents, FileKind, Identity, ReadFault, read_described, read_own, read_regular};
-pub(crate) use read::{holds, open};
+pub(crate) use read::open;
+pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
-pub(crate) use replace::{FileAttributes, Staged, move_aside};
+pub(crate) use replace::{FileAttributes, Staged, move_aside, unless_absent};

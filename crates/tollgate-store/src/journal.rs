@@ -298,25 +298,15 @@ impl Journal {
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
     /// evidence, not a condition.
     pub fn lines(&self) -> Vec<Value> {
+        // A file is rotated when it has grown past the limit, so it is hardly larger.
+        let read = |name: &&str| fs::read_own(&self.directory.join(name), 4 * LIMIT).ok()?;
+        let files = NAMES.iter().rev().filter_map(read);
+        let texts = files.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         let mut lines = Vec::new();
-        for name in NAMES.iter().rev() {
-            // A file is rotated when it has grown past the limit, so it is hardly larger.
-            let read = fs::read_own(&self.directory.join(name), 4 * LIMIT);
-            let Ok(Some(contents)) = read else {
-                continue;
-            };
-            let text = String::from_utf8_lossy(&contents.bytes);
-            lines.extend(
-                text.lines()
-                    .filter_map(|line| serde_json::from_str(line).ok()),
-            );
+        for text in texts.chain(self.waiting()) {
+            let values = text.lines().map(serde_json::from_str);
+            lines.extend(values.filter_map(Result::ok));
         }
-        let waiting = self.waiting();
-        lines.extend(
-            waiting
-                .iter()
-                .filter_map(|line| serde_json::from_str(line).ok()),
-        );
         lines
     }
 
@@ -373,12 +363,8 @@ impl Journal {
     /// Appends the lines that wait.
     fn take_in(&self, held: &Guard) -> io::Result<()> {
         let pending_files = self.pending_files();
-        for name in pending_files
-            .names()
-            .unwrap_or_default()
-            .into_iter()
-            .take(AT_ONCE)
-        {
+        let names = pending_files.names().unwrap_or_default();
+        for name in names.into_iter().take(AT_ONCE) {
             let text = pending_files
                 .read(&name)
                 .ok()

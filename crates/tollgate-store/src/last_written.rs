@@ -16,14 +16,13 @@ use crate::fs::{Identity, TEMPORARY, open, overwrite, write_record};
 
 /// One file that the store wrote or found, and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Which file.
-    pub identity: Identity,
+pub(super) struct Seen {
+    pub(super) identity: Identity,
     /// Its `state_version`.
-    pub version: u64,
+    pub(super) version: u64,
     /// A digest of its content. Against accidents, not against an enemy: the clock of file
     /// systems ticks every few milliseconds, and a stranger may write as many bytes as we did.
-    pub digest: u64,
+    pub(super) digest: u64,
 }
 
 /// The record of the last write.

@@ -30,8 +30,7 @@ use crate::document::Document;
 pub use crate::document::STATE_CAP;
 use crate::edit::{self, Edit, EditFault};
 use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, WriteFault};
-pub use crate::last_written::Seen;
-use crate::last_written::{LastWritten, digest, keep_copy};
+use crate::last_written::{LastWritten, Seen, digest, keep_copy};
 use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
 use crate::outcome::TRIES;
 pub use crate::outcome::{
@@ -69,19 +68,13 @@ enum Version {
     Absent,
 }
 
-/// The state file as it was found.
-struct FoundState {
-    bytes: Vec<u8>,
-    seen: Seen,
-}
-
 /// A new text for the file.
 struct New<'a> {
     text: &'a str,
     version: u64,
     durability: Durability,
     /// The file it replaces.
-    found: Option<&'a FoundState>,
+    found: Option<Seen>,
     /// What the store wrote last.
     last: Option<&'a LastWritten>,
     /// The waiting changes that are in it.
@@ -191,23 +184,19 @@ impl Store {
         durability: Durability,
         edits: &[Edit],
     ) -> Result<Submitted, UpdateError<EditFault>> {
-        enum Stop {
-            Absent,
-            Fault(EditFault),
-        }
         let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
         names.push(VERSION);
         let updated = self.update_only(now, Some(&names), |document| {
+            // Refused without a fault: there is no state.
             if document.is_empty() {
-                return Err(Stop::Absent);
+                return Err(None);
             }
-            let steps = edit::make(edits, document).map_err(Stop::Fault)?;
-            Ok((durability, Some(steps)))
+            Ok((durability, Some(edit::make(edits, document)?)))
         });
         match updated {
             Ok(updated) => Ok(Submitted::Applied(updated)),
-            Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
-            Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
+            Err(UpdateError::Refused(Some(fault))) => Err(UpdateError::Refused(fault)),
+            Err(UpdateError::Refused(None)) => Err(StoreError::Absent {
                 path: self.state.clone(),
             }
             .into()),
@@ -215,7 +204,7 @@ impl Store {
                 let added = self.pending.add(now, edits, &self.cause, durability);
                 Ok(Submitted::Spooled(added.map_err(|fault| {
                     StoreError::Unwritten {
-                        path: self.pending.directory().to_owned(),
+                        path: self.pending.files.directory().to_owned(),
                         fault,
                     }
                 })?))
@@ -235,12 +224,7 @@ impl Store {
 
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
-        self.pending.names().map_or(0, |names| names.len())
-    }
-
-    /// What the store last wrote, to be compared with what is there. Needs no lock.
-    pub fn last_written(&self) -> Option<Seen> {
-        LastWritten::of(&self.lock_path()).map(|record| record.after)
+        self.pending.files.names().map_or(0, |names| names.len())
     }
 
     /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
@@ -280,7 +264,7 @@ impl Store {
         if let Some(intent) = self.pending.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now, Some(&[VERSION]))?;
-            let state = state.map(|(found, _)| (found.seen.identity, found.seen.version));
+            let state = state.map(|(seen, _)| (seen.identity, seen.version));
             self.pending
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
@@ -296,7 +280,7 @@ impl Store {
         }
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
-        let _swept = fs::sweep(self.pending.directory());
+        let _swept = fs::sweep(self.pending.files.directory());
         Ok(last)
     }
 
@@ -319,14 +303,14 @@ impl Store {
         let names = names.filter(|_| waiting.is_empty());
         let (found, document) = self.find(now, names)?.unzip();
         let mut document = document.unwrap_or_default();
-        let old_version = found.as_ref().map_or(0, |found| found.seen.version);
+        let old_version = found.map_or(0, |seen| seen.version);
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
             steps: Vec::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: found.as_ref().and_then(|found| strange(last?, &found.seen)),
+            foreign: found.and_then(|seen| strange(last?, &seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
@@ -366,7 +350,7 @@ impl Store {
             text: &text,
             version: updated.version,
             durability,
-            found: found.as_ref(),
+            found,
             last,
             made: &made,
         };
@@ -448,7 +432,7 @@ impl Store {
         }
         let record = staged.metadata().and_then(|metadata| {
             LastWritten {
-                before: new.found.map(|found| found.seen),
+                before: new.found,
                 after: Seen {
                     identity: Identity::of(&metadata),
                     version: new.version,
@@ -480,14 +464,15 @@ impl Store {
         }
     }
 
-    /// Whether the state file still holds what was read, to the byte: two writes within one tick of
+    /// Whether the state file still holds what was read, by its digest: two writes within one tick of
     /// the clock have the same times.
-    fn is_still(&self, found: Option<&FoundState>) -> bool {
-        match found {
-            Some(FoundState { bytes, seen }) => {
-                fs::holds(&self.state, seen.identity, bytes).unwrap_or(false)
+    fn is_still(&self, found: Option<Seen>) -> bool {
+        match (found, fs::read_own(&self.state, STATE_CAP)) {
+            (Some(seen), Ok(Some(now))) => {
+                now.identity.inode == seen.identity.inode && digest(&now.bytes) == seen.digest
             }
-            None => matches!(fs::read_own(&self.state, STATE_CAP), Ok(None)),
+            (None, Ok(None)) => true,
+            (Some(_), Ok(None)) | (None, Ok(Some(_))) | (_, Err(_)) => false,
         }
     }
 
@@ -495,7 +480,11 @@ impl Store {
     /// that are long over, so nobody else reports them.
     pub fn refusals(&self, updated: &Updated) -> impl Iterator<Item = String> {
         updated.refused.iter().map(|Refused { name, reason }| {
-            let kept = self.pending.directory().join(format!("{name}.refused"));
+            let kept = self
+                .pending
+                .files
+                .directory()
+                .join(format!("{name}.refused"));
             format!(
                 "{}: a change that had to wait for its lock could not be made any more: {reason}. \
                  It is kept at {}",
@@ -508,7 +497,10 @@ impl Store {
     /// Takes what was made and what was refused out of the pending.
     fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
         for Refused { name, .. } in refused {
-            self.pending.refuse(name).map_err(|e| self.at_home(e))?;
+            self.pending
+                .files
+                .refuse(name)
+                .map_err(|e| self.at_home(e))?;
         }
         if made.is_empty() {
             return Ok(());
@@ -522,7 +514,7 @@ impl Store {
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-    ) -> Result<Option<(FoundState, Document)>, StoreError> {
+    ) -> Result<Option<(Seen, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -544,7 +536,7 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some((FoundState { bytes, seen }, document)));
+                    return Ok(Some((seen, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -578,19 +570,21 @@ impl Store {
 
 /// Makes the changes that waited, if the state that they were meant for is there.
 fn make_waiting(
-    waiting: Vec<Waiting>,
+    waiting: Vec<(String, Result<Waiting, String>)>,
     is_there: bool,
     document: &mut Document,
     updated: &mut Updated,
 ) {
-    for Waiting { name, edits, cause } in waiting {
-        let made = if is_there {
-            edits.and_then(|edits| edit::apply(&edits, document).map_err(|fault| fault.to_string()))
-        } else {
-            Err("the state it was meant for is gone".to_owned())
-        };
+    for (name, waiting) in waiting {
+        let made = waiting.and_then(|Waiting { edits, cause }| {
+            if !is_there {
+                return Err("the state it was meant for is gone".to_owned());
+            }
+            let steps = edit::apply(&edits, document).map_err(|fault| fault.to_string())?;
+            Ok((cause, steps))
+        });
         match made {
-            Ok(steps) => updated.late.push(Late { name, cause, steps }),
+            Ok((cause, steps)) => updated.late.push(Late { name, cause, steps }),
             Err(reason) => updated.refused.push(Refused { name, reason }),
         }
     }

@@ -150,21 +150,16 @@ impl Identity {
 
 /// Reads a regular file of at most `cap` bytes, through links. `None` if nothing is there.
 pub fn read_regular(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
-    Ok(read_described(path, cap)?.map(|(contents, _)| contents))
-}
-
-/// The same, with all that the system said of the file.
-pub fn read_described(path: &Path, cap: u64) -> Result<Option<(Contents, Metadata)>, ReadFault> {
     read(path, cap, OFlags::empty())
 }
 
 /// Reads a file that Tollgate also writes: as [`read_regular`], but a symbolic link in its place
 /// is refused, because replacing it would break the link or write where it points.
 pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
-    Ok(read(path, cap, OFlags::NOFOLLOW)?.map(|(contents, _)| contents))
+    read(path, cap, OFlags::NOFOLLOW)
 }
 
-fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metadata)>, ReadFault> {
+fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
     let file = match open_through(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno, links).map(|()| None),
@@ -186,35 +181,15 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metada
     if bytes.len() as u64 > cap {
         return Err(ReadFault::TooLarge { cap });
     }
-    let contents = Contents {
+    Ok(Some(Contents {
         bytes,
         identity: Identity::of(&metadata),
-    };
-    Ok(Some((contents, metadata)))
+    }))
 }
 
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(File::from(open_through(path, OFlags::NOFOLLOW)?))
-}
-
-/// Whether a path leads to this file still, and that holds these bytes. It is read in pieces, because
-/// memory for all of it would take longer than the comparison.
-pub(crate) fn holds(path: &Path, identity: Identity, bytes: &[u8]) -> io::Result<bool> {
-    let mut file = open(path)?;
-    let is = Identity::of(&file.metadata()?);
-    if (is.device, is.inode, is.size) != (identity.device, identity.inode, bytes.len() as u64) {
-        return Ok(false);
-    }
-    let mut piece = [0; 16 << 10];
-    for expected in bytes.chunks(piece.len()) {
-        let piece = piece.get_mut(..expected.len()).unwrap_or_default();
-        file.read_exact(piece)?;
-        if piece != expected {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn open_through(path: &Path, links: OFlags) -> rustix::io::Result<OwnedFd> {

@@ -117,6 +117,14 @@ pub fn remove(path: &Path) -> io::Result<()> {
     std::fs::remove_file(path)
 }
 
+/// The outcome of something that may have been done before: nothing there is fine.
+pub(crate) fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
+}
+
 /// Gives a file a second name, which nobody has yet. The first one stays.
 pub fn link_aside(from: &Path, to: &Path) -> io::Result<()> {
     step("link aside")?;

@@ -8,10 +8,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::chain::Hash;
-use super::last_written::digest;
-use super::store::STATE_CAP;
+use crate::chain::Hash;
+use crate::document::STATE_CAP;
 use crate::fs::{self, Durability};
+use crate::last_written::digest;
 
 /// A directory of kept texts.
 #[derive(Clone, Debug)]

@@ -20,6 +20,9 @@ use serde_json::{Map, Value};
 
 use crate::json::{Node, Object};
 
+/// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
+pub const STATE_CAP: u64 = 16 << 20;
+
 /// Where a text stopped being a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
@@ -91,7 +94,7 @@ enum Surrogates {
 }
 
 /// A character that Unicode promises never to assign.
-const STAND_IN: char = '\u{fdd7}';
+pub(crate) const STAND_IN: char = '\u{fdd7}';
 
 impl Default for Document {
     fn default() -> Self {
@@ -286,39 +289,52 @@ impl Document {
         removed
     }
 
+    /// Whether there is an array at `path`, read or not.
+    pub(crate) fn has_list<S: AsRef<str>>(&self, path: &[S]) -> bool {
+        let unread = match path {
+            [name] => self.unread.get(name.as_ref()),
+            _ => None,
+        };
+        match unread {
+            Some(text) => text.starts_with('['),
+            None => self.array(path).is_some(),
+        }
+    }
+
     /// Appends a value to the array at `path`, which is made if it is missing or `null`, and then
-    /// keeps only the last `keep` of it.
+    /// keeps only the last `keep` of it. Gives back what fell off its front.
     pub fn push<S: AsRef<str>>(
         &mut self,
         path: &[S],
         value: impl Into<Value>,
         keep: Option<usize>,
-    ) -> Result<(), InTheWay> {
+    ) -> Result<Vec<Value>, InTheWay> {
         let value = value.into();
         if let [name] = path
             && let Some(list) = self.unread.get_mut(name.as_ref())
         {
-            *list = pushed(list, &value, keep).ok_or_else(|| InTheWay {
+            let (pushed, dropped) = pushed(list, &value, keep).ok_or_else(|| InTheWay {
                 path: join(path),
                 found: kind_of(list),
                 wanted: "an array",
             })?;
+            *list = pushed;
             self.changed = true;
-            return Ok(());
+            return Ok(dropped);
         }
         self.refuse(path, "an array", |old| old.is_array() || old.is_null())?;
         let place = self.make(path)?;
         if place.is_null() {
             *place = Value::Array(Vec::new());
         }
-        if let Value::Array(items) = place {
-            items.push(value);
-            if let Some(keep) = keep {
-                items.drain(..items.len().saturating_sub(keep));
-            }
-            self.changed = true;
-        }
-        Ok(())
+        let Value::Array(items) = place else {
+            return Ok(Vec::new());
+        };
+        items.push(value);
+        let dropped = keep.map_or(0, |keep| items.len().saturating_sub(keep));
+        let dropped = items.drain(..dropped).collect();
+        self.changed = true;
+        Ok(dropped)
     }
 
     /// Adds to the number at `path`; a missing one or `null` counts as 0.
@@ -396,8 +412,9 @@ fn printed(value: &Value) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The text of a member that is a list or `null`, with one more item, and of all only the last `keep`.
-fn pushed(list: &str, value: &Value, keep: Option<usize>) -> Option<String> {
+/// The text of a member that is a list or `null`, with one more item, and of all only the last `keep`;
+/// and what fell off.
+fn pushed(list: &str, value: &Value, keep: Option<usize>) -> Option<(String, Vec<Value>)> {
     let node = Node::parse(list).ok()?;
     let items = if node.is_null() {
         Vec::new()
@@ -407,13 +424,17 @@ fn pushed(list: &str, value: &Value, keep: Option<usize>) -> Option<String> {
     let new = printed(value).replace('\n', "\n    ");
     let mut texts: Vec<&str> = items.into_iter().map(Node::text).collect();
     texts.push(&new);
-    if let Some(keep) = keep {
-        texts.drain(..texts.len().saturating_sub(keep));
-    }
+    let dropped = keep.map_or(0, |keep| texts.len().saturating_sub(keep));
+    let dropped = texts.drain(..dropped).map(decoded).collect();
     if texts.is_empty() {
-        return Some("[]".to_owned());
+        return Some(("[]".to_owned(), dropped));
     }
-    Some(format!("[\n    {}\n  ]", texts.join(",\n    ")))
+    Some((format!("[\n    {}\n  ]", texts.join(",\n    ")), dropped))
+}
+
+/// The value of an item that was not read; a stand-in if no value can hold it.
+fn decoded(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| STAND_IN.to_string().into())
 }
 
 /// What a member's text is.

@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::document::{Document, InTheWay, join};
+use crate::document::{Document, InTheWay, join};
+use crate::patch::Step;
 
 /// One change at one place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,13 +109,34 @@ impl Edit {
         }
     }
 
-    fn make(&self, document: &mut Document) -> Result<(), EditFault> {
+    /// Makes the edit and says what that changed, if it changed anything.
+    fn make(&self, document: &mut Document) -> Result<Option<Step>, EditFault> {
         let path = &self.path;
+        // A list that was there is taken back item by item.
+        let grows = matches!(self.op, Op::Push { .. }) && document.has_list(path);
+        let mut step = if grows {
+            Step::new(path)
+        } else {
+            Step::at(path, document)
+        };
         match &self.op {
-            Op::Set(value) => document.set(path, value.clone())?,
-            Op::Remove => drop(document.remove(path)),
-            Op::Push { value, keep } => document.push(path, value.clone(), *keep)?,
-            Op::Add(amount) => document.add(path, *amount)?,
+            Op::Set(value) => {
+                document.set(path, value.clone())?;
+                step.after = Some(value.clone());
+            }
+            Op::Remove => {
+                if document.remove(path).is_none() {
+                    return Ok(None);
+                }
+            }
+            Op::Push { value, keep } => {
+                step.dropped = document.push(path, value.clone(), *keep)?;
+                step.pushed = Some(value.clone());
+            }
+            Op::Add(amount) => {
+                document.add(path, *amount)?;
+                step.after = document.get(path).cloned();
+            }
             Op::Require(wanted) => {
                 if document.get(path).unwrap_or(&Value::Null) != wanted {
                     return Err(EditFault::MovedOn {
@@ -122,24 +144,26 @@ impl Edit {
                         wanted: wanted.to_string(),
                     });
                 }
+                return Ok(None);
             }
         }
-        Ok(())
+        Ok(Some(step).filter(Step::is_change))
     }
 }
 
-/// Makes all the edits in their order, or none of them.
-pub fn apply(edits: &[Edit], document: &mut Document) -> Result<(), EditFault> {
+/// Makes all the edits in their order, or none of them. Says what that changed.
+pub fn apply(edits: &[Edit], document: &mut Document) -> Result<Vec<Step>, EditFault> {
     let mut edited = document.clone();
-    make(edits, &mut edited)?;
+    let steps = make(edits, &mut edited)?;
     *document = edited;
-    Ok(())
+    Ok(steps)
 }
 
 /// Makes the edits in their order. If one cannot be made, those before it stay, so this is for a
 /// document that is thrown away then.
-pub(super) fn make(edits: &[Edit], document: &mut Document) -> Result<(), EditFault> {
-    edits.iter().try_for_each(|edit| edit.make(document))
+pub(crate) fn make(edits: &[Edit], document: &mut Document) -> Result<Vec<Step>, EditFault> {
+    let made = edits.iter().map(|edit| edit.make(document));
+    made.filter_map(Result::transpose).collect()
 }
 
 #[cfg(test)]

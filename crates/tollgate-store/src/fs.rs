@@ -6,7 +6,7 @@
 //! long as that process holds its lock, and is swept by the next write once nobody does.
 //!
 //! What this deliberately does not do: know what is in a file, or wait for anybody. Waiting is
-//! `state::lock`.
+//! `crate::lock`.
 
 mod append;
 mod directory;
@@ -21,8 +21,6 @@ pub(crate) use directory::{overwrite, write_record};
 #[cfg(test)]
 pub(crate) use fault::{Plan, Strike, inject};
 pub(crate) use read::open;
-pub use read::{
-    Contents, FileKind, Identity, ReadFault, Stamp, read_described, read_own, read_regular,
-};
+pub use read::{Contents, FileKind, Identity, ReadFault, read_own, read_regular};
 pub use replace::{Durability, TEMPORARY, WriteFault, create, link_aside, remove, replace, sweep};
-pub(crate) use replace::{FileAttributes, Staged, move_aside};
+pub(crate) use replace::{FileAttributes, Staged, move_aside, unless_absent};

@@ -10,13 +10,12 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::blobs::Blobs;
-use super::document::Document;
-use super::edit::Edit;
-use super::journal::{Entry, Journal, Verdict};
-use super::patch;
-use super::store::{Late, Updated, Written};
-use super::timestamp::iso;
+use crate::blobs::Blobs;
+use crate::document::Document;
+use crate::journal::{Entry, Journal, Verdict};
+use crate::outcome::{Late, Updated, Written};
+use crate::patch;
+use crate::timestamp::iso;
 
 /// Writes the history of one project's state.
 #[derive(Clone, Debug)]
@@ -25,17 +24,6 @@ pub struct History<'a> {
     /// The project of a monorepo.
     project: Option<&'a str>,
     now: Timestamp,
-}
-
-/// What was changed by an own change, if that is known better than by comparing.
-#[derive(Clone, Copy, Debug)]
-pub enum Own<'a> {
-    /// Nothing: only what waited was made.
-    Nothing,
-    /// These edits.
-    Edits(&'a [Edit]),
-    /// Whatever the texts tell.
-    Compare,
 }
 
 impl<'a> History<'a> {
@@ -49,37 +37,25 @@ impl<'a> History<'a> {
     }
 
     /// Writes the lines about an update: those of the changes that waited, then the own one, which
-    /// is `entry` with version and patch.
-    pub fn write(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) -> io::Result<()> {
+    /// is `own` with version and patch.
+    pub fn write(&self, updated: &Updated, own: Option<&Entry<'_>>) -> io::Result<()> {
         if updated.outcome == Written::Unchanged {
             return Ok(());
         }
         let journal = Journal::new(self.local.clone());
         let values = Blobs::values(&self.local);
-        let afters = updated
-            .late
-            .iter()
-            .skip(1)
-            .map(|late| late.before.as_slice());
-        let afters = afters.chain([&*updated.before]);
-        for (late, after) in updated.late.iter().zip(afters) {
-            let patch = compared(&late.before, after, &values);
+        for late in &updated.late {
+            let patch = patch::of(&late.steps, &values);
             self.late(&journal, late, updated.version, &patch)?;
         }
-        let patch = match own {
-            Own::Nothing => return Ok(()),
-            Own::Edits(edits) if updated.late.is_empty() => {
-                patch::of_edits(edits, &updated.before, &values)
-            }
-            Own::Edits(_) | Own::Compare => {
-                let after = updated.after.as_bytes();
-                Some(compared(&updated.before, after, &values))
-            }
+        let Some(entry) = own else {
+            return Ok(());
         };
+        let patch = patch::of(&updated.steps, &values);
         journal.append(&Entry {
             project: self.project,
             version: Some(updated.version),
-            patch: patch.as_ref(),
+            patch: Some(&patch).filter(|_| !updated.steps.is_empty()),
             ..*entry
         })
     }
@@ -114,5 +90,5 @@ pub fn compared(before: &[u8], after: &[u8], values: &Blobs) -> Value {
         return Value::Array(Vec::new());
     }
     let read = |text: &[u8]| Document::parse(text).unwrap_or_default();
-    patch::between(&read(before), &read(after), values)
+    patch::of(&patch::between(&read(before), &read(after)), values)
 }

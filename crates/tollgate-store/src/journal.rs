@@ -10,16 +10,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::chain::{self, Tail};
-use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-use super::pending_files::PendingFiles;
-use super::redact::redact;
-use super::timestamp::iso;
+use crate::chain::{self, Tail};
 use crate::fs::{self, Appender, Durability};
 use crate::json::Object;
+use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use crate::pending_files::PendingFiles;
+use crate::redact::redact;
+use crate::timestamp::iso;
 
 /// The current journal and the old ones, newest first. The last is dropped by a rotation.
 pub const NAMES: [&str; 4] = [
@@ -51,8 +52,7 @@ pub struct Journal {
 }
 
 /// What kind of thing was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// The agent was stopped.
     Block,
@@ -67,6 +67,7 @@ pub enum Verdict {
     /// A review ended: of the gates, or of a plan.
     Review,
     /// An event was recorded in the state.
+    #[default]
     Record,
 }
 
@@ -102,7 +103,7 @@ impl Verdict {
 }
 
 /// One line of the journal. All texts are redacted and cut when they are written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Entry<'a> {
     /// When. Of what took its time: when it began.
     pub ts: Timestamp,
@@ -130,8 +131,8 @@ pub struct Entry<'a> {
     pub agent: Option<&'a str>,
     /// Why, in one line.
     pub reason: Option<&'a str>,
-    /// The dialect the answer was given in.
-    pub wire: Option<&'a str>,
+    /// The protocol the answer was given in.
+    pub protocol: Option<&'a str>,
     /// How long it took.
     pub took: Option<Duration>,
     /// What it cost.
@@ -153,16 +154,13 @@ pub struct Entry<'a> {
 }
 
 /// What a review cost, as far as its reviewer tells.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     /// In US dollars.
-    #[serde(rename = "cost_usd", skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
     /// Tokens read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens written.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
 }
 
@@ -172,27 +170,7 @@ impl Entry<'_> {
         Self {
             ts,
             verdict,
-            session: None,
-            prompt: None,
-            call: None,
-            trace: None,
-            event: None,
-            tool: None,
-            guard: None,
-            code: None,
-            phase: None,
-            agent: None,
-            reason: None,
-            wire: None,
-            took: None,
-            cost: Cost::default(),
-            version: None,
-            index: None,
-            project: None,
-            patch: None,
-            undone: None,
-            input: None,
-            state: None,
+            ..Self::default()
         }
     }
 
@@ -200,7 +178,7 @@ impl Entry<'_> {
     pub fn draft(&self) -> io::Result<Draft> {
         Ok(Draft {
             ts: self.ts,
-            text: serde_json::to_string(&Line::from(self))?,
+            text: serde_json::to_string(self)?,
         })
     }
 }
@@ -212,73 +190,48 @@ pub struct Draft {
     text: String,
 }
 
-/// An entry as it is written: in this order, and without what is not known.
-#[derive(Serialize)]
-struct Line<'a> {
-    ts: String,
-    verdict: Verdict,
-    #[serde(flatten)]
-    known: Known<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    index: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ms: Option<f64>,
-    #[serde(flatten)]
-    cost: Cost,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    undone: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<&'a Value>,
-}
-
-/// The texts of an entry that are there.
-struct Known<'a>([(&'static str, Option<&'a str>); 13]);
-
-impl Serialize for Known<'_> {
+/// In this order, and without what is not known.
+impl Serialize for Entry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let known = self
-            .0
-            .iter()
-            .filter_map(|(name, text)| Some((name, clean((*text)?))));
-        serializer.collect_map(known)
-    }
-}
-
-impl<'a> From<&Entry<'a>> for Line<'a> {
-    fn from(entry: &Entry<'a>) -> Self {
-        Self {
-            ts: iso(entry.ts),
-            verdict: entry.verdict,
-            known: Known([
-                ("session", entry.session),
-                ("prompt", entry.prompt),
-                ("call", entry.call),
-                ("trace", entry.trace),
-                ("event", entry.event),
-                ("tool", entry.tool),
-                ("guard", entry.guard),
-                ("code", entry.code),
-                ("phase", entry.phase),
-                ("agent", entry.agent),
-                ("reason", entry.reason),
-                ("wire", entry.wire),
-                ("project", entry.project),
-            ]),
-            version: entry.version,
-            index: entry.index,
-            ms: entry.took.map(milliseconds),
-            cost: entry.cost,
-            state: entry.state,
-            patch: entry.patch,
-            undone: entry.undone,
-            input: entry.input,
+        fn known<M: SerializeMap>(
+            line: &mut M,
+            name: &str,
+            value: Option<impl Serialize>,
+        ) -> Result<(), M::Error> {
+            value.map_or(Ok(()), |value| line.serialize_entry(name, &value))
         }
+        let mut line = serializer.serialize_map(None)?;
+        line.serialize_entry("ts", &iso(self.ts))?;
+        line.serialize_entry("verdict", self.verdict.as_str())?;
+        for (name, text) in [
+            ("session", self.session),
+            ("prompt", self.prompt),
+            ("call", self.call),
+            ("trace", self.trace),
+            ("event", self.event),
+            ("tool", self.tool),
+            ("guard", self.guard),
+            ("code", self.code),
+            ("phase", self.phase),
+            ("agent", self.agent),
+            ("reason", self.reason),
+            // What journals have called it from the beginning.
+            ("wire", self.protocol),
+            ("project", self.project),
+        ] {
+            known(&mut line, name, text.map(clean))?;
+        }
+        known(&mut line, "version", self.version)?;
+        known(&mut line, "index", self.index)?;
+        known(&mut line, "ms", self.took.map(milliseconds))?;
+        known(&mut line, "cost_usd", self.cost.usd)?;
+        known(&mut line, "input_tokens", self.cost.input_tokens)?;
+        known(&mut line, "output_tokens", self.cost.output_tokens)?;
+        known(&mut line, "state", self.state)?;
+        known(&mut line, "patch", self.patch)?;
+        known(&mut line, "undone", self.undone)?;
+        known(&mut line, "input", self.input)?;
+        line.end()
     }
 }
 
@@ -345,25 +298,15 @@ impl Journal {
     /// The lines that are kept, oldest first. What cannot be read is passed over: a journal is
     /// evidence, not a condition.
     pub fn lines(&self) -> Vec<Value> {
+        // A file is rotated when it has grown past the limit, so it is hardly larger.
+        let read = |name: &&str| fs::read_own(&self.directory.join(name), 4 * LIMIT).ok()?;
+        let files = NAMES.iter().rev().filter_map(read);
+        let texts = files.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         let mut lines = Vec::new();
-        for name in NAMES.iter().rev() {
-            // A file is rotated when it has grown past the limit, so it is hardly larger.
-            let read = fs::read_own(&self.directory.join(name), 4 * LIMIT);
-            let Ok(Some(contents)) = read else {
-                continue;
-            };
-            let text = String::from_utf8_lossy(&contents.bytes);
-            lines.extend(
-                text.lines()
-                    .filter_map(|line| serde_json::from_str(line).ok()),
-            );
+        for text in texts.chain(self.waiting()) {
+            let values = text.lines().map(serde_json::from_str);
+            lines.extend(values.filter_map(Result::ok));
         }
-        let waiting = self.waiting();
-        lines.extend(
-            waiting
-                .iter()
-                .filter_map(|line| serde_json::from_str(line).ok()),
-        );
         lines
     }
 
@@ -420,12 +363,8 @@ impl Journal {
     /// Appends the lines that wait.
     fn take_in(&self, held: &Guard) -> io::Result<()> {
         let pending_files = self.pending_files();
-        for name in pending_files
-            .names()
-            .unwrap_or_default()
-            .into_iter()
-            .take(AT_ONCE)
-        {
+        let names = pending_files.names().unwrap_or_default();
+        for name in names.into_iter().take(AT_ONCE) {
             let text = pending_files
                 .read(&name)
                 .ok()

@@ -7,7 +7,7 @@
 //! a stranger's change can be undone. It lives in the lock's file because that is open
 //! already, and because one `pwrite` shorter than a page is done or not done.
 
-use std::fs::{File, Metadata};
+use std::fs::{DirEntry, File, Metadata};
 use std::io;
 use std::os::unix::fs::{DirEntryExt as _, FileExt as _, MetadataExt as _};
 use std::path::Path;
@@ -16,14 +16,13 @@ use crate::fs::{Identity, TEMPORARY, open, overwrite, write_record};
 
 /// One file that the store wrote or found, and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Which file.
-    pub identity: Identity,
+pub(super) struct Seen {
+    pub(super) identity: Identity,
     /// Its `state_version`.
-    pub version: u64,
+    pub(super) version: u64,
     /// A digest of its content. Against accidents, not against an enemy: the clock of file
     /// systems ticks every few milliseconds, and a stranger may write as many bytes as we did.
-    pub digest: u64,
+    pub(super) digest: u64,
 }
 
 /// The record of the last write.
@@ -108,42 +107,43 @@ impl LastWritten {
                 .is_some_and(|seen| seen.identity == identity && seen.digest == digest)
     }
 
-    /// Whether the file was changed later than the last change that is known.
-    pub(super) fn is_overtaken(&self, metadata: &Metadata) -> bool {
+    /// Whether this is the very file that was last written, and nobody has changed it since.
+    pub(super) fn describes(&self, metadata: &Metadata) -> bool {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
-        self.changed_by.is_some_and(|by| changed > by)
+        (Identity::of(metadata), metadata.mode()) == (self.after.identity, self.mode)
+            && self.changed_by.is_none_or(|by| changed <= by)
     }
 
     /// Whether the state in `path` is the one before a write whose writer was killed before the
     /// rename. The new one then still has its temporary name, here or beside the state; otherwise
     /// somebody has put the old one back.
-    pub(super) fn is_unfinished(&self, is: Identity, home: &Path, path: &Path) -> bool {
-        let staged = |directory: &Path| {
-            directory.read_dir().is_ok_and(|mut entries| {
-                entries.any(|entry| {
-                    entry.is_ok_and(|entry| {
-                        let name = entry.file_name();
-                        name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
-                            && entry.ino() == self.after.identity.inode
-                    })
-                })
+    pub(super) fn is_unfinished(&self, metadata: &Metadata, home: &Path, path: &Path) -> bool {
+        let is_staged = |entry: io::Result<DirEntry>| {
+            entry.is_ok_and(|entry| {
+                let name = entry.file_name();
+                name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+                    && entry.ino() == self.after.identity.inode
             })
         };
-        self.before.is_some_and(|seen| seen.identity == is)
+        let staged = |directory: &Path| {
+            let entries = directory.read_dir();
+            entries.is_ok_and(|mut entries| entries.any(is_staged))
+        };
+        self.before
+            .is_some_and(|seen| seen.identity == Identity::of(metadata))
             && (staged(home) || path.parent().is_some_and(staged))
     }
 
     /// The record as it would be without a write that came to nothing, if the state is still the
     /// file before it.
-    pub(super) fn without_last(self, metadata: &Metadata) -> Option<Self> {
-        let after = self.before?;
+    pub(super) fn without_last(&self, metadata: &Metadata) -> Option<Self> {
         Some(Self {
             before: None,
-            after,
+            after: self.before?,
             mode: metadata.mode(),
             changed_by: Some((metadata.ctime(), metadata.ctime_nsec())),
-            copy: Some(Slot::next(Some(&self))),
-            watched: self.watched,
+            copy: Some(Slot::next(Some(self))),
+            watched: self.watched.clone(),
         })
     }
 

@@ -35,18 +35,12 @@ pub enum Acquired {
 #[derive(Debug)]
 pub struct Guard {
     file: File,
-    device: u64,
 }
 
 impl Guard {
     /// The lock's file, in which the store keeps a short record.
     pub(crate) fn file(&self) -> &File {
         &self.file
-    }
-
-    /// The device that the lock's file is on.
-    pub(crate) fn device(&self) -> u64 {
-        self.device
     }
 }
 
@@ -79,8 +73,7 @@ pub fn acquire(path: &Path, patience: Duration) -> io::Result<Acquired> {
         // Somebody may have removed the file (`git clean`) while we waited for it; a lock on a
         // file without a name excludes nobody.
         if is_at(inode, path)? {
-            let (device, _) = inode;
-            return Ok(Acquired::Held(Guard { file, device }));
+            return Ok(Acquired::Held(Guard { file }));
         }
         if start.elapsed() > patience {
             return Ok(Acquired::Busy);

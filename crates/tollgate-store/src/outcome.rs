@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::Flaw;
-use super::store::{STATE_CAP, TRIES};
+use crate::document::{Flaw, STATE_CAP};
 use crate::fs::{ReadFault, WriteFault};
+use crate::patch::Step;
+
+/// How often a change is made again on top of a stranger's before the store gives up.
+pub(crate) const TRIES: u32 = 32;
 
 /// What an update did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +20,8 @@ pub struct Updated {
     pub version: u64,
     /// Whether the file was written.
     pub outcome: Written,
-    /// The text before the own change, and the new one. Both are empty if nothing was written.
-    pub before: Vec<u8>,
-    /// See `before`.
-    pub after: String,
+    /// What the own change did.
+    pub steps: Vec<Step>,
     /// The waiting changes of others that were made with it, before the own one.
     pub late: Vec<Late>,
     /// The waiting changes that could not be made, and why. They lie in the pending as `.refused`.
@@ -36,8 +37,8 @@ pub struct Late {
     pub name: String,
     /// What it came of.
     pub cause: Cause,
-    /// The text before it.
-    pub before: Vec<u8>,
+    /// What it did.
+    pub steps: Vec<Step>,
 }
 
 /// What a change came of, as far as it must be known when the change is made later.

@@ -6,122 +6,86 @@
 //! ([`Blobs::values`]) and named in the line. Where even that fails it is marked as cut: it is known
 //! that it changed, and the change cannot be taken back.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::blobs::Blobs;
-use super::document::Document;
-use super::edit::{Edit, Op};
-use super::redact::redact;
-use crate::json::{Node, Object};
+use crate::blobs::Blobs;
+use crate::document::{Document, STAND_IN};
+use crate::redact::redact;
+use crate::version::VERSION;
 
 /// How long a value in a line may be, and all of them together.
 const LONGEST: usize = 4 << 10;
 const LONGEST_OF_ALL: usize = 128 << 10;
 
-/// What edits did to a state that had this text.
-pub fn of_edits(edits: &[Edit], state: &[u8], values: &Blobs) -> Option<Value> {
-    let patch = if repeated(edits) {
-        let before = Document::parse(state).ok()?;
-        let mut after = before.clone();
-        super::edit::apply(edits, &mut after).ok()?;
-        between(&before, &after, values)
-    } else {
-        let root = Object::parse(std::str::from_utf8(state).ok()?).ok()?;
-        let steps = edits.iter().filter_map(|edit| step(edit, &root, values));
-        in_bounds(steps.collect(), values)
-    };
-    (patch != json!([])).then_some(patch)
+/// What was changed at one place. Steps are taken back in reverse order, so each says what it met.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    path: Vec<String>,
+    /// What was put there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<Value>,
+    /// What was added to the list there, and what fell off its front.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pushed: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) dropped: Vec<Value>,
+    /// What was there, if anything was. A list that grew is taken back item by item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Value>,
+    /// How many keys there are up to the first that led nowhere, or to `null`. `before` is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made: Option<usize>,
 }
 
-/// Whether one edit changes what another has put there. Then neither can be told from the state
-/// before both.
-fn repeated(edits: &[Edit]) -> bool {
-    let changes: Vec<&Edit> = edits
-        .iter()
-        .filter(|edit| !matches!(edit.op, Op::Require(_)))
-        .collect();
-    changes.iter().enumerate().any(|(at, one)| {
-        let others = changes.iter().skip(at + 1);
-        others.into_iter().any(|other| {
-            let common = one.path.len().min(other.path.len());
-            one.path.get(..common) == other.path.get(..common)
-        })
-    })
-}
-
-fn step(edit: &Edit, state: &Object<'_>, values: &Blobs) -> Option<Value> {
-    let (first, rest) = edit.path.split_first()?;
-    let mut found = state.get(first);
-    // How many keys there are up to the first that leads nowhere, or to `null`.
-    let mut made = 1;
-    for key in rest {
-        if found.is_none_or(Node::is_null) {
-            break;
-        }
-        made += 1;
-        found = found.and_then(|node| child(node, key));
-    }
-    let whole = made == edit.path.len();
-    let leaf = found.filter(|_| whole);
-    let mut step = Map::new();
-    step.insert("path".to_owned(), json!(edit.path));
-    let mut put = |name: &str, value: Value| drop(step.insert(name.to_owned(), value));
-    match &edit.op {
-        Op::Set(value) => put("after", short(value.clone(), values)),
-        Op::Remove => drop(leaf?),
-        Op::Add(amount) => {
-            let before = leaf.and_then(|node| node.text().parse::<i64>().ok());
-            put("after", before.unwrap_or(0).saturating_add(*amount).into());
-        }
-        Op::Push { value, keep } => {
-            put("pushed", short(value.clone(), values));
-            let dropped: Vec<Value> = leaf
-                .zip(*keep)
-                .map(|(list, keep)| dropped(list, keep, values))
-                .unwrap_or_default();
-            if !dropped.is_empty() {
-                put("dropped", dropped.into());
-            }
-        }
-        Op::Require(_) => return None,
-    }
-    match found {
-        // A list that was there is taken back item by item.
-        Some(list) if whole && !list.is_null() && matches!(edit.op, Op::Push { .. }) => {}
-        found => {
-            if let Some(found) = found {
-                put("before", kept(found, values));
-            }
-            if !whole || found.is_none_or(Node::is_null) {
-                put("made", made.into());
-            }
+impl Step {
+    pub(crate) fn new(path: &[String]) -> Self {
+        Self {
+            path: path.to_vec(),
+            ..Self::default()
         }
     }
-    Some(Value::Object(step))
-}
 
-/// What falls off a list of which `most` are kept when one more is put in.
-fn dropped(list: Node<'_>, most: usize, values: &Blobs) -> Vec<Value> {
-    let items = list.array().unwrap_or_default();
-    let drop = (items.len() + 1).saturating_sub(most);
-    let dropped = items.into_iter().take(drop);
-    dropped.map(|node| kept(node, values)).collect()
-}
+    /// A change that is about to be made to a document.
+    pub(crate) fn at(path: &[String], document: &Document) -> Self {
+        let up_to = |keys: usize| document.get(path.get(..keys).unwrap_or_default());
+        let made = (1..=path.len()).find(|keys| up_to(*keys).is_none_or(Value::is_null));
+        Self {
+            before: up_to(made.unwrap_or(path.len())).cloned(),
+            made,
+            ..Self::new(path)
+        }
+    }
 
-/// What a key leads to: a member, or an item of a list by its number.
-fn child<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
-    match node.array() {
-        Some(items) => items.get(key.parse::<usize>().ok()?).copied(),
-        None => node.get(key),
+    /// Whether anything is different after it.
+    pub(crate) fn is_change(&self) -> bool {
+        let made_its_way = self.made.is_some_and(|made| made < self.path.len());
+        made_its_way || self.pushed.is_some() || self.before != self.after
+    }
+
+    /// As it may stand in the journal.
+    fn shortened(&self, values: &Blobs) -> Self {
+        let short = |value: &Value| short(value, values);
+        Self {
+            path: self.path.clone(),
+            after: self.after.as_ref().map(short),
+            pushed: self.pushed.as_ref().map(short),
+            dropped: self.dropped.iter().map(short).collect(),
+            before: self.before.as_ref().map(short),
+            made: self.made,
+        }
     }
 }
 
-fn kept(node: Node<'_>, values: &Blobs) -> Value {
-    if node.text().len() > LONGEST {
-        return aside(node.text(), values);
+/// The steps as a line of the journal has them.
+pub fn of(steps: &[Step], values: &Blobs) -> Value {
+    let shortened: Vec<Step> = steps.iter().map(|step| step.shortened(values)).collect();
+    let patch = json!(shortened);
+    let text = patch.to_string();
+    if text.len() > LONGEST_OF_ALL {
+        return aside(&text, values);
     }
-    let value = serde_json::from_str(node.text()).unwrap_or_else(|_| cut());
-    short(value, values)
+    patch
 }
 
 fn cut() -> Value {
@@ -136,14 +100,18 @@ fn aside(text: &str, values: &Blobs) -> Value {
     }
 }
 
-/// A value as it may stand in the journal. One that looks like a mark of ours is none.
-fn short(value: Value, values: &Blobs) -> Value {
+/// A value as it may stand in the journal. One that looks like a mark of ours is none; one that no
+/// JSON text of ours can hold is not kept.
+fn short(value: &Value, values: &Blobs) -> Value {
     let text = value.to_string();
+    if text.contains(STAND_IN) {
+        return cut();
+    }
     let marked = value.get("$cut").is_some() || value.get("$kept").is_some();
     if marked || text.len() > LONGEST || redact(&text) != text {
         return aside(&text, values);
     }
-    value
+    value.clone()
 }
 
 /// A value of a patch, or a patch, as it was; nothing if it is not kept, or no longer.
@@ -159,63 +127,50 @@ pub fn whole(value: &Value, values: &Blobs) -> Option<Value> {
 
 /// What turned one document into another. Of the version, which every write counts up by one,
 /// only another step is told.
-pub fn between(before: &Document, after: &Document, values: &Blobs) -> Value {
+pub(crate) fn between(before: &Document, after: &Document) -> Vec<Step> {
     let mut steps = Vec::new();
     if let (Some(before), Some(after)) = (before.members(), after.members()) {
-        differ(&mut Vec::new(), before, after, values, &mut steps);
+        differ(&mut Vec::new(), before, after, &mut steps);
     }
-    let counted = |document: &Document| document.u64(&["state_version"]);
+    let counted = |document: &Document| document.u64(&[VERSION]);
     if counted(after).is_some_and(|n| n == counted(before).unwrap_or(0).saturating_add(1)) {
-        steps.retain(|step| step.get("path") != Some(&json!(["state_version"])));
+        steps.retain(|step| step.path != [VERSION]);
     }
-    in_bounds(steps, values)
-}
-
-/// The steps as they may stand in a line. Most have a few.
-fn in_bounds(steps: Vec<Value>, values: &Blobs) -> Value {
-    let many = steps.len() > LONGEST_OF_ALL / (4 * LONGEST);
-    let patch = Value::Array(steps);
-    if many {
-        let text = patch.to_string();
-        if text.len() > LONGEST_OF_ALL {
-            return aside(&text, values);
-        }
-    }
-    patch
+    steps
 }
 
 fn differ(
     path: &mut Vec<String>,
     before: &Map<String, Value>,
     after: &Map<String, Value>,
-    values: &Blobs,
-    steps: &mut Vec<Value>,
+    steps: &mut Vec<Step>,
 ) {
     for (key, old) in before.iter().filter(|(key, _)| !after.contains_key(*key)) {
         path.push(key.clone());
-        steps.push(json!({ "path": path, "before": short(old.clone(), values) }));
+        steps.push(Step {
+            before: Some(old.clone()),
+            ..Step::new(path)
+        });
         path.pop();
     }
     for (key, new) in after {
         path.push(key.clone());
         match (before.get(key), new) {
             (Some(old), new) if old == new => {}
-            (Some(Value::Object(old)), Value::Object(new)) => {
-                differ(path, old, new, values, steps);
-            }
+            (Some(Value::Object(old)), Value::Object(new)) => differ(path, old, new, steps),
             (Some(Value::Array(old)), Value::Array(new))
                 if !old.is_empty() && new.len() == old.len() + 1 && new.starts_with(old) =>
             {
-                let item = new.last().cloned().unwrap_or_default();
-                steps.push(json!({ "path": path, "pushed": short(item, values) }));
+                steps.push(Step {
+                    pushed: new.last().cloned(),
+                    ..Step::new(path)
+                });
             }
-            (old, new) => {
-                let mut step = json!({ "path": path, "after": short(new.clone(), values) });
-                if let (Some(old), Some(step)) = (old, step.as_object_mut()) {
-                    step.insert("before".to_owned(), short(old.clone(), values));
-                }
-                steps.push(step);
-            }
+            (old, new) => steps.push(Step {
+                after: Some(new.clone()),
+                before: old.cloned(),
+                ..Step::new(path)
+            }),
         }
         path.pop();
     }
@@ -269,8 +224,8 @@ pub fn take_back(patch: &Value, document: &mut Document, values: &Blobs) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use super::super::edit;
     use super::*;
+    use crate::edit::{self, Edit};
     use proptest::prelude::*;
 
     #[track_caller]
@@ -279,11 +234,11 @@ mod tests {
         let values = Blobs::values(dir.path());
         let before = Document::parse(text.as_bytes()).unwrap();
         let mut after = before.clone();
-        if edit::apply(edits, &mut after).is_err() {
+        let Ok(steps) = edit::apply(edits, &mut after) else {
             return;
-        }
-        let of_edits = of_edits(edits, text.as_bytes(), &values).unwrap_or_else(|| json!([]));
-        for patch in [of_edits, between(&before, &after, &values)] {
+        };
+        for steps in [steps, between(&before, &after)] {
+            let patch = of(&steps, &values);
             let mut back = after.clone();
             take_back(&patch, &mut back, &values).unwrap();
             assert_eq!(back.members(), before.members(), "{edits:?} {patch}");
@@ -337,7 +292,8 @@ mod tests {
         comes_back(&text, &edits);
         let dir = tempfile::tempdir().unwrap();
         let values = Blobs::values(dir.path());
-        let patch = of_edits(&edits, text.as_bytes(), &values).unwrap();
+        let mut document = Document::parse(text.as_bytes()).unwrap();
+        let patch = of(&edit::apply(&edits, &mut document).unwrap(), &values);
         assert!(!patch.to_string().contains("hunter2") && patch.to_string().len() < 700);
         // Once the file is gone it is not known, and nothing is made up.
         let name = patch[1]["before"]["$kept"].as_str().unwrap();
@@ -346,6 +302,37 @@ mod tests {
         let why = take_back(&patch, &mut document, &values).unwrap_err();
         assert!(why.contains("url"), "{why}");
         assert!(!document.is_changed());
+    }
+
+    #[test]
+    fn what_edits_left_as_it_was_is_no_step() {
+        let mut document = Document::parse(br#"{"a":{"b":1},"n":null}"#).unwrap();
+        let edits = [
+            Edit::set(&["a", "b"], 1),
+            Edit::set(&["n"], Value::Null),
+            Edit::add(&["a", "b"], 0),
+            Edit::remove(&["none"]),
+            Edit::require(&["n"], Value::Null),
+        ];
+        assert_eq!(edit::apply(&edits, &mut document).unwrap(), []);
+        let made = edit::apply(&[Edit::set(&["n", "o"], Value::Null)], &mut document);
+        assert_eq!(made.unwrap().len(), 1);
+    }
+
+    #[test]
+    fn half_a_character_is_not_kept_as_another_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let values = Blobs::values(dir.path());
+        let text = b"{\n  \"log\": [\n    \"\\ud83d\",\n    1\n  ],\n  \"a\": \"\\ud83d\"\n}";
+        let set = [Edit::set(&["a"], 1)];
+        let push = [Edit::push_capped(&["log"], 2, 2)];
+        for (edits, names) in [(set, &["a"]), (push, &["b"])] {
+            let mut document = Document::parse_only(text, names).unwrap();
+            let steps = edit::apply(&edits, &mut document).unwrap();
+            let patch = of(&steps, &values);
+            assert!(patch.to_string().contains("$cut"), "{patch}");
+            take_back(&patch, &mut document, &values).unwrap_err();
+        }
     }
 
     #[test]
@@ -360,7 +347,7 @@ mod tests {
             Document::parse(Value::Object(fields).to_string().as_bytes()).unwrap()
         };
         let (before, mut after) = (state("a"), state("b"));
-        let patch = between(&before, &after, &values);
+        let patch = of(&between(&before, &after), &values);
         assert!(patch.to_string().len() < 200, "{}", patch.to_string().len());
         take_back(&patch, &mut after, &values).unwrap();
         assert_eq!(after.members(), before.members());

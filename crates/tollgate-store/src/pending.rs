@@ -17,28 +17,19 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::edit::Edit;
-use super::outcome::Cause;
-use super::pending_files::{PendingFiles, is_left};
+use crate::edit::Edit;
 use crate::fs::{self, Durability, FileAttributes, Identity, Staged, WriteFault};
+use crate::outcome::Cause;
+use crate::pending_files::{PendingFiles, is_left};
 
 /// No entry is as large as this.
 const CAP: u64 = 1 << 20;
 
-/// What a waiting change's file holds.
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    edits: Vec<Edit>,
-    #[serde(default)]
-    cause: Cause,
-}
-
-/// A change that waits.
-#[derive(Debug)]
+/// A change that waits, as its file holds it.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Waiting {
-    pub(super) name: String,
-    /// `Err`: why it cannot be read.
-    pub(super) edits: Result<Vec<Edit>, String>,
+    pub(super) edits: Vec<Edit>,
+    #[serde(default)]
     pub(super) cause: Cause,
 }
 
@@ -55,22 +46,16 @@ pub(super) struct Intent {
 /// The pending of one state.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
-    pending_files: PendingFiles,
+    /// One for each change that waits.
+    pub(super) files: PendingFiles,
     intent: PathBuf,
-}
-
-/// Whether the state that an intent speaks of came to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Settled {
-    Done,
-    NotDone,
 }
 
 impl Pending {
     /// The pending in the private directory of a store.
     pub(super) fn new(home: &Path) -> Self {
         Self {
-            pending_files: PendingFiles::new(home.join("spool")),
+            files: PendingFiles::new(home.join("spool")),
             intent: home.join("intent.json"),
         }
     }
@@ -83,34 +68,24 @@ impl Pending {
         cause: &Cause,
         durability: Durability,
     ) -> Result<String, WriteFault> {
-        let entry = Entry {
+        let waiting = Waiting {
             edits: edits.to_vec(),
             cause: cause.clone(),
         };
-        let bytes = serde_json::to_vec(&entry)
+        let bytes = serde_json::to_vec(&waiting)
             .map_err(|error| WriteFault::at("writing the edits down")(error.into()))?;
-        self.pending_files.leave(now, &bytes, durability)
+        self.files.leave(now, &bytes, durability)
     }
 
-    /// The names of the changes that wait, oldest first.
-    pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        self.pending_files.names()
-    }
-
-    /// The changes that wait, oldest first.
-    pub(super) fn waiting(&self) -> io::Result<Vec<Waiting>> {
-        let names = self.names()?;
+    /// The changes that wait, oldest first, by their names; or why one cannot be read.
+    pub(super) fn waiting(&self) -> io::Result<Vec<(String, Result<Waiting, String>)>> {
         let read = |name: String| {
-            let entry = self.pending_files.read(&name).and_then(|bytes| {
-                serde_json::from_slice::<Entry>(&bytes).map_err(|error| error.to_string())
+            let waiting = self.files.read(&name).and_then(|bytes| {
+                serde_json::from_slice(&bytes).map_err(|error| error.to_string())
             });
-            let (edits, cause) = match entry {
-                Ok(Entry { edits, cause }) => (Ok(edits), cause),
-                Err(why) => (Err(why), Cause::default()),
-            };
-            Waiting { name, edits, cause }
+            (name, waiting)
         };
-        Ok(names.into_iter().map(read).collect())
+        Ok(self.files.names()?.into_iter().map(read).collect())
     }
 
     /// Writes down what is about to happen to `entries`. Needs the lock.
@@ -121,8 +96,7 @@ impl Pending {
         version: u64,
     ) -> Result<(), WriteFault> {
         let identity = staged
-            .stamp()
-            .map(|stamp| stamp.identity)
+            .identity()
             .map_err(WriteFault::at("looking at the temporary file"))?;
         let intent = Intent {
             entries,
@@ -142,23 +116,15 @@ impl Pending {
 
     /// Takes the intent back: what it spoke of will not happen.
     pub(super) fn withdraw(&self) -> io::Result<()> {
-        match fs::remove(&self.intent) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        fs::unless_absent(fs::remove(&self.intent))
     }
 
     /// Removes changes that are in the state, then the intent that says so. Needs the lock.
     pub(super) fn finish<'a>(&self, entries: impl Iterator<Item = &'a str>) -> io::Result<()> {
         for name in entries {
-            self.pending_files.remove(name)?;
+            self.files.remove(name)?;
         }
         self.withdraw()
-    }
-
-    /// Puts a change aside that cannot be made, for a person to look at. Needs the lock.
-    pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
-        self.pending_files.refuse(name)
     }
 
     /// What a killed holder of the lock was about to do. Needs the lock.
@@ -177,33 +143,21 @@ impl Pending {
     /// Settles what a killed holder of the lock left undone. `state` is the state file as it is
     /// now. Needs the lock, and comes before any sweeping.
     pub(super) fn settle(&self, intent: &Intent, state: Option<(Identity, u64)>) -> io::Result<()> {
-        match intent.settled(state) {
-            Settled::Done => {
-                let names = intent.entries.iter().map(String::as_str);
-                self.finish(names.filter(|name| is_left(name)))
-            }
-            Settled::NotDone => self.withdraw(),
+        if !intent.is_done(state) {
+            return self.withdraw();
         }
-    }
-
-    /// Where the changes wait.
-    pub(super) fn directory(&self) -> &Path {
-        self.pending_files.directory()
+        let names = intent.entries.iter().map(String::as_str);
+        self.finish(names.filter(|name| is_left(name)))
     }
 }
 
 impl Intent {
-    fn settled(&self, state: Option<(Identity, u64)>) -> Settled {
-        let Some((identity, version)) = state else {
-            return Settled::NotDone;
-        };
-        if (identity.device, identity.inode) == (self.device, self.inode) {
-            Settled::Done
-        } else if self.staged.symlink_metadata().is_ok() || version < self.version {
-            Settled::NotDone
-        } else {
-            Settled::Done
-        }
+    /// Whether the state that it speaks of came to be.
+    fn is_done(&self, state: Option<(Identity, u64)>) -> bool {
+        state.is_some_and(|(identity, version)| {
+            let is_it = (identity.device, identity.inode) == (self.device, self.inode);
+            is_it || (version >= self.version && self.staged.symlink_metadata().is_err())
+        })
     }
 }
 
@@ -239,7 +193,7 @@ mod tests {
         let waiting = pending.waiting().unwrap();
         let order: Vec<_> = waiting
             .into_iter()
-            .map(|w| w.edits.unwrap().remove(0))
+            .map(|(_, waiting)| waiting.unwrap().edits.remove(0))
             .collect();
         assert_eq!(order, [9, 30, 200].map(|n| Edit::set(&["n"], n)));
     }
@@ -255,13 +209,13 @@ mod tests {
             inode: 7,
             version: 10,
         };
-        assert_eq!(intent.settled(Some((identity(7), 10))), Settled::Done);
-        assert_eq!(intent.settled(None), Settled::NotDone);
+        assert!(intent.is_done(Some((identity(7), 10))));
+        assert!(!intent.is_done(None));
         // A stranger replaced the state afterwards: from ours, or from an older one.
-        assert_eq!(intent.settled(Some((identity(8), 11))), Settled::Done);
-        assert_eq!(intent.settled(Some((identity(8), 9))), Settled::NotDone);
+        assert!(intent.is_done(Some((identity(8), 11))));
+        assert!(!intent.is_done(Some((identity(8), 9))));
         // Killed before the rename; then a stranger came to the same version.
         std::fs::File::create(&staged).unwrap();
-        assert_eq!(intent.settled(Some((identity(8), 10))), Settled::NotDone);
+        assert!(!intent.is_done(Some((identity(8), 10))));
     }
 }

@@ -44,9 +44,8 @@ impl PendingFiles {
             FileAttributes::private(),
             durability,
         )?;
-        let inode = staged
-            .stamp()
-            .map(|stamp| stamp.identity)
+        let identity = staged.identity();
+        let inode = identity
             .map_err(WriteFault::at("looking at the spooled change"))?
             .inode;
         let nanos = now.as_nanosecond().max(0);
@@ -59,20 +58,12 @@ impl PendingFiles {
 
     /// The names of what was left, oldest first.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        let entries = match self.directory.read_dir() {
-            Ok(entries) => entries,
+        let names = match fs::names(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+            names => names?.into_iter(),
         };
-        let mut names = Vec::new();
-        for entry in entries {
-            let Ok(name) = entry?.file_name().into_string() else {
-                continue;
-            };
-            if is_left(&name) {
-                names.push(name);
-            }
-        }
+        let names = names.filter_map(|name| name.into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| is_left(name)).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -88,19 +79,13 @@ impl PendingFiles {
 
     /// Takes something away that was dealt with. Needs the lock.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
-        match fs::remove(&self.directory.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        fs::unless_absent(fs::remove(&self.directory.join(name)))
     }
 
     /// Puts something aside that cannot be dealt with, for a person to look at. Needs the lock.
     pub(super) fn refuse(&self, name: &str) -> io::Result<()> {
         let aside = self.directory.join(format!("{name}.refused"));
-        match fs::move_aside(&self.directory.join(name), &aside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        fs::unless_absent(fs::move_aside(&self.directory.join(name), &aside))
     }
 }
 

@@ -26,24 +26,20 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::document::Document;
-use super::edit::{self, Edit, EditFault};
-pub use super::last_written::Seen;
-use super::last_written::{LastWritten, digest, keep_copy};
-use super::lock::{self, Acquired, Guard, HOOK_PATIENCE};
-pub use super::outcome::{
+use crate::document::Document;
+pub use crate::document::STATE_CAP;
+use crate::edit::{self, Edit, EditFault};
+use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, WriteFault};
+use crate::last_written::{LastWritten, Seen, digest, keep_copy};
+use crate::lock::{self, Acquired, Guard, HOOK_PATIENCE};
+use crate::outcome::TRIES;
+pub use crate::outcome::{
     Cause, Foreign, Late, Refused, StoreError, Submitted, UpdateError, Updated, Written,
 };
-use super::pending::{Pending, Waiting};
-use super::timestamp;
-use super::version::{VERSION, version};
-use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, Stamp, WriteFault};
-
-/// The largest state file: the original's own are 80 KB, and 16 MB is years of them.
-pub const STATE_CAP: u64 = 16 << 20;
-
-/// How often a change is made again on top of a stranger's before the store gives up.
-pub(super) const TRIES: u32 = 32;
+use crate::patch::{self, Step};
+use crate::pending::{Pending, Waiting};
+use crate::timestamp;
+use crate::version::{VERSION, version};
 
 /// A stranger that truncates and then writes was seen to leave the file empty for up to 79 ms.
 const HALF_WRITTEN: Duration = Duration::from_millis(120);
@@ -72,13 +68,6 @@ enum Version {
     Absent,
 }
 
-/// The state file as it was found.
-struct FoundState {
-    bytes: Vec<u8>,
-    seen: Seen,
-    document: Document,
-}
-
 /// A new text for the file.
 struct New<'a> {
     text: &'a str,
@@ -87,29 +76,16 @@ struct New<'a> {
     /// The file it replaces.
     found: Option<Seen>,
     /// What the store wrote last.
-    last: Option<LastWritten>,
+    last: Option<&'a LastWritten>,
     /// The waiting changes that are in it.
     made: &'a [String],
-}
-
-/// One try to change the file.
-enum Attempt {
-    Done(Updated),
-    Failed(Failed),
-}
-
-/// Why a try has to be made again.
-enum Failed {
-    /// Somebody changed the file meanwhile.
-    Conflict,
-    /// The private directory turned out to be on another file system.
-    WrongDevice,
 }
 
 /// What became of a staged file.
 enum Committed {
     /// It is the state. The disk confirmed it, or not.
     Yes(io::Result<()>),
+    /// Somebody changed the file meanwhile.
     Conflict,
 }
 
@@ -175,26 +151,23 @@ impl Store {
     pub fn update<E>(
         &self,
         now: Timestamp,
-        change: impl FnMut(&mut Document) -> Result<Durability, E>,
+        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
     ) -> Result<Updated, UpdateError<E>> {
-        self.update_only(now, None, change)
+        self.update_only(now, None, |document| Ok((change(document)?, None)))
     }
 
-    /// The same for a change that looks at members of these names only.
+    /// The same for a change that looks at members of these names only, and that may say what it did.
     fn update_only<E>(
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-        mut change: impl FnMut(&mut Document) -> Result<Durability, E>,
+        mut change: impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
     ) -> Result<Updated, UpdateError<E>> {
         let guard = self.lock()?;
-        self.recover(&guard, now)?;
-        let mut stage = self.choose_stage(&guard);
+        let last = self.recover(&guard, now)?;
         for _ in 0..TRIES {
-            match self.attempt(now, &guard, stage, names, &mut change)? {
-                Attempt::Done(updated) => return Ok(updated),
-                Attempt::Failed(Failed::Conflict) => {}
-                Attempt::Failed(Failed::WrongDevice) => stage = Stage::Beside,
+            if let Some(updated) = self.attempt(now, &guard, last.as_ref(), names, &mut change)? {
+                return Ok(updated);
             }
         }
         Err(StoreError::Contended {
@@ -211,23 +184,19 @@ impl Store {
         durability: Durability,
         edits: &[Edit],
     ) -> Result<Submitted, UpdateError<EditFault>> {
-        enum Stop {
-            Absent,
-            Fault(EditFault),
-        }
         let mut names: Vec<&str> = edits.iter().filter_map(Edit::reads).collect();
         names.push(VERSION);
         let updated = self.update_only(now, Some(&names), |document| {
+            // Refused without a fault: there is no state.
             if document.is_empty() {
-                return Err(Stop::Absent);
+                return Err(None);
             }
-            edit::make(edits, document).map_err(Stop::Fault)?;
-            Ok(durability)
+            Ok((durability, Some(edit::make(edits, document)?)))
         });
         match updated {
             Ok(updated) => Ok(Submitted::Applied(updated)),
-            Err(UpdateError::Refused(Stop::Fault(fault))) => Err(UpdateError::Refused(fault)),
-            Err(UpdateError::Refused(Stop::Absent)) => Err(StoreError::Absent {
+            Err(UpdateError::Refused(Some(fault))) => Err(UpdateError::Refused(fault)),
+            Err(UpdateError::Refused(None)) => Err(StoreError::Absent {
                 path: self.state.clone(),
             }
             .into()),
@@ -235,7 +204,7 @@ impl Store {
                 let added = self.pending.add(now, edits, &self.cause, durability);
                 Ok(Submitted::Spooled(added.map_err(|fault| {
                     StoreError::Unwritten {
-                        path: self.pending.directory().to_owned(),
+                        path: self.pending.files.directory().to_owned(),
                         fault,
                     }
                 })?))
@@ -255,12 +224,7 @@ impl Store {
 
     /// How many changes wait. Needs no lock.
     pub fn waiting(&self) -> usize {
-        self.pending.names().map_or(0, |names| names.len())
-    }
-
-    /// What the store last wrote, to be compared with what is there. Needs no lock.
-    pub fn last_written(&self) -> Option<Seen> {
-        LastWritten::of(&self.lock_path()).map(|record| record.after)
+        self.pending.files.names().map_or(0, |names| names.len())
     }
 
     /// Renames the state file to `<name>.corrupt-<time>`, so that a new one can be made, and
@@ -295,37 +259,29 @@ impl Store {
     }
 
     /// Cleans up after killed writers: first the intent, which needs the staged file as
-    /// evidence, then the temporary files.
-    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<(), StoreError> {
+    /// evidence, then the temporary files. Says what the store wrote last.
+    fn recover(&self, guard: &Guard, now: Timestamp) -> Result<Option<LastWritten>, StoreError> {
         if let Some(intent) = self.pending.intent().map_err(|e| self.at_home(e))? {
             // A state that cannot be read now settles nothing: better an error than twice.
             let state = self.find(now, Some(&[VERSION]))?;
-            let state = state.map(|found| (found.seen.identity, found.seen.version));
+            let state = state.map(|(seen, _)| (seen.identity, seen.version));
             self.pending
                 .settle(&intent, state)
                 .map_err(|e| self.at_home(e))?;
         }
+        let mut last = LastWritten::read(guard.file());
         // The record of a write that was not finished is told by the file that is swept now.
-        if let (Some(record), Ok(metadata)) = (
-            LastWritten::read(guard.file()),
-            self.state.symlink_metadata(),
-        ) && record.is_unfinished(Identity::of(&metadata), &self.home, &self.state)
+        if let (Some(record), Ok(metadata)) = (&last, self.state.symlink_metadata())
+            && record.is_unfinished(&metadata, &self.home, &self.state)
             && let Some(record) = record.without_last(&metadata)
         {
             record.write(guard.file()).map_err(|e| self.at_home(e))?;
+            last = Some(record);
         }
         // What cannot be swept now is swept another time.
         let _swept = fs::sweep(&self.home);
-        let _swept = fs::sweep(self.pending.directory());
-        Ok(())
-    }
-
-    fn choose_stage(&self, guard: &Guard) -> Stage {
-        let device = self.beside().metadata().map(|metadata| metadata.dev());
-        match device {
-            Ok(device) if device != guard.device() => Stage::Beside,
-            Ok(_) | Err(_) => Stage::Home,
-        }
+        let _swept = fs::sweep(self.pending.files.directory());
+        Ok(last)
     }
 
     /// The directory of the state file.
@@ -333,43 +289,41 @@ impl Store {
         self.state.parent().unwrap_or(Path::new("."))
     }
 
+    /// One try to change the file; nothing if somebody changed it meanwhile.
     fn attempt<E>(
         &self,
         now: Timestamp,
         guard: &Guard,
-        stage: Stage,
+        last: Option<&LastWritten>,
         names: Option<&[&str]>,
-        change: &mut impl FnMut(&mut Document) -> Result<Durability, E>,
-    ) -> Result<Attempt, UpdateError<E>> {
+        change: &mut impl FnMut(&mut Document) -> Result<(Durability, Option<Vec<Step>>), E>,
+    ) -> Result<Option<Updated>, UpdateError<E>> {
         let waiting = self.pending.waiting().map_err(|e| self.at_home(e))?;
         // What waits may look at any member.
         let names = names.filter(|_| waiting.is_empty());
-        let (before, found, mut document) = match self.find(now, names)? {
-            Some(found) => (found.bytes, Some(found.seen), found.document),
-            None => (Vec::new(), None, Document::default()),
-        };
+        let (found, document) = self.find(now, names)?.unzip();
+        let mut document = document.unwrap_or_default();
         let old_version = found.map_or(0, |seen| seen.version);
-        let last = LastWritten::read(guard.file());
         let mut updated = Updated {
             version: old_version,
             outcome: Written::Unchanged,
-            before,
-            after: String::new(),
+            steps: Vec::new(),
             late: Vec::new(),
             refused: Vec::new(),
-            foreign: found.and_then(|seen| strange(last.as_ref(), &seen)),
+            foreign: found.and_then(|seen| strange(last?, &seen)),
         };
         make_waiting(waiting, found.is_some(), &mut document, &mut updated);
         let made: Vec<String> = updated.late.iter().map(|late| late.name.clone()).collect();
-        let mut durability = change(&mut document).map_err(UpdateError::Refused)?;
+        // Whoever names members says what was done to them.
+        let before = names.is_none().then(|| document.clone());
+        let (mut durability, steps) = change(&mut document).map_err(UpdateError::Refused)?;
         if !document.is_changed() {
-            updated.before.clear();
             if found.is_none() {
                 // Nobody made a state, so the waiting changes have not missed theirs yet.
                 updated.refused.clear();
             }
             self.clear(&made, &updated.refused)?;
-            return Ok(Attempt::Done(updated));
+            return Ok(Some(updated));
         }
 
         // A change may raise the version (a repair does), and nothing lowers it.
@@ -379,6 +333,8 @@ impl Store {
             // The document is an object and the path one key long: nothing can be in the way.
             let _free = document.set(&[VERSION], updated.version);
         }
+        let compared = || before.map(|before| patch::between(&before, &document));
+        updated.steps = steps.or_else(compared).unwrap_or_default();
         let text = document.to_text();
         if text.len() as u64 > STATE_CAP {
             return Err(StoreError::TooLarge {
@@ -398,41 +354,38 @@ impl Store {
             last,
             made: &made,
         };
-        if let Some(failed) = self.write(guard, stage, new, &updated.refused)? {
-            return Ok(Attempt::Failed(failed));
-        }
-        updated.after = text;
-        Ok(Attempt::Done(updated))
+        let written = self.write(guard, Stage::Home, &new, &updated.refused)?;
+        Ok(written.then_some(updated))
     }
 
-    /// Writes a new text, or says why it has to be made again.
+    /// Writes a new text. Says whether it did: otherwise somebody changed the file meanwhile.
     fn write(
         &self,
         guard: &Guard,
         stage: Stage,
-        new: New<'_>,
+        new: &New<'_>,
         refused: &[Refused],
-    ) -> Result<Option<Failed>, StoreError> {
-        let staged = self.stage(stage, &new).map_err(|e| self.unwritten(e))?;
-        let made = new.made;
-        if !made.is_empty() {
+    ) -> Result<bool, StoreError> {
+        let staged = self.stage(stage, new).map_err(|e| self.unwritten(e))?;
+        if !new.made.is_empty() {
             self.pending
-                .intend(made.to_vec(), &staged, new.version)
+                .intend(new.made.to_vec(), &staged, new.version)
                 .map_err(|fault| self.unwritten(fault))?;
         }
         match self.commit(guard, staged, new) {
             Ok(Committed::Yes(confirmed)) => {
                 // If this fails, the intent stays and the next holder of the lock does it.
-                let _settled_later = self.clear(made, refused);
+                let _settled_later = self.clear(new.made, refused);
                 confirmed.map_err(|source| StoreError::Unconfirmed {
                     path: self.state.clone(),
                     source,
                 })?;
-                Ok(None)
+                Ok(true)
             }
-            Ok(Committed::Conflict) => Ok(Some(Failed::Conflict)),
+            Ok(Committed::Conflict) => Ok(false),
+            // The private directory is on another file system.
             Err(fault) if fault.crosses_devices() && stage == Stage::Home => {
-                Ok(Some(Failed::WrongDevice))
+                self.write(guard, Stage::Beside, new, refused)
             }
             Err(fault) => Err(self.unwritten(fault)),
         }
@@ -459,15 +412,12 @@ impl Store {
     }
 
     /// The last steps: nobody changed it meanwhile; this is what we write; rename.
-    fn commit(&self, guard: &Guard, staged: Staged, new: New<'_>) -> Result<Committed, WriteFault> {
-        let New {
-            text,
-            version,
-            durability,
-            found,
-            last,
-            made: _,
-        } = new;
+    fn commit(
+        &self,
+        guard: &Guard,
+        staged: Staged,
+        new: &New<'_>,
+    ) -> Result<Committed, WriteFault> {
         // The intent goes before the staged file it speaks of, which `drop` removes.
         let give_up = |staged: Staged| {
             let _settled_by_version = self.pending.withdraw();
@@ -475,24 +425,23 @@ impl Store {
         };
         // Before the last look, so that little time is between that and the rename. Should nothing
         // come of it, the other copy still counts.
-        let copy = keep_copy(&self.home, last.as_ref(), text.as_bytes());
-        if !self.is_still(found) {
+        let copy = keep_copy(&self.home, new.last, new.text.as_bytes());
+        if !self.is_still(new.found) {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
         let record = staged.metadata().and_then(|metadata| {
-            let Stamp { identity, mode } = Stamp::of(&metadata);
             LastWritten {
-                before: found,
+                before: new.found,
                 after: Seen {
-                    identity,
-                    version,
-                    digest: digest(text.as_bytes()),
+                    identity: Identity::of(&metadata),
+                    version: new.version,
+                    digest: digest(new.text.as_bytes()),
                 },
-                mode,
+                mode: metadata.mode(),
                 changed_by: Some((metadata.ctime() + RENAMED, metadata.ctime_nsec())),
                 copy,
-                watched: last.as_ref().and_then(|last| last.watched.clone()),
+                watched: new.last.and_then(|last| last.watched.clone()),
             }
             .write(guard.file())
         });
@@ -500,13 +449,13 @@ impl Store {
             give_up(staged);
             return Err(WriteFault::at("recording the version")(source));
         }
-        match staged.publish_synced(&self.state, durability) {
+        match staged.publish_synced(&self.state, new.durability) {
             Ok(confirmed) => Ok(Committed::Yes(confirmed)),
             Err(fault) => {
                 let _settled_by_version = self.pending.withdraw();
                 // Otherwise the old file, which is still there, would be taken for an older one
                 // that somebody has put back, and a change that was said to have failed be made.
-                let _as_before = match last {
+                let _as_before = match new.last {
                     Some(last) => last.write(guard.file()),
                     None => LastWritten::erase(guard.file()),
                 };
@@ -531,7 +480,11 @@ impl Store {
     /// that are long over, so nobody else reports them.
     pub fn refusals(&self, updated: &Updated) -> impl Iterator<Item = String> {
         updated.refused.iter().map(|Refused { name, reason }| {
-            let kept = self.pending.directory().join(format!("{name}.refused"));
+            let kept = self
+                .pending
+                .files
+                .directory()
+                .join(format!("{name}.refused"));
             format!(
                 "{}: a change that had to wait for its lock could not be made any more: {reason}. \
                  It is kept at {}",
@@ -544,7 +497,10 @@ impl Store {
     /// Takes what was made and what was refused out of the pending.
     fn clear(&self, made: &[String], refused: &[Refused]) -> Result<(), StoreError> {
         for Refused { name, .. } in refused {
-            self.pending.refuse(name).map_err(|e| self.at_home(e))?;
+            self.pending
+                .files
+                .refuse(name)
+                .map_err(|e| self.at_home(e))?;
         }
         if made.is_empty() {
             return Ok(());
@@ -558,7 +514,7 @@ impl Store {
         &self,
         now: Timestamp,
         names: Option<&[&str]>,
-    ) -> Result<Option<FoundState>, StoreError> {
+    ) -> Result<Option<(Seen, Document)>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
             let contents =
@@ -580,11 +536,7 @@ impl Store {
                         version: version(&document),
                         digest: digest(&bytes),
                     };
-                    return Ok(Some(FoundState {
-                        bytes,
-                        seen,
-                        document,
-                    }));
+                    return Ok(Some((seen, document)));
                 }
                 Err(_) if waited < HALF_WRITTEN && is_fresh(identity, now) => {
                     let nap = Duration::from_millis(2);
@@ -618,27 +570,21 @@ impl Store {
 
 /// Makes the changes that waited, if the state that they were meant for is there.
 fn make_waiting(
-    waiting: Vec<Waiting>,
+    waiting: Vec<(String, Result<Waiting, String>)>,
     is_there: bool,
     document: &mut Document,
     updated: &mut Updated,
 ) {
-    for Waiting { name, edits, cause } in waiting {
-        let made = if is_there {
-            edits.and_then(|edits| edit::apply(&edits, document).map_err(|fault| fault.to_string()))
-        } else {
-            Err("the state it was meant for is gone".to_owned())
-        };
-        match made {
-            Ok(()) => {
-                let after = document.to_text().into_bytes();
-                let before = std::mem::replace(&mut updated.before, after);
-                updated.late.push(Late {
-                    name,
-                    cause,
-                    before,
-                });
+    for (name, waiting) in waiting {
+        let made = waiting.and_then(|Waiting { edits, cause }| {
+            if !is_there {
+                return Err("the state it was meant for is gone".to_owned());
             }
+            let steps = edit::apply(&edits, document).map_err(|fault| fault.to_string())?;
+            Ok((cause, steps))
+        });
+        match made {
+            Ok((cause, steps)) => updated.late.push(Late { name, cause, steps }),
             Err(reason) => updated.refused.push(Refused { name, reason }),
         }
     }
@@ -650,12 +596,9 @@ fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
 }
 
-fn strange(record: Option<&LastWritten>, found: &Seen) -> Option<Foreign> {
-    let record = record?;
-    if record.knows(found.identity, found.digest) {
-        return None;
-    }
-    Some(Foreign {
+fn strange(record: &LastWritten, found: &Seen) -> Option<Foreign> {
+    let is_known = record.knows(found.identity, found.digest);
+    (!is_known).then_some(Foreign {
         expected: record.after.version,
         found: found.version,
     })

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::document::{Document, whole};
+use crate::document::{Document, whole};
 use crate::json::Object;
 
 /// The member that holds it.

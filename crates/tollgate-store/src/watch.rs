@@ -12,11 +12,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::last_written::{LastWritten, Seen, digest, keep_copy};
-use super::lock::Guard;
-use super::store::STATE_CAP;
-use super::version::version_in;
-use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged, Stamp};
+use crate::document::STATE_CAP;
+use crate::fs::{self, Contents, Durability, FileAttributes, Identity, Staged};
+use crate::last_written::{LastWritten, Seen, digest, keep_copy};
+use crate::lock::Guard;
+use crate::version::version_in;
 
 /// A watched state file.
 #[derive(Clone, Debug)]
@@ -139,16 +139,10 @@ impl Watch {
         let Some(path) = record.watched.as_ref().map(|path| self.root.join(path)) else {
             return Look::NoBaseline;
         };
-        let right = Stamp {
-            identity: record.after.identity,
-            mode: record.mode,
-        };
-        if let Some(metadata) = metadata(&path) {
-            let is = Stamp::of(&metadata);
-            let is_right = is == right && !record.is_overtaken(&metadata);
-            if is_right || record.is_unfinished(is.identity, &self.home, &path) {
-                return Look::Same;
-            }
+        if let Some(metadata) = metadata(&path)
+            && (record.describes(&metadata) || record.is_unfinished(&metadata, &self.home, &path))
+        {
+            return Look::Same;
         }
         let (now, contents) = match fs::read_own(&path, STATE_CAP) {
             Ok(None) => (Now::Gone, None),
@@ -191,7 +185,7 @@ impl Watch {
             .map_err(io::Error::other)?;
         let contents = Contents {
             bytes: content.to_vec(),
-            identity: staged.stamp()?.identity,
+            identity: staged.identity()?,
         };
         let kept = self.keep_aside(changed, name);
         // It is there; whether it survives the loss of power changes nothing of what is told.

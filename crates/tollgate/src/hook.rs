@@ -22,7 +22,7 @@ use tollgate_core::selftest;
 use tollgate_store::dedup;
 use tollgate_store::edit::Edit;
 use tollgate_store::fs::Durability;
-use tollgate_store::history::{History, Own};
+use tollgate_store::history::History;
 use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::{Cause, StoreError, Submitted};
 
@@ -191,8 +191,7 @@ fn settle(event: &Event<'_>, inputs: &Inputs, now: Timestamp) -> Vec<Fault> {
     }
     match store.settle(now) {
         Ok(updated) => {
-            let entry = Entry::new(now, Verdict::Record);
-            let written = history(inputs, now).write(&updated, Own::Nothing, &entry);
+            let written = history(inputs, now).write(&updated, None);
             let mut faults: Vec<Fault> = store.refusals(&updated).map(refused).collect();
             faults.extend(written.err().map(unwritable));
             faults
@@ -294,7 +293,7 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
                 tool,
                 ..Entry::new(now, Verdict::Record)
             };
-            let written = history(inputs, now).write(&updated, Own::Edits(&edits), &entry);
+            let written = history(inputs, now).write(&updated, Some(&entry));
             written.err().map(unwritable)
         }
         Ok(Submitted::Spooled(_)) => None,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::fs::FlockOperation;
-use serde::Serialize;
+use serde_json::json;
 
 use tollgate_store::fs::{self, Appender, Durability};
 use tollgate_store::journal::clean;
@@ -47,18 +47,6 @@ pub struct Activity<'a> {
     pub reason: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    ts: String,
-    hook: Option<Text<'a>>,
-    event: Option<Text<'a>>,
-    phase: Option<Text<'a>>,
-    agent: Option<Text<'a>>,
-    reason: Option<Text<'a>>,
-}
-
-type Text<'a> = std::borrow::Cow<'a, str>;
-
 impl ActivityLog {
     /// The log at `<root>/.isdlc/hook-activity.log`, where its directory exists.
     pub fn new(path: impl Into<PathBuf>) -> Self {
@@ -68,22 +56,17 @@ impl ActivityLog {
         }
     }
 
-    /// The same log with another size at which it is rotated.
-    #[must_use]
-    pub fn with_limit(self, limit: u64) -> Self {
-        Self { limit, ..self }
-    }
-
     /// Appends a line, without secrets.
     pub fn append(&self, now: Timestamp, activity: &Activity<'_>) -> io::Result<()> {
-        let line = serde_json::to_string(&Line {
-            ts: iso(now),
-            hook: activity.hook.map(clean),
-            event: activity.event.map(clean),
-            phase: activity.phase.map(clean),
-            agent: activity.agent.map(clean),
-            reason: activity.reason.map(clean),
-        })?;
+        let line = json!({
+            "ts": iso(now),
+            "hook": activity.hook.map(clean),
+            "event": activity.event.map(clean),
+            "phase": activity.phase.map(clean),
+            "agent": activity.agent.map(clean),
+            "reason": activity.reason.map(clean),
+        })
+        .to_string();
         let (log, is_locked) = self.open()?;
         log.append(&line)?;
         if !is_locked && !log.is_at(&self.path) {
@@ -206,7 +189,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("hook-activity.log");
         // Rotates about every 40 lines, and keeps far more than that: so nothing may be missing.
-        let log = ActivityLog::new(&path).with_limit(4000);
+        let log = ActivityLog {
+            limit: 4000,
+            ..ActivityLog::new(&path)
+        };
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let log = log.clone();

@@ -4,7 +4,7 @@
 //! of its texts: long texts are cut before they are decoded, and all are redacted. The state is
 //! kept as a file of its own ([`tollgate_store::blobs`]), once per version, however many events meet it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use tollgate_store::journal::clean;
 use tollgate_store::json::{Kind, Node, Object};
@@ -19,23 +19,20 @@ const DEEPEST: usize = 8;
 
 /// An event without its secrets and not without end; nothing if it is no object.
 pub fn event(text: &str) -> Option<Value> {
-    let object = Object::parse(text).ok()?;
+    Some(members(&Object::parse(text).ok()?, 1))
+}
+
+fn members(object: &Object<'_>, depth: usize) -> Value {
     let members = object.iter().take(MOST);
-    let kept = members.map(|(key, node)| (clean(key).into_owned(), shrunk(node, 1)));
-    Some(Value::Object(kept.collect()))
+    let kept = members.map(|(key, node)| (clean(key).into_owned(), shrunk(node, depth)));
+    Value::Object(kept.collect())
 }
 
 fn shrunk(node: Node<'_>, depth: usize) -> Value {
     match node.kind() {
         Kind::String => Value::String(text(node)),
         Kind::Object | Kind::Array if depth > DEEPEST => Value::String(CUT.to_owned()),
-        Kind::Object => {
-            let object = node.object().unwrap_or_default();
-            let members = object.iter().take(MOST);
-            let kept =
-                members.map(|(key, node)| (clean(key).into_owned(), shrunk(node, depth + 1)));
-            Value::Object(kept.collect::<Map<_, _>>())
-        }
+        Kind::Object => members(&node.object().unwrap_or_default(), depth + 1),
         Kind::Array => {
             let items = node.array().unwrap_or_default();
             let kept = items.into_iter().take(MOST);

@@ -21,14 +21,8 @@ use tollgate_store::journal::{Draft, Entry, Journal, Verdict};
 /// The event that a record is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record<'a> {
-    session: Option<&'a str>,
-    prompt: Option<&'a str>,
-    call: Option<&'a str>,
-    trace: Option<&'a str>,
-    took: Option<Duration>,
-    event: Option<&'a str>,
-    tool: Option<&'a str>,
-    wire: Option<Protocol>,
+    /// What all its lines have in common.
+    common: Entry<'a>,
     input: Option<&'a str>,
     state: Option<&'a str>,
     project: Option<&'a str>,
@@ -37,23 +31,26 @@ pub struct Record<'a> {
 impl<'a> Record<'a> {
     /// A record about an event.
     pub fn of(event: &'a Event<'a>) -> Self {
-        Self {
+        let common = Entry {
             session: event.session.as_deref(),
             prompt: event.prompt_id.as_deref(),
             call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
-            wire: Some(event.wire),
+            protocol: Some(event.wire.as_str()),
+            ..Entry::default()
+        };
+        Self {
+            common,
             ..Self::default()
         }
     }
 
     /// A record about an event that could not be read.
-    pub fn unread(wire: Option<Protocol>) -> Self {
-        Self {
-            wire,
-            ..Self::default()
-        }
+    pub fn unread(protocol: Option<Protocol>) -> Self {
+        let mut record = Self::default();
+        record.common.protocol = protocol.map(Protocol::as_str);
+        record
     }
 
     /// With the texts of the event and of the state it met. Of those that are blocked or warned
@@ -76,17 +73,16 @@ impl<'a> Record<'a> {
 
     /// With the agent's own trace, where it tells it.
     #[must_use]
-    pub fn within(self, trace: Option<&'a str>) -> Self {
-        Self { trace, ..self }
+    pub fn within(mut self, trace: Option<&'a str>) -> Self {
+        self.common.trace = trace;
+        self
     }
 
     /// With how long the decision took.
     #[must_use]
-    pub fn after(self, took: Duration) -> Self {
-        Self {
-            took: Some(took),
-            ..self
-        }
+    pub fn after(mut self, took: Duration) -> Self {
+        self.common.took = Some(took);
+        self
     }
 
     /// Writes the outcome down. What cannot be written becomes a fault of the outcome; faults
@@ -96,14 +92,13 @@ impl<'a> Record<'a> {
         let journal = Journal::new(layout.local());
         // The journal remembers which faults this session has seen.
         let is_known = |fault: &Fault| {
-            let session = self.session;
+            let session = self.common.session;
             session.is_some_and(|session| journal.has_fault(session, fault.kind, &fault.text))
         };
         let known: Vec<bool> = outcome.faults.iter().map(is_known).collect();
         let logged = log(layout, outcome, now);
         // All at one turn: were the journal's lock busy, each line alone would be waited for.
-        let lines: std::io::Result<Vec<Draft>> =
-            self.lines(layout, outcome, now).into_iter().collect();
+        let lines = self.lines(layout, outcome, now);
         let journalled = lines.and_then(|lines| journal.append_all(&lines));
         let mut known = known.into_iter();
         outcome.faults.retain(|_| !known.next().unwrap_or(false));
@@ -122,7 +117,7 @@ impl<'a> Record<'a> {
         layout: &Layout,
         outcome: &Decision,
         now: Timestamp,
-    ) -> Vec<std::io::Result<Draft>> {
+    ) -> std::io::Result<Vec<Draft>> {
         let mut lines = Vec::new();
         let is_finding = outcome.block.is_some() || !outcome.warnings.is_empty();
         let input = self.input.filter(|_| is_finding).and_then(excerpt::event);
@@ -139,7 +134,7 @@ impl<'a> Record<'a> {
                 state: state.as_deref(),
                 ..self.entry(now, verdict, finding)
             };
-            lines.push(line.draft());
+            lines.push(line.draft()?);
         }
         for change in &outcome.changes {
             let line = Entry {
@@ -147,7 +142,7 @@ impl<'a> Record<'a> {
                 reason: Some(&change.text),
                 ..self.history(change, &self.blank(now, Verdict::Change))
             };
-            lines.push(line.draft());
+            lines.push(line.draft()?);
         }
         for fault in &outcome.faults {
             let line = Entry {
@@ -155,9 +150,9 @@ impl<'a> Record<'a> {
                 reason: Some(&fault.text),
                 ..self.blank(now, Verdict::Fault)
             };
-            lines.push(line.draft());
+            lines.push(line.draft()?);
         }
-        lines
+        Ok(lines)
     }
 
     fn entry<'e>(&'e self, now: Timestamp, verdict: Verdict, finding: &'e Finding) -> Entry<'e> {
@@ -187,15 +182,9 @@ impl<'a> Record<'a> {
 
     fn blank(&self, now: Timestamp, verdict: Verdict) -> Entry<'_> {
         Entry {
-            session: self.session,
-            prompt: self.prompt,
-            call: self.call,
-            trace: self.trace,
-            took: self.took,
-            event: self.event,
-            tool: self.tool,
-            wire: self.wire.map(Protocol::as_str),
-            ..Entry::new(now, verdict)
+            ts: now,
+            verdict,
+            ..self.common
         }
     }
 }

@@ -415,7 +415,7 @@ impl Model {
             };
             edit::apply(&edits, &mut document).ok()
         })();
-        let result = result.map(|()| self.intern(document));
+        let result = result.map(|_| self.intern(document));
         self.hooks.insert((from, hook), result);
         result
     }

@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::fault::step;
 use super::read::FileKind;
-use super::replace::rename;
+use super::replace::{rename, unless_absent};
 
 /// A log, open for appending.
 #[derive(Debug)]
@@ -133,10 +133,7 @@ pub(crate) fn rotate(directory: &Path, names: &[&str]) -> io::Result<()> {
     for pair in names.windows(2).rev() {
         let [newer, older] = pair else { continue };
         step("rotate")?;
-        match rename(&directory.join(newer), &directory.join(older)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
+        unless_absent(rename(&directory.join(newer), &directory.join(older)))?;
     }
     Ok(())
 }

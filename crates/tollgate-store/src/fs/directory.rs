@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use super::fault::step;
+use super::replace::rename;
 
 /// Makes sure of a directory that is Tollgate's own: mode 0700, with a `.gitignore` that hides
 /// all of it.
@@ -57,8 +58,7 @@ pub fn create_directories(path: &Path) -> io::Result<()> {
 /// Moves a file or directory to another name on the same file system, replacing a file there.
 pub fn relocate(from: &Path, to: &Path) -> io::Result<()> {
     step("relocate")?;
-    #[expect(clippy::disallowed_methods, reason = "this is where files are renamed")]
-    std::fs::rename(from, to)
+    rename(from, to)
 }
 
 /// Overwrites the start of an open file. Up to a page this is one copy in the kernel, which a

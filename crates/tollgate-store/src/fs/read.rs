@@ -40,25 +40,6 @@ pub struct Identity {
     pub modified_nanos: i64,
 }
 
-/// What a `stat` tells about a file: which it is, and its mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Which file.
-    pub identity: Identity,
-    /// Its kind and permissions.
-    pub mode: u32,
-}
-
-impl Stamp {
-    /// The stamp of the file that the metadata describe.
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self {
-            identity: Identity::of(metadata),
-            mode: metadata.mode(),
-        }
-    }
-}
-
 /// What a path turned out to be instead of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -169,21 +150,16 @@ impl Identity {
 
 /// Reads a regular file of at most `cap` bytes, through links. `None` if nothing is there.
 pub fn read_regular(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
-    Ok(read_described(path, cap)?.map(|(contents, _)| contents))
-}
-
-/// The same, with all that the system said of the file.
-pub fn read_described(path: &Path, cap: u64) -> Result<Option<(Contents, Metadata)>, ReadFault> {
     read(path, cap, OFlags::empty())
 }
 
 /// Reads a file that Tollgate also writes: as [`read_regular`], but a symbolic link in its place
 /// is refused, because replacing it would break the link or write where it points.
 pub fn read_own(path: &Path, cap: u64) -> Result<Option<Contents>, ReadFault> {
-    Ok(read(path, cap, OFlags::NOFOLLOW)?.map(|(contents, _)| contents))
+    read(path, cap, OFlags::NOFOLLOW)
 }
 
-fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metadata)>, ReadFault> {
+fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<Contents>, ReadFault> {
     let file = match open_through(path, links) {
         Ok(descriptor) => File::from(descriptor),
         Err(errno) => return not_opened(path, errno, links).map(|()| None),
@@ -205,11 +181,10 @@ fn read(path: &Path, cap: u64, links: OFlags) -> Result<Option<(Contents, Metada
     if bytes.len() as u64 > cap {
         return Err(ReadFault::TooLarge { cap });
     }
-    let contents = Contents {
+    Ok(Some(Contents {
         bytes,
         identity: Identity::of(&metadata),
-    };
-    Ok(Some((contents, metadata)))
+    }))
 }
 
 /// Opens a file of our own to read from it, without waiting for anybody and through no link.

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::fault::step;
-use super::read::{FileKind, Stamp};
+use super::read::{FileKind, Identity};
 
 /// What the name of every temporary file begins with.
 pub const TEMPORARY: &str = ".tollgate-tmp-";
@@ -115,6 +115,14 @@ pub fn sweep(directory: &Path) -> io::Result<usize> {
 pub fn remove(path: &Path) -> io::Result<()> {
     step("unlink")?;
     std::fs::remove_file(path)
+}
+
+/// The outcome of something that may have been done before: nothing there is fine.
+pub(crate) fn unless_absent(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
 }
 
 /// Gives a file a second name, which nobody has yet. The first one stays.
@@ -312,8 +320,8 @@ impl Staged {
     }
 
     /// Which file it is and will stay when it is renamed.
-    pub(crate) fn stamp(&self) -> io::Result<Stamp> {
-        Ok(Stamp::of(&self.metadata()?))
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity::of(&self.metadata()?))
     }
 
     /// What the system says about it.

@@ -6,7 +6,7 @@
 //! (`None`), never an error that hides the rest of the document.
 //!
 //! What this deliberately does not do: change documents. Writing goes through
-//! `state::document`, which keeps order and unknown keys.
+//! [`crate::document`], which keeps order and unknown keys.
 
 mod scan;
 
@@ -213,8 +213,8 @@ impl<'a> Object<'a> {
             return Ok(Self::default());
         };
         let members = Scanner::new(inner).members().map_err(|flaw| {
-            let start = text.find(inner).unwrap_or_default();
-            let at = start + flaw.at;
+            // Found by its address: the same text may stand before it.
+            let at = inner.as_ptr().addr() - text.as_ptr().addr() + flaw.at;
             Malformed::of(text, Flaw { at, ..flaw })
         })?;
         Ok(Self::of(members))

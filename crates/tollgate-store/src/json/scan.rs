@@ -130,24 +130,33 @@ impl<'a> Scanner<'a> {
     /// Passes over an object or array by its brackets.
     fn nested(&mut self) -> Result<(), Flaw> {
         self.open.clear();
-        while let Some(byte) = self.peek() {
+        // A position of its own: through `self`, each byte waits until the last one is written.
+        let (bytes, mut at) = (self.bytes(), self.at);
+        while let Some(byte) = bytes.get(at) {
             match byte {
                 b'"' => {
+                    self.at = at;
                     self.skip_string()?;
+                    at = self.at;
                     continue;
                 }
                 b'{' => self.open.push(b'}'),
                 b'[' => self.open.push(b']'),
-                b'}' | b']' if self.open.pop() != Some(byte) => {
-                    return Err(self.flaw("a bracket closes another one"));
+                b'}' | b']' => {
+                    self.at = at;
+                    if self.open.pop() != Some(*byte) {
+                        return Err(self.flaw("a bracket closes another one"));
+                    }
+                    if self.open.is_empty() {
+                        self.at += 1;
+                        return Ok(());
+                    }
                 }
                 _ => {}
             }
-            self.at += 1;
-            if self.open.is_empty() {
-                return Ok(());
-            }
+            at += 1;
         }
+        self.at = at;
         Err(self.flaw("the text ends inside an object or array"))
     }
 

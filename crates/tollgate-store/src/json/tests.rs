@@ -102,6 +102,8 @@ fn a_flaw_inside_a_member_is_placed_in_the_whole_text() {
         (3, 9, "expected a key")
     );
     assert!(Object::parse_member(text, "a").unwrap().is_empty());
+    let twice = "{\n  \"a\": {x},\n  \"b\": {x}\n}";
+    assert_eq!(Object::parse_member(twice, "b").unwrap_err(), found);
 }
 
 #[test]

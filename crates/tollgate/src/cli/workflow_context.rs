@@ -22,7 +22,7 @@ use tollgate_core::workflow::transition::{self, Change, Refusal, Rules, Step};
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, EditFault};
 use tollgate_store::fs::{self, Durability};
-use tollgate_store::history::{History, Own};
+use tollgate_store::history::History;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
 
@@ -233,16 +233,15 @@ impl WorkflowContext {
 
     /// Writes down what an update of the state did.
     pub(super) fn write_history(&self, updated: &Updated, entry: &Entry<'_>) {
-        self.write_changes(updated, Own::Compare, entry);
+        self.write_changes(updated, Some(entry));
     }
 
     /// Writes down the changes of others that waited until this update.
     pub(super) fn write_late(&self, updated: &Updated) {
-        let entry = Entry::new(self.now, Verdict::Record);
-        self.write_changes(updated, Own::Nothing, &entry);
+        self.write_changes(updated, None);
     }
 
-    fn write_changes(&self, updated: &Updated, own: Own<'_>, entry: &Entry<'_>) {
+    fn write_changes(&self, updated: &Updated, own: Option<&Entry<'_>>) {
         self.tell(Decision {
             faults: self
                 .store()
@@ -252,7 +251,7 @@ impl WorkflowContext {
             ..Decision::default()
         });
         let history = History::new(self.layout.local(), self.project_id(), self.now);
-        if let Err(error) = history.write(updated, own, entry) {
+        if let Err(error) = history.write(updated, own) {
             warn(&format!(
                 "the change is made, but the journal in {} cannot be written: {error}",
                 self.layout.local().display()

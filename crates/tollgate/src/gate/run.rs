@@ -17,6 +17,7 @@ use super::definitions::Definitions;
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
 use super::logs::{Locking, Logs, Waited};
+use super::nested;
 use super::record::{Failure, GateRecord, Last, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::GateResult;
@@ -24,6 +25,7 @@ use super::runner::{self, Crew};
 use super::snapshot::Snapshot;
 use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
+use super::tree::Tree;
 use super::work::{Evidence, Work};
 use super::{Event, Observer};
 use crate::git::Git;
@@ -231,22 +233,27 @@ impl Run<'_> {
         }
         let children = self.children()?;
         let taken = snapshot.taken(git)?;
-        // git writes the tree while the rest is found out and the gates begin.
-        let head = taken.tree(git);
         // git removes a tree that nothing points to after some weeks; then the base it is.
         let since = verified.and_then(|verified| {
-            let paths = taken.since(git, &verified.tree).ok()?;
+            let changes = taken.changes(git, &verified.tree).ok()?;
             let label = format!("the tree verified at {}", verified.at);
-            Some((verified.tree.clone(), label, paths))
+            Some((verified.tree.clone(), label, changes))
         });
         let narrowed = since.is_some();
-        let (older, label, mut changed) = if let Some(since) = since {
+        let (older, label, changes) = if let Some(since) = since {
             since
         } else {
             let (older, label) = from_base.unwrap_or_else(base)?;
-            let changed = taken.since(git, &older)?;
-            (older, label, changed)
+            let changes = taken.changes(git, &older)?;
+            (older, label, changes)
         };
+        let head = if narrowed && changes.is_empty() {
+            Tree::known(older.clone())
+        } else {
+            // git writes the tree while the rest is found out and the gates begin.
+            taken.tree(git)
+        };
+        let mut changed = nested::paths(git, changes)?;
         changes::tidy(&mut changed, self.config);
         let pair = Pair {
             base: older,

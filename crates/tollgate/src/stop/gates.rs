@@ -16,7 +16,7 @@ use crate::gate::Scope;
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use crate::gate::definitions::Definitions;
-use crate::gate::evidence::Evidence;
+use crate::gate::evidence::{Evidence, changed_since};
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::record::{Failure, GateRecord};
@@ -511,7 +511,7 @@ impl Case<'_> {
         if let Some(tree) = tree {
             let git = Git::at(&self.config.root).ok()?;
             let is_same = git.branch() == last.branch
-                && current_tree(self.config).is_ok_and(|now| now == *tree);
+                && changed_since(&git, self.config, tree).is_ok_and(|paths| paths.is_empty());
             if !is_same {
                 return None;
             }

@@ -173,8 +173,8 @@ impl PlanStop<'_> {
             return;
         };
         let is_clean = answer.verdict == ReviewVerdict::Pass;
-        let remaining = view.tasks().remaining(state.current_task.as_ref());
-        let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
+        let has_open_task = view.tasks().has_open_besides(state.current_task.as_ref());
+        let (change, after) = transition::reviewed(state, job.review, is_clean, has_open_task);
         let model = match &self.config.reviewer {
             Some(_) => self.reviewer_name(),
             None => &job.model,

@@ -17,11 +17,11 @@ use super::log;
 use super::phase::{Review, TaskId};
 use super::rebuild::{self, Rebuilt};
 use super::state::State;
-use super::step::{self, BY_RULES, Marks, Observed, Passage, Step, Subject};
+use super::step::{self, BY_RULES, Marks, Observed, Step, Subject};
 use super::texts;
 use super::transition;
 use super::view::View;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Passage};
 use crate::trust::{Consent, Untrusted};
 
 /// The name that reports carry.

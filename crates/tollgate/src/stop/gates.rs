@@ -24,7 +24,7 @@ use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
 use crate::git::{AT_ONCE, Git, GitError};
-use crate::ledger::{Ledger, Turn};
+use crate::ledger::{Ledger, Passage, Turn};
 use crate::project_commands;
 use crate::trust::{self, Consent};
 
@@ -572,18 +572,8 @@ impl Case<'_> {
     }
 }
 
-/// What a stop that follows a block means to the gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    /// They run.
-    Judged,
-    /// It is let through: none of the blocks in this turn is ours.
-    Letter,
-    /// It is let through: nothing was done since the gates failed.
-    NoProgress,
-}
-
-/// Decides it by the state of the work, which is looked at only if that matters.
+/// What a stop that follows a block means to the gates, by the state of the work, which is looked at
+/// only if that matters.
 pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
     match turn.last_by(BY) {
         Some(last) if last.mark == mark() => Passage::NoProgress,

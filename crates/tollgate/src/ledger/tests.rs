@@ -136,8 +136,14 @@ impl World {
             (true, LoopGuard::Progress) => gates::passage(turn, || self.mark()) == Passage::Judged,
             (true, LoopGuard::Strict) => false,
         };
-        let blocks =
-            is_judged && self.fault > 0 && turn.block(MAX_BLOCKS, gates::BY, None, &self.mark());
+        let blocks = is_judged
+            && self.fault > 0
+            && turn.block(
+                MAX_BLOCKS,
+                tollgate_core::decision::GATES,
+                None,
+                &self.mark(),
+            );
         blocks.then_some(("gates", self.fault.into()))
     }
 }

@@ -3,7 +3,6 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
-use std::hash::{DefaultHasher, Hasher as _};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -25,6 +24,7 @@ use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
 use crate::git::{AT_ONCE, Git, GitError};
+use crate::hash::digest;
 use crate::ledger::{Ledger, Passage, Turn};
 use crate::overrides::Overrides;
 use crate::project_commands;
@@ -281,7 +281,7 @@ fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
     {
         let base = Scope::default().base_name(config, env);
         let ground = serde_json::json!({
-            "base": changes::commit_of(&git, &base), "stashes": git.stashes(),
+            "base": changes::commit_of(&git, &base).ok(), "stashes": git.stashes(),
         });
         ledger.keep(GROUND, ground);
     }
@@ -303,7 +303,7 @@ fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
     let git = Git::at(&config.root).ok()?;
     let name = Scope::default().base_name(config, env);
     let before = ground.get("base")?.as_str()?;
-    let now = changes::commit_of(&git, &name)?;
+    let now = changes::commit_of(&git, &name).ok()?;
     let moved = now != before
         && changes::is_ancestor(&git, "HEAD", &now)
         && !changes::is_ancestor(&git, "HEAD", before);
@@ -657,11 +657,5 @@ fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
         .map(|file| tollgate_store::fs::read_regular(file, CAP).ok().flatten())
         .map(|file| file.map(|file| file.bytes))
         .collect();
-    digest(&(tree, reviews))
-}
-
-fn digest(value: &impl std::hash::Hash) -> String {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    digest((tree, reviews))
 }

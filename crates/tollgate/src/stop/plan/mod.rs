@@ -11,10 +11,10 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
+use crate::hash::digest;
 use crate::ledger::{Ledger, Passage};
 use crate::plan::choice;
 use crate::plan::config::Config;
-use crate::plan::findings::digest;
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::log;
 use crate::plan::phase::{Phase, Review, TaskId};
@@ -376,7 +376,7 @@ fn marks(plan: &Plan, view: &View) -> Marks {
     });
     let Observed { answered, .. } = view.observed();
     Marks {
-        step: digest(&("step", plan.id(), step, answered)),
-        rules: digest(&("rules", plan.id(), &view.report.errors)),
+        step: digest(("step", plan.id(), step, answered)),
+        rules: digest(("rules", plan.id(), &view.report.errors)),
     }
 }

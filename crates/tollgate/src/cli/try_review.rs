@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN, read_text};
 use crate::process::Children;
 use crate::review::cli::Usage;
-use crate::review::gate::{Pace, Request, Reviewed};
+use crate::review::gate::{Request, Reviewed};
 use crate::review::outcome::Outcome;
 use crate::review::{Priority, Reviewer};
 use crate::trust::Consent;
@@ -83,11 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         run: next_run(&logs),
         reviewers: &reviewers,
         reviews: arguments.reviews,
-        pace: if arguments.one_by_one {
-            Pace::OneByOne
-        } else {
-            Pace::AtOnce
-        },
+        at_once: !arguments.one_by_one,
         prompt: &prompt,
         diff: &diff,
         model: arguments.model.as_deref(),

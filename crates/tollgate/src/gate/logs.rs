@@ -28,16 +28,10 @@ pub(crate) struct Logs<'c> {
 /// What came of trying to get the lock.
 #[derive(Debug)]
 pub(crate) enum Locking {
-    /// It is ours; whether we had to wait for it.
-    Held(Guard, Waited),
+    /// It is ours.
+    Held { guard: Guard, has_waited: bool },
     /// Somebody else has it: which process, if it says so.
     Busy(Option<String>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
-    Yes,
-    No,
 }
 
 impl<'c> Logs<'c> {
@@ -73,10 +67,9 @@ impl<'c> Logs<'c> {
                 }
             })
         };
-        let mut waited = Waited::No;
         let mut acquired = acquire(Duration::ZERO)?;
-        if matches!(acquired, Acquired::Busy) && !patience.is_zero() {
-            waited = Waited::Yes;
+        let has_waited = matches!(acquired, Acquired::Busy) && !patience.is_zero();
+        if has_waited {
             acquired = acquire(patience)?;
         }
         match acquired {
@@ -85,7 +78,7 @@ impl<'c> Logs<'c> {
                 guard
                     .file()
                     .write_all(std::process::id().to_string().as_bytes())?;
-                Ok(Locking::Held(guard, waited))
+                Ok(Locking::Held { guard, has_waited })
             }
             Acquired::Busy => {
                 let owner = std::fs::read_to_string(&path).ok();

@@ -12,7 +12,7 @@ use super::nested::{self, Change, Link};
 use super::result::GateResult;
 use super::runner::Crew;
 use crate::git::{Git, GitError};
-use crate::review::gate::{Pace, Request};
+use crate::review::gate::Request;
 use crate::review::outcome::Outcome;
 use crate::review::{self, Priority, Reviewer};
 
@@ -60,11 +60,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             run: crew.run,
             reviewers: &reviewers,
             reviews: review.num_reviews,
-            pace: if review.parallel && crew.config.allow_parallel {
-                Pace::AtOnce
-            } else {
-                Pace::OneByOne
-            },
+            at_once: review.parallel && crew.config.allow_parallel,
             prompt: &review.prompt,
             diff: &diff,
             model: review.model.as_deref(),

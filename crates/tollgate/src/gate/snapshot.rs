@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
-use super::index::{self, Moved};
+use super::index;
 use super::nested::{self, Change};
 use super::tree::Tree;
 use crate::git::{Asked, Git, GitError};
@@ -257,8 +257,8 @@ impl Taken {
     }
 
     /// Whether the files are still the ones that were taken.
-    pub(crate) fn moved(&self, git: &Git) -> Moved {
-        index::compare(git, &index_in(&self.directory), &self.index)
+    pub(super) fn is_current(&self, git: &Git) -> bool {
+        index::is_current(git, &index_in(&self.directory), &self.index)
     }
 }
 

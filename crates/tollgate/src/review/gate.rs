@@ -31,7 +31,8 @@ pub(crate) struct Request<'r> {
     pub(crate) reviewers: &'r [Reviewer],
     /// How many independent reviews; at least one is made.
     pub(crate) reviews: u64,
-    pub(crate) pace: Pace,
+    /// Whether several reviews are made at once.
+    pub(crate) at_once: bool,
     /// What to look for.
     pub(crate) prompt: &'r str,
     pub(crate) diff: &'r str,
@@ -42,13 +43,6 @@ pub(crate) struct Request<'r> {
     pub(crate) timeout: Option<Duration>,
     /// `PATH`.
     pub(crate) search: &'r OsStr,
-}
-
-/// Whether several reviews are made at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pace {
-    AtOnce,
-    OneByOne,
 }
 
 /// What a review gate came to.
@@ -92,9 +86,8 @@ pub(crate) fn run(request: &Request<'_>, children: &Children) -> Reviewed {
         Task::Review => gate.review(slot, &healthy, earlier.get(&slot)),
         Task::Skip(run) => gate.skip(slot, run, earlier.get(&slot)),
     };
-    let done: Vec<Done> = match request.pace {
-        Pace::OneByOne => plan.into_iter().map(work).collect(),
-        Pace::AtOnce => std::thread::scope(|scope| {
+    let done: Vec<Done> = if request.at_once {
+        std::thread::scope(|scope| {
             let work = &work;
             let threads: Vec<_> = plan
                 .into_iter()
@@ -104,7 +97,9 @@ pub(crate) fn run(request: &Request<'_>, children: &Children) -> Reviewed {
                 .into_iter()
                 .map(|(slot, thread)| thread.join().unwrap_or_else(|_| Done::panicked(slot)));
             joined.collect()
-        }),
+        })
+    } else {
+        plan.into_iter().map(work).collect()
     };
     reviewed(done, String::new())
 }

@@ -29,6 +29,20 @@ pub struct Decision {
     pub remembered: Vec<Value>,
     /// Steps of the workflow that were adopted, for the journal.
     pub changes: Vec<Finding>,
+    /// What the gates came to, if they were asked: specification 003's answer has it.
+    pub gates: Option<GateStatus>,
+}
+
+/// The gates' name in findings.
+pub const GATES: &str = "gates";
+
+/// What gates came to at a stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateStatus {
+    /// The unified status, for example `no_applicable_gates`.
+    pub status: &'static str,
+    /// What happened, for a person.
+    pub message: String,
 }
 
 /// One thing that a guard can say.
@@ -178,6 +192,7 @@ impl Decision {
             notes,
             remembered,
             changes,
+            gates,
         } = other;
         self.block = self.block.take().or(block);
         self.warnings.extend(warnings);
@@ -187,6 +202,7 @@ impl Decision {
         self.notes.extend(notes);
         self.remembered.extend(remembered);
         self.changes.extend(changes);
+        self.gates = self.gates.take().or(gates);
     }
 
     /// What keeps the agent, then what it should know.

@@ -41,11 +41,18 @@ pub fn says(text: &str, patterns: &[&str]) -> bool {
 /// How far back a denial is looked for, in bytes.
 const NEAR: usize = 160;
 
-/// The end of what stands before a place. A few words need no more, and a long text without a
-/// full stop costs no more.
-pub fn near(before: &str) -> &str {
+/// The last few words before a place, the nearest first, back to one of the characters `ends`. A long
+/// text without any of them costs no more.
+pub fn last_words<'t>(before: &'t str, ends: &'static [char]) -> impl Iterator<Item = &'t str> {
     let start = before.ceil_char_boundary(before.len().saturating_sub(NEAR));
-    before.get(start..).unwrap_or(before)
+    let near = before.get(start..).unwrap_or(before);
+    let part = near.rsplit(ends).next().unwrap_or(near);
+    part.split_whitespace().rev().take(5)
+}
+
+/// Whether a word turns what follows it into its opposite.
+pub fn is_negation(word: &str) -> bool {
+    matches!(word, "not" | "never" | "cannot") || word.ends_with("n't") || word.ends_with("n’t")
 }
 
 /// What follows the pattern, if `text` begins with it.
@@ -66,16 +73,10 @@ fn skip(text: &str, of: impl Fn(char) -> bool) -> Option<&str> {
 /// "Do not advance to the …": a denial a few words earlier in the same clause. Only there: in
 /// "do not wait, advance" the denial is about something else.
 fn is_denied(before: &str) -> bool {
-    let near = near(before);
-    let clause = near
-        .rsplit(['.', '!', '?', '\n', ';', ',', ':'])
-        .next()
-        .unwrap_or(near);
-    let mut words = clause.split_whitespace().rev().take(5);
-    let ends = |word: &&str| !matches!(*word, "and" | "but" | "then" | "or" | "so");
-    words.by_ref().take_while(ends).any(|word| {
-        matches!(word, "not" | "never" | "cannot") || word.ends_with("n't") || word.ends_with("n’t")
-    })
+    let goes_on = |word: &&str| !matches!(*word, "and" | "but" | "then" | "or" | "so");
+    last_words(before, &['.', '!', '?', '\n', ';', ',', ':'])
+        .take_while(goes_on)
+        .any(is_negation)
 }
 
 /// The places where `words` stand one after the other, in any case and with any blanks between

@@ -38,8 +38,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The lock's file, in which the store keeps a short record.
-    pub(crate) fn file(&self) -> &File {
+    /// The lock's file, in which its holder keeps a short record.
+    pub fn file(&self) -> &File {
         &self.file
     }
 }

@@ -40,7 +40,11 @@ pub struct PlanTasks {
 pub fn plan_tasks(text: &str) -> PlanTasks {
     let tasks = Tasks::parse(text);
     let (done, all) = tasks.progress();
-    let _any = (tasks.first_open(), tasks.remaining(None), is_finished(text));
+    let _any = (
+        tasks.first_open(),
+        tasks.has_open_besides(None),
+        is_finished(text),
+    );
     PlanTasks {
         done,
         all,

@@ -10,6 +10,11 @@ pub(crate) fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// The same as a text, for files.
+pub(crate) fn digest(value: impl Hash) -> String {
+    format!("{:016x}", hash(value))
+}
+
 /// Bytes as people and files have them.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {

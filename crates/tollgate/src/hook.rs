@@ -136,12 +136,8 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
         let remembered = integrity::remember(inputs.layout(), &inputs.store());
         decision.faults.extend(remembered);
     }
-    let mut own_words = None;
-    if matches!(event.kind, EventKind::Stop | EventKind::SessionStart) {
-        let whole = matches!(options.guards, Guards::All).then_some(options.registration);
-        own_words = crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision)
-            .filter(|_| event.wire == Protocol::Gauntlet);
-    }
+    let whole = matches!(options.guards, Guards::All).then_some(options.registration);
+    crate::stop::decide(event, inputs.layout(), env, now, whole, &mut decision);
     turns::follow(event, inputs.layout(), now, &mut decision);
     if !decision.is_silent() {
         let is_finding = decision.findings().next().is_some();
@@ -153,7 +149,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
             .about(text, state)
             .write(inputs.layout(), &mut decision, now);
     }
-    give(&own_words.unwrap_or_else(|| protocol::answer(event, &decision)))
+    give(&protocol::answer(event, &decision))
 }
 
 /// Whether the state is remembered from this event on: when a session begins, and before a

@@ -36,6 +36,17 @@ pub(crate) enum LoopGuard {
     Strict,
 }
 
+/// What a stop that follows a block means to whoever is asked about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It is judged like any other.
+    Judged,
+    /// It is let through: the specification says so, and nothing speaks against it.
+    Letter,
+    /// It is let through: nothing was done since the asked one's own block.
+    NoProgress,
+}
+
 /// The memory of one session.
 #[derive(Debug)]
 pub(crate) struct Ledger {

@@ -1,12 +1,11 @@
 //! The shape of specification 003, "Structured JSON Response for All Outcomes".
 //!
-//! Its answer carries the gates' status and message, which an [`Decision`] does not know. Whoever
-//! ran the gates says them with [`stop_answer`]; [`answer`](super::answer) is for everything else.
+//! Its answer carries the gates' status and message, which are in the [`Decision`] if they were asked.
 
 use serde_json::Map;
 
 use super::{Answer, Row, say};
-use crate::decision::{Decision, Fault};
+use crate::decision::{Decision, Fault, GATES};
 
 pub(super) const ROW: Row = Row {
     name: "gauntlet",
@@ -47,8 +46,26 @@ pub fn stop_answer(answer: &StopAnswer<'_>) -> Answer {
     say::print_spaced(&object)
 }
 
-/// A block is `failed`, a fault `error`; where neither is, nothing is known and nothing said.
-fn answer(decision: &Decision) -> Answer {
+/// What the gates came to, unless somebody else blocks. Where they were not asked, a block is `failed`
+/// and a fault `error`; where neither is, nothing is known and nothing said.
+pub fn answer(decision: &Decision) -> Answer {
+    let block = decision.block.as_ref();
+    if let Some(gates) = &decision.gates
+        && block.is_none_or(|block| block.guard == GATES)
+    {
+        let answer = stop_answer(&StopAnswer {
+            status: gates.status,
+            message: &gates.message,
+            reason: block.map(|block| block.text.as_str()),
+        });
+        let faults = decision.faults.iter().map(|fault| &fault.text);
+        let more = faults.filter(|text| **text != gates.message);
+        let lines: Vec<String> = more.map(|text| format!("Warning: {text}\n")).collect();
+        return Answer {
+            stderr: lines.concat(),
+            ..answer
+        };
+    }
     if let Some(finding) = &decision.block {
         let message = [&finding.reason, &finding.text]
             .into_iter()

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::manifest::{Manifest, Role};
 use super::{agents, phases};
-use crate::text::{is_word, near, places};
+use crate::text::{is_negation, is_word, last_words, places};
 
 /// What a delegation to a sub-agent means for the workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -292,18 +292,9 @@ impl Reader<'_> {
 
 /// Whether the last few words say the opposite: "do not touch …", "without …", "unlike …".
 fn is_negated(before: &str) -> bool {
-    let near = near(before);
-    let sentence = near
-        .rsplit(['.', '!', '?', '\n', ';'])
-        .next()
-        .unwrap_or(near);
-    sentence.split_whitespace().rev().take(5).any(|word| {
+    last_words(before, &['.', '!', '?', '\n', ';']).any(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
-        matches!(
-            word,
-            "not" | "never" | "without" | "no" | "cannot" | "unlike" | "except"
-        ) || word.ends_with("n't")
-            || word.ends_with("n’t")
+        is_negation(word) || matches!(word, "without" | "no" | "unlike" | "except")
     })
 }
 

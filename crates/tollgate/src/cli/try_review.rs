@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN, read_text};
 use crate::process::Children;
 use crate::review::cli::Usage;
-use crate::review::gate::{Outcome, Pace, Request, Verdict};
+use crate::review::gate::{Request, Reviewed};
+use crate::review::outcome::Outcome;
 use crate::review::{Priority, Reviewer};
 use crate::trust::Consent;
 
@@ -82,11 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         run: next_run(&logs),
         reviewers: &reviewers,
         reviews: arguments.reviews,
-        pace: if arguments.one_by_one {
-            Pace::OneByOne
-        } else {
-            Pace::AtOnce
-        },
+        at_once: !arguments.one_by_one,
         prompt: &prompt,
         diff: &diff,
         model: arguments.model.as_deref(),
@@ -94,17 +91,17 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         timeout: Some(timeout),
         search: env.path.as_deref().unwrap_or_default(),
     };
-    let outcome = crate::review::run(&request, &children);
+    let reviewed = crate::review::run(&request, &children);
     drop(children);
     if arguments.json {
-        anstream::println!("{}", to_json(&outcome));
+        anstream::println!("{}", to_json(&reviewed));
     } else {
-        show(&outcome);
+        show(&reviewed);
     }
-    Ok(match outcome.verdict {
-        Verdict::Pass => ExitCode::SUCCESS,
-        Verdict::Fail => ExitCode::from(1),
-        Verdict::Inconclusive => ExitCode::from(2),
+    Ok(match reviewed.outcome {
+        Outcome::Pass => ExitCode::SUCCESS,
+        Outcome::Fail | Outcome::Error => ExitCode::from(1),
+        Outcome::Inconclusive | Outcome::NotRun => ExitCode::from(2),
     })
 }
 
@@ -135,14 +132,6 @@ fn next_run(logs: &Path) -> u64 {
     numbers.max().unwrap_or(0) + 1
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Inconclusive => "inconclusive",
-    }
-}
-
 fn usage(usage: Usage) -> Value {
     json!({
         "cost_usd": usage.cost_usd,
@@ -151,14 +140,14 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-fn to_json(outcome: &Outcome) -> Value {
-    let slots: Vec<Value> = outcome
+fn to_json(reviewed: &Reviewed) -> Value {
+    let slots: Vec<Value> = reviewed
         .slots
         .iter()
         .map(|slot| {
             json!({
                 "reviewer": slot.label,
-                "result": word(slot.verdict),
+                "result": slot.outcome.as_str(),
                 "message": slot.message,
                 "seconds": slot.took.as_secs_f64(),
                 "log": slot.log,
@@ -167,29 +156,31 @@ fn to_json(outcome: &Outcome) -> Value {
             })
         })
         .collect();
+    let usages = reviewed.slots.iter().map(|slot| slot.usage);
+    let total = usages.fold(Usage::default(), Usage::plus);
     json!({
-        "result": word(outcome.verdict),
-        "warnings": outcome.has_warnings(),
-        "message": outcome.message,
+        "result": reviewed.outcome.as_str(),
+        "warnings": reviewed.findings.are_warnings(),
+        "message": reviewed.message,
         "reviews": slots,
-        "open": outcome.open,
-        "fixed": outcome.fixed,
-        "skipped": outcome.skipped,
-        "advisory": outcome.advisory,
-        "usage": usage(outcome.usage),
+        "open": reviewed.findings.open,
+        "fixed": reviewed.findings.fixed,
+        "skipped": reviewed.findings.skipped,
+        "advisory": reviewed.findings.advisory,
+        "usage": usage(total),
     })
 }
 
-fn show(outcome: &Outcome) {
-    for slot in &outcome.slots {
-        let style = match slot.verdict {
-            Verdict::Pass => GOOD,
-            Verdict::Fail | Verdict::Inconclusive => WARN,
+fn show(reviewed: &Reviewed) {
+    for slot in &reviewed.slots {
+        let style = match slot.outcome {
+            Outcome::Pass => GOOD,
+            Outcome::Fail | Outcome::Error | Outcome::Inconclusive | Outcome::NotRun => WARN,
         };
         let seconds = slot.took.as_secs_f64();
         anstream::println!(
             "{style}{}{style:#} {BOLD}{}{BOLD:#} {DIM}{seconds:.1}s{DIM:#} {}",
-            word(slot.verdict),
+            slot.outcome.as_str(),
             slot.label,
             slot.message
         );
@@ -198,26 +189,26 @@ fn show(outcome: &Outcome) {
         }
     }
     let groups = [
-        ("open", &outcome.open),
-        ("fixed", &outcome.fixed),
-        ("advisory", &outcome.advisory),
+        ("open", &reviewed.findings.open),
+        ("fixed", &reviewed.findings.fixed),
+        ("advisory", &reviewed.findings.advisory),
     ];
     for (what, lines) in groups {
         for line in lines {
             anstream::println!("  {what}: {line}");
         }
     }
-    for (line, reason) in &outcome.skipped {
+    for (line, reason) in &reviewed.findings.skipped {
         anstream::println!("  skipped: {line} ({reason})");
     }
-    let message = match outcome.message.as_str() {
+    let message = match reviewed.message.as_str() {
         "" => String::new(),
         message => format!(": {message}"),
     };
-    let warnings = if outcome.has_warnings() {
+    let warnings = if reviewed.findings.are_warnings() {
         " with warnings"
     } else {
         ""
     };
-    anstream::println!("{}{warnings}{message}", word(outcome.verdict));
+    anstream::println!("{}{warnings}{message}", reviewed.outcome.as_str());
 }

@@ -85,10 +85,7 @@ pub(crate) fn base(
     if scope.uncommitted {
         return Ok((head.to_owned(), "the last commit".to_owned()));
     }
-    let commit = match git.commit_of(name) {
-        Stands::For(commit) => commit,
-        Stands::Nothing | Stands::AskGit => resolve(git, name)?,
-    };
+    let commit = commit_of(git, name)?;
     if commit == head {
         return Ok((commit, common_label(name, true)));
     }
@@ -255,9 +252,9 @@ pub(crate) fn tree_of(git: &Git, commit: &str) -> Option<String> {
 }
 
 /// The commit that a name stands for, from files where they say it.
-pub(crate) fn commit_of(git: &Git, name: &str) -> Option<String> {
+pub(crate) fn commit_of(git: &Git, name: &str) -> Result<String, GitError> {
     match git.commit_of(name) {
-        Stands::For(commit) => Some(commit),
-        Stands::Nothing | Stands::AskGit => resolve(git, name).ok(),
+        Stands::For(commit) => Ok(commit),
+        Stands::Nothing | Stands::AskGit => resolve(git, name),
     }
 }

@@ -9,9 +9,10 @@ use tollgate_store::timestamp::iso;
 
 use super::config::Check;
 use super::jobs::Job;
-use super::result::{GateResult, Outcome};
+use super::result::GateResult;
 use super::runner::Crew;
 use crate::process::{Child, End, Ended, OUTPUT_CAP, Ongoing, Output, command, secrets};
+use crate::review::outcome::Outcome;
 
 /// How much of the end of the output is read for its last lines.
 const TAIL_BYTES: u64 = 4096;

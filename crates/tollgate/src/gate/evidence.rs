@@ -143,7 +143,7 @@ fn guarded_since(config: &Config, tree: &str, patience: Duration) -> Result<usiz
 }
 
 /// What changed since a tree.
-pub(super) fn changed_since(
+pub(crate) fn changed_since(
     git: &Git,
     config: &Config,
     tree: &str,

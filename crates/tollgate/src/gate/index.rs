@@ -15,13 +15,6 @@ use gix_index::{Entry, File};
 use super::nested::{Change, Noted};
 use crate::git::{Git, GitError};
 
-/// Whether a work tree changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
-    No,
-    Yes,
-}
-
 /// What an index has beside files that git looks at. All paths are relative to the top.
 #[derive(Debug, Default)]
 pub(crate) struct Special {
@@ -135,16 +128,12 @@ fn noted(index: &File, path: &Path) -> Option<Noted> {
     })
 }
 
-/// Compares the files with what the index at `path` says about them. New files that nobody added are
+/// Whether the files are what the index at `path` says about them. New files that nobody added are
 /// not seen.
-pub(crate) fn compare(git: &Git, path: &Path, index: &File) -> Moved {
+pub(super) fn is_current(git: &Git, path: &Path, index: &File) -> bool {
     // git reads the files whose times say too little.
     let args = ["diff-files", "--quiet", "--ignore-submodules=all"];
-    if is_untouched(git, index) || git.ask_with_index(path, args).yes() {
-        Moved::No
-    } else {
-        Moved::Yes
-    }
+    is_untouched(git, index) || git.ask_with_index(path, args).yes()
 }
 
 /// Whether each file certainly is the one of the index, by its inode and times.
@@ -194,21 +183,13 @@ mod tests {
             let git = Git::at(dir.path()).unwrap();
             let index = dir.path().join(".git/index");
             let read = read(&index).unwrap();
-            assert_eq!(
-                compare(&git, &index, &read),
-                Moved::No,
-                "{format} {version}"
-            );
+            assert!(is_current(&git, &index, &read), "{format} {version}");
             let file = std::fs::File::options()
                 .write(true)
                 .open(dir.path().join("a"))
                 .unwrap();
             std::io::Write::write_all(&mut &file, b"x").unwrap();
-            assert_eq!(
-                compare(&git, &index, &read),
-                Moved::Yes,
-                "{format} {version}"
-            );
+            assert!(!is_current(&git, &index, &read), "{format} {version}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Which gates the changes call for. Pure: paths in, jobs out.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use tollgate_core::env::Env;
 
 use super::config::{Check, Config, EntryPoint, Review};
+use crate::hash::hash;
 
 /// One gate at one place.
 #[derive(Clone, Debug)]
@@ -353,9 +353,7 @@ fn stem(id: &str) -> String {
 }
 
 fn told_apart(stem: &str, id: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    format!("{stem}-{:04x}", hasher.finish() & 0xffff)
+    format!("{stem}-{:04x}", hash(id) & 0xffff)
 }
 
 /// As the original names its files.

@@ -8,8 +8,9 @@ use tollgate_store::journal::{Cost, Draft, Entry, Journal, Verdict};
 
 use super::Event;
 use super::request::Asker;
-use super::result::{GateResult, Outcome};
+use super::result::GateResult;
 use crate::review::cli::Usage;
+use crate::review::outcome::Outcome;
 
 /// How many lines wait for the others that end at the same time.
 const AT_ONCE: usize = 64;

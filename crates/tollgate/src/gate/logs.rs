@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use tollgate_store::fs;
+use tollgate_store::lock::{self, Acquired, Guard};
 use tollgate_store::timestamp::iso;
 
 use super::config::Config;
@@ -26,26 +25,13 @@ pub(crate) struct Logs<'c> {
     config: &'c Config,
 }
 
-/// The lock of a run. The kernel lets go of it when its owner dies, however it dies; that the
-/// file is there means nothing.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
-}
-
 /// What came of trying to get the lock.
 #[derive(Debug)]
 pub(crate) enum Locking {
-    /// It is ours; whether we had to wait for it.
-    Held(Lock, Waited),
+    /// It is ours.
+    Held { guard: Guard, has_waited: bool },
     /// Somebody else has it: which process, if it says so.
     Busy(Option<String>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
-    Yes,
-    No,
 }
 
 impl<'c> Logs<'c> {
@@ -67,32 +53,36 @@ impl<'c> Logs<'c> {
         }
     }
 
-    /// Gets the lock, waiting for it up to `patience`.
+    /// Gets the lock, waiting for it up to `patience`. Its file says who has it; that it is there
+    /// means nothing.
     pub(crate) fn lock(&self, patience: Duration) -> io::Result<Locking> {
         self.prepare()?;
         let path = self.directory().join(LOCK);
-        let begun = Instant::now();
-        let mut waited = Waited::No;
-        loop {
-            let file = open_lock(&path)?;
-            match file.try_lock() {
-                // A `git clean` may have removed the file while we waited: then it excludes
-                // nobody.
-                Ok(()) if same_file(&file, &path) => {
-                    file.set_len(0)?;
-                    (&file).write_all(std::process::id().to_string().as_bytes())?;
-                    return Ok(Locking::Held(Lock { _file: file }, waited));
+        let acquire = |patience| {
+            lock::acquire(&path, patience).map_err(|error| {
+                if path.is_symlink() {
+                    io::Error::other(format!("{LOCK} is a symbolic link; remove it"))
+                } else {
+                    error
                 }
-                Ok(()) => {}
-                Err(std::fs::TryLockError::WouldBlock) if begun.elapsed() >= patience => {
-                    let owner = std::fs::read_to_string(&path).ok();
-                    return Ok(Locking::Busy(owner.filter(|pid| !pid.trim().is_empty())));
-                }
-                Err(std::fs::TryLockError::WouldBlock) => {
-                    waited = Waited::Yes;
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(std::fs::TryLockError::Error(error)) => return Err(error),
+            })
+        };
+        let mut acquired = acquire(Duration::ZERO)?;
+        let has_waited = matches!(acquired, Acquired::Busy) && !patience.is_zero();
+        if has_waited {
+            acquired = acquire(patience)?;
+        }
+        match acquired {
+            Acquired::Held(guard) => {
+                guard.file().set_len(0)?;
+                guard
+                    .file()
+                    .write_all(std::process::id().to_string().as_bytes())?;
+                Ok(Locking::Held { guard, has_waited })
+            }
+            Acquired::Busy => {
+                let owner = std::fs::read_to_string(&path).ok();
+                Ok(Locking::Busy(owner.filter(|pid| !pid.trim().is_empty())))
             }
         }
     }
@@ -213,18 +203,6 @@ impl<'c> Logs<'c> {
     }
 }
 
-/// Opens the lock's file. A link is not followed: what it leads to would be written over.
-fn open_lock(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
-        Ok(file) => Ok(File::from(file)),
-        Err(Errno::LOOP) => Err(io::Error::other(format!(
-            "{LOCK} is a symbolic link; remove it"
-        ))),
-        Err(errno) => Err(errno.into()),
-    }
-}
-
 /// Whether a file is a log of a run: `console.N.log`, `check_….N.log`, `review_….N.json`, or the
 /// hidden copy of the latter.
 fn is_log(name: &str) -> bool {
@@ -250,13 +228,5 @@ fn remove_directory(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-fn same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
     }
 }

@@ -15,7 +15,7 @@ use super::request::RunResult;
 pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
     let logs = Logs::of(config);
     let _lock = match logs.lock(Duration::ZERO) {
-        Ok(Locking::Held(lock, _)) => lock,
+        Ok(Locking::Held { guard, .. }) => guard,
         Ok(Locking::Busy(owner)) => return Err(RunResult::locked_out(owner.as_deref()).message),
         Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
     };

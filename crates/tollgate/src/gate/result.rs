@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::jobs::Job;
 use super::logs::Logs;
-use crate::review::cli::Usage;
+use crate::review::outcome::{Findings, Outcome, Slot};
 
 /// What one gate came to.
 #[derive(Clone, Debug)]
@@ -23,80 +23,6 @@ pub(crate) struct GateResult {
     pub(crate) findings: Findings,
     /// The end of the output of a failed check, for people.
     pub(crate) tail: Vec<String>,
-}
-
-/// The answer of a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Pass,
-    Fail,
-    /// It ended in a way that is no answer, and that is the work's own fault: it counts as failed.
-    Error,
-    /// Nobody could tell, through no fault of the work: it neither passes nor fails.
-    Inconclusive,
-    /// It was not started, because another gate failed fast or the run ended before.
-    NotRun,
-}
-
-/// One review of a review gate.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    /// `claude@1`
-    pub(crate) label: String,
-    pub(crate) outcome: Outcome,
-    pub(crate) message: String,
-    pub(crate) took: Duration,
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) usage: Usage,
-}
-
-/// What became of the findings of a review gate.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Findings {
-    /// `file:line issue`, each.
-    pub(crate) fixed: Vec<String>,
-    /// The same, with the reason.
-    pub(crate) skipped: Vec<(String, String)>,
-    /// Those that nobody has to answer.
-    pub(crate) advisory: Vec<String>,
-    /// Those still open.
-    pub(crate) open: usize,
-}
-
-impl Findings {
-    /// Whether a pass with them is one with warnings.
-    pub(crate) fn are_warnings(&self) -> bool {
-        !self.skipped.is_empty() || !self.advisory.is_empty()
-    }
-}
-
-impl Outcome {
-    /// The word in brackets.
-    pub(crate) fn tag(self) -> &'static str {
-        match self {
-            Self::Pass => "[PASS]",
-            Self::Fail => "[FAIL]",
-            Self::Error => "[ERROR]",
-            Self::Inconclusive => "[INCONCLUSIVE]",
-            Self::NotRun => "[SKIP]",
-        }
-    }
-
-    /// As `--json`, logs and the debug log have it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Error => "error",
-            Self::Inconclusive => "inconclusive",
-            Self::NotRun => "not_run",
-        }
-    }
-
-    /// Whether the work has to be mended.
-    pub(crate) fn is_failure(self) -> bool {
-        matches!(self, Self::Fail | Self::Error)
-    }
 }
 
 impl GateResult {
@@ -124,7 +50,7 @@ impl GateResult {
         let slots = self.slots.iter().flat_map(|slot| {
             let id = format!("{} ({})", self.id, slot.label);
             let about = (slot.outcome, slot.message.as_str(), slot.took);
-            line(&id, about, slot.file.as_deref(), logs)
+            line(&id, about, slot.path(), logs)
         });
         slots.collect()
     }
@@ -136,13 +62,14 @@ impl GateResult {
             .slots
             .iter()
             .filter(|slot| slot.outcome != Outcome::Pass)
-            .filter_map(|slot| slot.file.as_ref());
-        own.chain(slots).cloned().collect()
+            .filter_map(|slot| slot.path().map(Path::to_owned));
+        own.cloned().chain(slots).collect()
     }
 
     /// The logs were archived: whoever reads on finds its files there.
     pub(crate) fn put_away(&mut self, logs: &Logs<'_>) {
-        let slots = self.slots.iter_mut().map(|slot| &mut slot.file);
+        let slots = self.slots.iter_mut();
+        let slots = slots.flat_map(|slot| [&mut slot.file, &mut slot.log]);
         for file in slots.chain([&mut self.file]) {
             *file = file.as_deref().and_then(|path| logs.archived(path));
         }
@@ -154,11 +81,11 @@ impl GateResult {
             "seconds": self.took.as_secs_f64(), "files": self.files(),
             "slots": self.slots.iter().map(|slot| serde_json::json!({
                 "reviewer": slot.label, "result": slot.outcome.as_str(), "message": slot.message,
-                "seconds": slot.took.as_secs_f64(), "file": slot.file,
+                "seconds": slot.took.as_secs_f64(), "file": slot.path(),
                 "cost_usd": slot.usage.cost_usd, "input_tokens": slot.usage.input_tokens,
                 "output_tokens": slot.usage.output_tokens,
             })).collect::<Vec<_>>(),
-            "fixed": self.findings.fixed, "open": self.findings.open,
+            "fixed": self.findings.fixed, "open": self.findings.open.len(),
             "skipped": self.findings.skipped, "advisory": self.findings.advisory,
         })
     }

@@ -9,10 +9,11 @@ use super::changes::{self, Pair};
 use super::config::{Config, EntryPoint, Review};
 use super::jobs::{self, Job};
 use super::nested::{self, Change, Link};
-use super::result::{Findings, GateResult, Outcome, Slot};
+use super::result::GateResult;
 use super::runner::Crew;
 use crate::git::{Git, GitError};
-use crate::review::gate::{Pace, Request, Verdict};
+use crate::review::gate::Request;
+use crate::review::outcome::Outcome;
 use crate::review::{self, Priority, Reviewer};
 
 /// So many paths go on one command line.
@@ -51,7 +52,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
         return not_made(&format!("the log directory cannot be used: {error}"));
     }
     let threshold = Priority::named(&crew.config.rerun_new_issue_threshold);
-    let outcome = review::run(
+    let reviewed = review::run(
         &Request {
             root: &crew.config.root,
             logs: crew.logs.directory(),
@@ -59,11 +60,7 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
             run: crew.run,
             reviewers: &reviewers,
             reviews: review.num_reviews,
-            pace: if review.parallel && crew.config.allow_parallel {
-                Pace::AtOnce
-            } else {
-                Pace::OneByOne
-            },
+            at_once: review.parallel && crew.config.allow_parallel,
             prompt: &review.prompt,
             diff: &diff,
             model: review.model.as_deref(),
@@ -73,7 +70,14 @@ pub(super) fn run(crew: &Crew<'_>, job: &Job<'_>, review: &Review) -> GateResult
         },
         crew.children,
     );
-    result(job, outcome)
+    let took = reviewed.slots.iter().map(|slot| slot.took).max();
+    GateResult {
+        took: took.unwrap_or_default(),
+        slots: reviewed.slots,
+        tail: reviewed.findings.open.clone(),
+        findings: reviewed.findings,
+        ..GateResult::new(job, reviewed.outcome, reviewed.message)
+    }
 }
 
 /// What changed below an entry point, without what it excludes. An empty text means that nothing
@@ -259,43 +263,4 @@ fn pathspec(file: &str) -> String {
         }
     }
     glob
-}
-
-fn result(job: &Job<'_>, outcome: review::gate::Outcome) -> GateResult {
-    let slots: Vec<Slot> = outcome
-        .slots
-        .into_iter()
-        .map(|slot| Slot {
-            label: slot.label,
-            outcome: judged(slot.verdict),
-            message: slot.message,
-            took: slot.took,
-            usage: slot.usage,
-            file: match (slot.verdict, slot.file, slot.log) {
-                // There is nothing to answer in the file of a review that was not made.
-                (Verdict::Inconclusive, _, Some(log)) => Some(log),
-                (_, file, log) => file.or(log),
-            },
-        })
-        .collect();
-    GateResult {
-        took: slots.iter().map(|slot| slot.took).max().unwrap_or_default(),
-        slots,
-        findings: Findings {
-            fixed: outcome.fixed,
-            skipped: outcome.skipped,
-            advisory: outcome.advisory,
-            open: outcome.open.len(),
-        },
-        tail: outcome.open,
-        ..GateResult::new(job, judged(outcome.verdict), outcome.message)
-    }
-}
-
-fn judged(verdict: Verdict) -> Outcome {
-    match verdict {
-        Verdict::Pass => Outcome::Pass,
-        Verdict::Fail => Outcome::Fail,
-        Verdict::Inconclusive => Outcome::Inconclusive,
-    }
 }

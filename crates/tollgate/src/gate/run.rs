@@ -16,7 +16,8 @@ use super::console::{Console, plain};
 use super::definitions::Definitions;
 use super::jobs::{self, Job, Site, Which};
 use super::journalled::Journalled;
-use super::logs::{Locking, Logs, Waited};
+use super::logs::{Locking, Logs};
+use super::nested;
 use super::record::{Failure, GateRecord, Last, Verified};
 pub(crate) use super::request::{Asker, Purpose, Request, RunResult};
 use super::result::GateResult;
@@ -24,7 +25,8 @@ use super::runner::{self, Crew};
 use super::snapshot::Snapshot;
 use super::status::Status;
 use super::summary::{self, failing, fixed, judge, verdict};
-use super::work::{Evidence, Work};
+use super::tree::Tree;
+use super::work::{SeenTree, Work};
 use super::{Event, Observer};
 use crate::git::Git;
 use crate::process::Children;
@@ -43,8 +45,8 @@ pub(crate) fn execute(
         (Purpose::Stop, Some(moment)) => moment.saturating_duration_since(Instant::now()),
         (Purpose::Stop, None) | (Purpose::Command, _) => Duration::ZERO,
     };
-    let (lock, waited) = match logs.lock(patience) {
-        Ok(Locking::Held(lock, waited)) => (lock, waited),
+    let (lock, has_waited) = match logs.lock(patience) {
+        Ok(Locking::Held { guard, has_waited }) => (guard, has_waited),
         Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref()),
         Err(error) => {
             let place = logs.directory().display();
@@ -62,7 +64,7 @@ pub(crate) fn execute(
         definitions: Definitions::of(config).evidence(env, &base),
         base,
     };
-    let asked = (waited == Waited::Yes).then_some(asked);
+    let asked = has_waited.then_some(asked);
     let result = run.locked(asked).unwrap_or_else(|early| *early);
     drop(lock);
     result
@@ -231,22 +233,27 @@ impl Run<'_> {
         }
         let children = self.children()?;
         let taken = snapshot.taken(git)?;
-        // git writes the tree while the rest is found out and the gates begin.
-        let head = taken.tree(git);
         // git removes a tree that nothing points to after some weeks; then the base it is.
         let since = verified.and_then(|verified| {
-            let paths = taken.since(git, &verified.tree).ok()?;
+            let changes = taken.changes(git, &verified.tree).ok()?;
             let label = format!("the tree verified at {}", verified.at);
-            Some((verified.tree.clone(), label, paths))
+            Some((verified.tree.clone(), label, changes))
         });
         let narrowed = since.is_some();
-        let (older, label, mut changed) = if let Some(since) = since {
+        let (older, label, changes) = if let Some(since) = since {
             since
         } else {
             let (older, label) = from_base.unwrap_or_else(base)?;
-            let changed = taken.since(git, &older)?;
-            (older, label, changed)
+            let changes = taken.changes(git, &older)?;
+            (older, label, changes)
         };
+        let head = if narrowed && changes.is_empty() {
+            Tree::known(older.clone())
+        } else {
+            // git writes the tree while the rest is found out and the gates begin.
+            taken.tree(git)
+        };
+        let mut changed = nested::paths(git, changes)?;
         changes::tidy(&mut changed, self.config);
         let pair = Pair {
             base: older,
@@ -387,7 +394,7 @@ impl Run<'_> {
         let status = judge(&results, is_last);
         let before = record.last.as_ref();
         let failed = failing(self.config, self.site(), before, &results);
-        let evidence = subject.work.evidence(&subject.git);
+        let seen = subject.work.seen(&subject.git);
         let fixed = fixed(before.map_or(&[], |last| &last.failed), &results);
         let lines = summary::lines(&results, &fixed, attempt, status);
         console.tell(&Event::Summary(&lines));
@@ -399,7 +406,7 @@ impl Run<'_> {
             &mut record,
             subject,
             &failed,
-            (status, attempt, &evidence),
+            (status, attempt, &seen),
             &console_path,
         );
         let saved = record.save(self.layout, self.config);
@@ -420,14 +427,14 @@ impl Run<'_> {
             failures: failed,
             changed_files: subject.work.changed.len(),
             run_number: Some(number),
-            tree: evidence.tree().map(str::to_owned),
+            tree: seen.tree().map(str::to_owned),
             gates: results,
             archived: is_archived,
             ..RunResult::of(status)
         };
         if status == Status::Error {
             result.error = Some(result.message.clone());
-        } else if let Some(why) = evidence.doubt().filter(|_| status.is_pass()) {
+        } else if let Some(why) = seen.doubt().filter(|_| status.is_pass()) {
             result.message = format!("{} {why}", result.message);
         }
         Ok(self.recorded(result, saved, archived, &console))
@@ -529,7 +536,7 @@ impl Run<'_> {
         record: &mut GateRecord,
         subject: &Subject<'_>,
         failed: &[Failure],
-        (status, attempt, evidence): (Status, u64, &Evidence),
+        (status, attempt, seen): (Status, u64, &SeenTree),
         console: &std::path::Path,
     ) {
         let now = Timestamp::now();
@@ -541,9 +548,9 @@ impl Run<'_> {
         };
         // A pass and a failure of the same tree: it is not verified.
         let contradicts =
-            |verified: &mut Verified| !failed.is_empty() && evidence.tree() == Some(&verified.tree);
+            |verified: &mut Verified| !failed.is_empty() && seen.tree() == Some(&verified.tree);
         record.verified.take_if(contradicts);
-        if let Evidence::Seen(tree) = evidence
+        if let SeenTree::Same(tree) = seen
             && status.is_pass()
             && failed.is_empty()
             && !self.is_partial()
@@ -566,7 +573,7 @@ impl Run<'_> {
             spent,
             branch: subject.git.branch(),
             commit: subject.commit.clone().unwrap_or_default(),
-            tree: evidence.tree().unwrap_or_default().to_owned(),
+            tree: seen.tree().unwrap_or_default().to_owned(),
             definitions: self.definitions.clone(),
             console: Some(console.to_owned()),
             failed: failed.to_vec(),

@@ -9,9 +9,10 @@ use std::thread::{Scope, ScopedJoinHandle};
 use super::config::Config;
 use super::jobs::{Gate, Job};
 use super::logs::Logs;
-use super::result::{GateResult, Outcome};
+use super::result::GateResult;
 use super::{Event, check, reviewing};
 use crate::process::{Children, Ongoing, pause};
+use crate::review::outcome::Outcome;
 
 /// All that running a gate needs.
 pub(crate) struct Crew<'a> {

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
-use super::index::{self, Moved};
+use super::index;
 use super::nested::{self, Change};
 use super::tree::Tree;
 use crate::git::{Asked, Git, GitError};
@@ -86,14 +86,8 @@ impl Snapshot {
             .tempdir_in(place)
             .map_err(|error| trouble(&error))?;
         let index = index_in(&directory);
-        // What the person's index knows about unchanged files need not be found out again. A
-        // copy keeps the time of writing, which git compares with the files' times.
-        if let Ok(mut from) = std::fs::File::open(git.index()) {
-            let mut to = std::fs::File::create(&index).map_err(|error| trouble(&error))?;
-            std::io::copy(&mut from, &mut to).map_err(|error| trouble(&error))?;
-            if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
-                let _best_effort = to.set_modified(modified);
-            }
+        // What the person's index knows about unchanged files need not be found out again.
+        if copy_index(&git.index(), &index).map_err(|error| trouble(&error))? {
             // git writes another file in its place, so this one stays as it is.
             let _asked_later = std::fs::hard_link(&index, before_in(&directory));
         }
@@ -175,6 +169,24 @@ impl Snapshot {
     }
 }
 
+/// Gives an index a second name, or copies it where that cannot be done: git never writes into an
+/// index, it puts another one in its place. A copy keeps the time of writing, which git compares with
+/// the files' times. Says whether there is an index.
+fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
+    if std::fs::hard_link(from, to).is_ok() {
+        return Ok(true);
+    }
+    let Ok(mut from) = std::fs::File::open(from) else {
+        return Ok(false);
+    };
+    let mut to = std::fs::File::create(to)?;
+    std::io::copy(&mut from, &mut to)?;
+    if let Ok(modified) = from.metadata().and_then(|meta| meta.modified()) {
+        let _best_effort = to.set_modified(modified);
+    }
+    Ok(true)
+}
+
 /// Has git look at what it was told not to look at.
 fn reveal(git: &Git, index: &Path, hidden: &[PathBuf]) -> Result<(), GitError> {
     for some in hidden.chunks(AT_ONCE) {
@@ -225,11 +237,16 @@ impl Taken {
 
     /// The paths that differ from a tree or commit.
     pub(crate) fn since(&self, git: &Git, base: &str) -> Result<Vec<String>, GitError> {
-        let changes = match self.expected(git, base) {
-            Some(changes) => changes,
-            None => nested::read(&diff_index(git, &index_in(&self.directory), base).bytes()?),
-        };
-        nested::paths(git, changes)
+        nested::paths(git, self.changes(git, base)?)
+    }
+
+    /// What differs from a tree or commit.
+    pub(super) fn changes(&self, git: &Git, base: &str) -> Result<Vec<Change>, GitError> {
+        if let Some(changes) = self.expected(git, base) {
+            return Ok(changes);
+        }
+        let raw = diff_index(git, &index_in(&self.directory), base).bytes()?;
+        Ok(nested::read(&raw))
     }
 
     /// The same from what was found out already.
@@ -240,8 +257,8 @@ impl Taken {
     }
 
     /// Whether the files are still the ones that were taken.
-    pub(crate) fn moved(&self, git: &Git) -> Moved {
-        index::compare(git, &index_in(&self.directory), &self.index)
+    pub(super) fn is_current(&self, git: &Git) -> bool {
+        index::is_current(git, &index_in(&self.directory), &self.index)
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::config::Config;
 use super::jobs::{self, Site, Which};
 use super::record::{Failure, Last};
-use super::result::{GateResult, Outcome};
+use super::result::GateResult;
 use super::status::Status;
+use crate::review::outcome::Outcome;
 
 /// What is failing now, after what failed in the last run.
 pub(super) fn failing(
@@ -66,7 +67,7 @@ pub(super) fn lines(
         fixed += result.findings.fixed.len();
         skipped += result.findings.skipped.len();
         failed += if result.outcome.is_failure() {
-            result.findings.open.max(1)
+            result.findings.open.len().max(1)
         } else {
             0
         };

@@ -1,7 +1,6 @@
 //! The work that a run is about, and what a run says about it in the end.
 
 use super::changes::Pair;
-use super::index::Moved;
 use super::snapshot::Taken;
 use crate::git::Git;
 
@@ -18,9 +17,9 @@ pub(super) struct Work {
 
 /// The tree that gates were seen on.
 #[derive(Debug)]
-pub(super) enum Evidence {
+pub(super) enum SeenTree {
     /// It was the same before and after.
-    Seen(String),
+    Same(String),
     /// Its files were changed meanwhile, by a gate or by somebody else.
     Moved(String),
     /// git could not write it.
@@ -38,22 +37,20 @@ impl Work {
     }
 
     /// What the gates, which have ended, were seen on.
-    pub(super) fn evidence(&self, git: &Git) -> Evidence {
+    pub(super) fn seen(&self, git: &Git) -> SeenTree {
         match self.pair.head.name() {
-            Ok(tree) => match self.taken.moved(git) {
-                Moved::No => Evidence::Seen(tree.to_owned()),
-                Moved::Yes => Evidence::Moved(tree.to_owned()),
-            },
-            Err(error) => Evidence::Unwritten(error.to_string()),
+            Ok(tree) if self.taken.is_current(git) => SeenTree::Same(tree.to_owned()),
+            Ok(tree) => SeenTree::Moved(tree.to_owned()),
+            Err(error) => SeenTree::Unwritten(error.to_string()),
         }
     }
 }
 
-impl Evidence {
+impl SeenTree {
     /// The tree that was there in the beginning.
     pub(super) fn tree(&self) -> Option<&str> {
         match self {
-            Self::Seen(tree) | Self::Moved(tree) => Some(tree),
+            Self::Same(tree) | Self::Moved(tree) => Some(tree),
             Self::Unwritten(_) => None,
         }
     }
@@ -61,7 +58,7 @@ impl Evidence {
     /// Why a pass is not kept.
     pub(super) fn doubt(&self) -> Option<String> {
         match self {
-            Self::Seen(_) => None,
+            Self::Same(_) => None,
             Self::Moved(_) => Some(
                 "(Files changed while the gates ran, so the pass is not kept: they run again.)"
                     .to_owned(),

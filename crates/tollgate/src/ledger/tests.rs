@@ -10,7 +10,7 @@ use super::{MAX_SAME, Turn};
 
 /// What the agent of a sequence bears.
 const MAX_BLOCKS: u64 = 8;
-use super::LoopGuard;
+use super::{LoopGuard, Passage};
 use crate::plan::step::{self as plan, Marks};
 use crate::stop::gates;
 
@@ -111,7 +111,7 @@ impl World {
         let is_due = matches!(self.waits_for, Waits::Review | Waits::Answered);
         let marks = self.marks();
         let passage = plan::passage(flagged, setting.guard, turn.last(), &marks, is_due);
-        if passage != plan::Passage::Judged {
+        if passage != Passage::Judged {
             return None;
         }
         if is_due {
@@ -133,13 +133,17 @@ impl World {
     fn ask_gates(&self, turn: &mut Turn, flagged: bool, setting: &Setting) -> Option<Fault> {
         let is_judged = match (flagged || gates::has_blocked(turn), setting.guard) {
             (false, _) => true,
-            (true, LoopGuard::Progress) => {
-                gates::passage(turn, || self.mark()) == gates::Passage::Judged
-            }
+            (true, LoopGuard::Progress) => gates::passage(turn, || self.mark()) == Passage::Judged,
             (true, LoopGuard::Strict) => false,
         };
-        let blocks =
-            is_judged && self.fault > 0 && turn.block(MAX_BLOCKS, gates::BY, None, &self.mark());
+        let blocks = is_judged
+            && self.fault > 0
+            && turn.block(
+                MAX_BLOCKS,
+                tollgate_core::decision::GATES,
+                None,
+                &self.mark(),
+            );
         blocks.then_some(("gates", self.fault.into()))
     }
 }

@@ -4,7 +4,6 @@
 //! them are the same if they say the same words, whatever their numbers and marks.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 /// One finding and what it is recognised by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,13 +105,6 @@ fn key(text: &str) -> String {
         .filter(|word| word.chars().any(|c| !c.is_ascii_digit()))
         .map(str::to_lowercase);
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// A short name for a value. Against accidents, not against an enemy.
-pub(crate) fn digest(value: &impl Hash) -> String {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

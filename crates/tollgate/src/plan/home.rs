@@ -190,7 +190,7 @@ fn local_name(id: &str) -> String {
     if id.bytes().all(plain) && !TAKEN.contains(&id) {
         id.to_owned()
     } else {
-        format!("~{}", super::findings::digest(&id))
+        format!("~{}", crate::hash::digest(id))
     }
 }
 

@@ -12,18 +12,17 @@
 //! * [`reviewer`]: one review by another process; [`run`]: its record, so that a review that was
 //!   paid for is not paid for again.
 //! * [`other`]: the same by another agent.
-//! * [`drive`]: a stop from observing to answering; [`reviewing`]: the part that makes a review.
 //! * [`log`]: every stop and every step with the state as it was then; [`rebuild`]: a state that was
 //!   destroyed, from there.
 //! * [`view`]: what can be seen of a plan, each thing read once.
 //! * [`routing`]: what to do next, for an agent that resumes.
 //!
-//! What this deliberately does not do: print, or know an agent's dialect.
+//! A stop of an agent that works on a plan is decided in [`crate::stop`]. What this deliberately does not
+//! do: print, or know an agent's dialect.
 
 pub(crate) mod choice;
 pub(crate) mod config;
 pub(crate) mod directory;
-pub(crate) mod drive;
 pub(crate) mod findings;
 pub(crate) mod home;
 pub(crate) mod log;
@@ -32,7 +31,6 @@ pub(crate) mod phase;
 pub(crate) mod prompts;
 pub(crate) mod rebuild;
 pub(crate) mod reviewer;
-mod reviewing;
 pub(crate) mod rounds;
 pub(crate) mod routing;
 pub(crate) mod run;

@@ -2,7 +2,6 @@
 
 use super::phase::{Action, Phase, Review};
 use super::state::{Next, State};
-use super::tasks::Remaining;
 
 /// What is on disk besides the state.
 #[derive(Clone, Copy, Debug)]
@@ -10,22 +9,15 @@ pub(crate) struct Artifacts {
     /// Whether the answer to the current review is there.
     pub(crate) answered: bool,
     /// Whether `plan.md` looks complete.
-    pub(crate) plan: Complete,
+    pub(crate) has_plan: bool,
     /// Whether `tasks.md` has a task.
-    pub(crate) tasks: Complete,
+    pub(crate) has_tasks: bool,
     /// Whether the current task's subtasks are all finished.
-    pub(crate) task: Complete,
-    /// Whether any task is open besides the current one.
-    pub(crate) remaining: Remaining,
+    pub(crate) is_task_finished: bool,
+    /// Whether any task is open.
+    pub(crate) has_open_task: bool,
     /// Whether a review that was paid for waits to be taken over.
     pub(crate) review_waits: bool,
-}
-
-/// Whether something looks finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Complete {
-    Yes,
-    No,
 }
 
 /// What to do.
@@ -94,7 +86,7 @@ fn planned(state: &State, next: Phase, found: Artifacts) -> Route {
             format!("the {review} is on disk and waits for its answer"),
         ),
         Phase::Review(review) => due(state, review, found),
-        Phase::CompleteTask | Phase::CompleteTaskTdd if found.remaining == Remaining::None => {
+        Phase::CompleteTask | Phase::CompleteTaskTdd if !found.has_open_task => {
             let why = if state.max_reviews == 0 {
                 "no task is open, and reviews are switched off (max_reviews 0): `tollgate plan begin complete-task` completes the plan"
             } else {
@@ -132,23 +124,30 @@ fn due(state: &State, review: Review, found: Artifacts) -> Route {
         }
         Some(_) | None => {}
     }
-    match (review, found.plan, found.tasks, found.task) {
-        (Review::Plan, Complete::Yes, _, _) => stop("plan.md is complete"),
-        (Review::Plan, Complete::No, _, _) => to(
-            To::Action(Action::Phase(Phase::NewPlan)),
-            "plan.md is missing or half-written: continue its content, do not begin again"
-                .to_owned(),
+    let (is_done, done, phase, undone) = match review {
+        Review::Plan => (
+            found.has_plan,
+            "plan.md is complete",
+            Phase::NewPlan,
+            "plan.md is missing or half-written: continue its content, do not begin again",
         ),
-        (Review::Tasks, _, Complete::Yes, _) => stop("tasks.md has its tasks"),
-        (Review::Tasks, _, Complete::No, _) => to(
-            To::Action(Action::Phase(Phase::CreateTasks)),
-            "tasks.md is missing or has no task yet".to_owned(),
+        Review::Tasks => (
+            found.has_tasks,
+            "tasks.md has its tasks",
+            Phase::CreateTasks,
+            "tasks.md is missing or has no task yet",
         ),
-        (Review::Code | Review::AllCode, _, _, Complete::Yes) => stop("the task is implemented"),
-        (Review::Code | Review::AllCode, _, _, Complete::No) => to(
-            To::Action(Action::Phase(Phase::ContinueTask)),
-            "the current task has unfinished subtasks".to_owned(),
+        Review::Code | Review::AllCode => (
+            found.is_task_finished,
+            "the task is implemented",
+            Phase::ContinueTask,
+            "the current task has unfinished subtasks",
         ),
+    };
+    if is_done {
+        stop(done)
+    } else {
+        to(To::Action(Action::Phase(phase)), undone.to_owned())
     }
 }
 

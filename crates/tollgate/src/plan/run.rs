@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use tollgate_store::fs::{self, Durability, ReadFault};
 use tollgate_store::lock::{self, Acquired, Guard};
 
-use super::findings::digest;
 use super::home::Plan;
 use super::reviewer::{self, Job, ReviewAnswer};
 use crate::agents::claude::envelope;
+use crate::hash::digest;
 
 /// Somebody who only looks is done in less; somebody who reviews is not.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -144,7 +144,7 @@ impl<'a> Run<'a> {
 
     fn key(&self, job: &Job) -> String {
         let task = job.task.as_ref().map(ToString::to_string);
-        digest(&(self.plan.id(), job.review.as_str(), task, job.iteration))
+        digest((self.plan.id(), job.review.as_str(), task, job.iteration))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::phase::{Phase, Review};
 use super::state::{Next, State};
-use crate::ledger::{Block, LoopGuard};
+use crate::ledger::{Block, LoopGuard, Passage};
 
 /// What was observed besides the state.
 #[derive(Clone, Copy, Debug)]
@@ -78,17 +78,6 @@ fn due(state: &State, review: Review, subject: Subject) -> Step {
     } else {
         Step::Review { review, iteration }
     }
-}
-
-/// What a stop that follows a block means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    /// It is judged like any other.
-    Judged,
-    /// It is let through: the specification says so, and nothing speaks against it.
-    Letter,
-    /// It is let through: nothing was done since our own block.
-    NoProgress,
 }
 
 /// Tells the state of the work from others: any change of it is progress.

@@ -2,14 +2,6 @@
 
 use super::phase::TaskId;
 
-/// Whether work is left besides the current task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Remaining {
-    #[default]
-    Some,
-    None,
-}
-
 /// One row of `tasks.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
@@ -91,17 +83,13 @@ impl Tasks {
     }
 
     /// Whether any task but the current one is still open.
-    pub(crate) fn remaining(&self, current: Option<&TaskId>) -> Remaining {
+    pub(crate) fn has_open_besides(&self, current: Option<&TaskId>) -> bool {
         let current = current.map(TaskId::as_str);
         let mut others = self
             .0
             .iter()
             .filter(|task| Some(task.id.as_str()) != current);
-        if others.any(Task::is_open) {
-            Remaining::Some
-        } else {
-            Remaining::None
-        }
+        others.any(Task::is_open)
     }
 
     /// The first task that is open and can be named.
@@ -254,8 +242,8 @@ mod tests {
         let files = tasks.files(|_| false);
         assert_eq!(files, ["task-1.md", "task-2.md", "task-3.md"]);
         assert_eq!(tasks.first_open().unwrap().as_str(), "2");
-        assert_eq!(tasks.remaining(TaskId::new("1").as_ref()), Remaining::Some);
-        assert_eq!(tasks.remaining(TaskId::new("2").as_ref()), Remaining::None);
+        assert!(tasks.has_open_besides(TaskId::new("1").as_ref()));
+        assert!(!tasks.has_open_besides(TaskId::new("2").as_ref()));
         assert_eq!(tasks.progress(), (3, 4));
     }
 

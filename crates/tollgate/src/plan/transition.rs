@@ -11,7 +11,6 @@ use tollgate_store::document::Document;
 
 use super::phase::{Action, Phase, Review, TaskId};
 use super::state::{MAX_REVIEWS, Next, OPUS, State, other_model};
-use super::tasks::Remaining;
 
 /// What is to be written, field by field. All else stays.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -204,12 +203,12 @@ pub(crate) fn answered(review: Review) -> Change {
         .next(Some(Phase::Review(review)))
 }
 
-/// A review was made.
+/// A review was made; `has_open_task` besides the current one.
 pub(crate) fn reviewed(
     state: &State,
     review: Review,
     is_clean: bool,
-    remaining: Remaining,
+    has_open_task: bool,
 ) -> (Change, After) {
     let iteration = state.phase_iteration.unwrap_or(0).saturating_add(1);
     let clean = if is_clean {
@@ -218,7 +217,7 @@ pub(crate) fn reviewed(
         0
     };
     let after = if clean >= 2 {
-        After::Advance(target(state, review, remaining))
+        After::Advance(target(state, review, has_open_task))
     } else {
         After::Answer
     };
@@ -245,7 +244,7 @@ fn counted(change: Change, state: &State, iteration: u64, clean: u64) -> Change 
 /// `max_reviews` is 0: the review counts as passed without being made.
 pub(crate) fn skipped(state: &State, review: Review) -> (Change, Phase) {
     // The specification's mapping here does not ask for remaining tasks; routing does.
-    let next = target(state, review, Remaining::Some);
+    let next = target(state, review, true);
     let change = Change::default()
         .phase(Phase::Review(review))
         .next(Some(next));
@@ -253,11 +252,11 @@ pub(crate) fn skipped(state: &State, review: Review) -> (Change, Phase) {
 }
 
 /// Where a plan goes when a review has passed.
-fn target(state: &State, review: Review, remaining: Remaining) -> Phase {
-    match (review, remaining) {
+fn target(state: &State, review: Review, has_open_task: bool) -> Phase {
+    match (review, has_open_task) {
         (Review::Plan, _) => Phase::CreateTasks,
-        (Review::Tasks, _) | (Review::Code, Remaining::Some) => Phase::complete_task(state.tdd),
-        (Review::Code, Remaining::None) => Phase::Review(Review::AllCode),
+        (Review::Tasks, _) | (Review::Code, true) => Phase::complete_task(state.tdd),
+        (Review::Code, false) => Phase::Review(Review::AllCode),
         (Review::AllCode, _) => Phase::Complete,
     }
 }

@@ -8,7 +8,7 @@ use super::home::{Plan, StateFile};
 use super::phase::{Phase, Review, TaskId};
 use super::reviewer::Job;
 use super::rounds;
-use super::routing::{Artifacts, Complete};
+use super::routing::Artifacts;
 use super::state::State;
 use super::step::{Observed, Subject};
 use super::tasks::{self, Tasks};
@@ -137,7 +137,6 @@ impl View {
 
     /// What routing wants to know.
     pub(crate) fn artifacts(&self, plan: &Plan) -> Artifacts {
-        let yes = |is: bool| if is { Complete::Yes } else { Complete::No };
         let current = self.state().and_then(|state| state.current_task.as_ref());
         let task = current.and_then(|task| plan.text(&task.file()));
         let plan_text = plan.text("plan.md").unwrap_or_default();
@@ -149,13 +148,10 @@ impl View {
             .is_some_and(|job| super::run::is_left_behind(plan, &job));
         Artifacts {
             answered: self.answered,
-            plan: yes(has_overview || plan_text.lines().count() > 50),
-            tasks: yes(!self.tasks().is_empty()),
-            task: yes(task.is_none_or(|text| tasks::is_finished(&text))),
-            remaining: match self.tasks().first_open() {
-                Some(_) => tasks::Remaining::Some,
-                None => tasks::Remaining::None,
-            },
+            has_plan: has_overview || plan_text.lines().count() > 50,
+            has_tasks: !self.tasks().is_empty(),
+            is_task_finished: task.is_none_or(|text| tasks::is_finished(&text)),
+            has_open_task: self.tasks().first_open().is_some(),
             review_waits: waits,
         }
     }

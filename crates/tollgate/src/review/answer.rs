@@ -28,7 +28,7 @@ pub(crate) enum Status {
 
 /// What a reviewer's object says.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct Assessment {
     pub(crate) status: Status,
     pub(crate) message: String,
     pub(crate) violations: Vec<Violation>,
@@ -49,11 +49,11 @@ pub(crate) struct Violation {
 }
 
 /// Reads what a reviewer said.
-pub(crate) fn read(spoken: &Spoken) -> Result<Answer, NoAnswer> {
+pub(crate) fn read(spoken: &Spoken) -> Result<Assessment, NoAnswer> {
     decode(&objects::sole(spoken, STATUS)?)
 }
 
-fn decode(object: &Map<String, Value>) -> Result<Answer, NoAnswer> {
+fn decode(object: &Map<String, Value>) -> Result<Assessment, NoAnswer> {
     let status = match object.get("status").and_then(Value::as_str) {
         Some("pass") => Status::Pass,
         Some("fail") => Status::Fail,
@@ -73,7 +73,7 @@ fn decode(object: &Map<String, Value>) -> Result<Answer, NoAnswer> {
         let what = format!("it says pass, with {unreadable} finding(s) that are none");
         return Err(Kind::Unreadable.because(what));
     }
-    Ok(Answer {
+    Ok(Assessment {
         status,
         message: redact(message.unwrap_or_default()).into_owned(),
         violations,

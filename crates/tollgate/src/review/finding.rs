@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Status, Violation};
+use super::answer::{Assessment, Status, Violation};
 use super::scope::Scope;
 
 /// How much a finding matters, by the reviewer's word.
@@ -286,7 +286,7 @@ fn digest(bytes: &[u8]) -> u64 {
 /// what nobody worked on stays open. `grave` is the priority that a pass may not have.
 pub(crate) fn settle(
     earlier: Vec<Finding>,
-    answer: Option<&Answer>,
+    answer: Option<&Assessment>,
     scope: &Scope,
     grave: Priority,
     print: &Printer<'_>,

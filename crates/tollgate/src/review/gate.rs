@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::answer::{self, SCHEMA};
+use super::answer::{self, Assessment, SCHEMA};
 use super::cli::{self, Health, Kind, NoAnswer, Question, Reply, Reviewer, Usage};
 use super::finding::{self, Finding, Priority, Settled};
+use super::outcome::{Findings, Outcome, Slot};
 use super::prompt;
-use super::record::{self, Earlier, Name, ReviewRecord, Status};
+use super::record::{self, Earlier, Name, ReviewRecord};
 use super::scope::Scope;
 use crate::process::{Children, secrets};
 
@@ -30,7 +31,8 @@ pub(crate) struct Request<'r> {
     pub(crate) reviewers: &'r [Reviewer],
     /// How many independent reviews; at least one is made.
     pub(crate) reviews: u64,
-    pub(crate) pace: Pace,
+    /// Whether several reviews are made at once.
+    pub(crate) at_once: bool,
     /// What to look for.
     pub(crate) prompt: &'r str,
     pub(crate) diff: &'r str,
@@ -43,57 +45,18 @@ pub(crate) struct Request<'r> {
     pub(crate) search: &'r OsStr,
 }
 
-/// Whether several reviews are made at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pace {
-    AtOnce,
-    OneByOne,
-}
-
-/// The answer of a gate or of one of its reviews.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Pass,
-    Fail,
-    /// Nobody could tell. It neither passes nor fails.
-    Inconclusive,
-}
-
 /// What a review gate came to.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
-    pub(crate) verdict: Verdict,
+pub(crate) struct Reviewed {
+    pub(crate) outcome: Outcome,
     /// Empty for a plain pass.
     pub(crate) message: String,
     pub(crate) slots: Vec<Slot>,
-    /// `file:line issue` of what was seen to be mended.
-    pub(crate) fixed: Vec<String>,
-    /// The same of what was skipped, with the reason. Any makes a pass one with warnings.
-    pub(crate) skipped: Vec<(String, String)>,
-    /// What has to be answered.
-    pub(crate) open: Vec<String>,
-    /// What is worth knowing. Any makes a pass one with warnings.
-    pub(crate) advisory: Vec<String>,
-    /// Of all reviews together.
-    pub(crate) usage: Usage,
-}
-
-/// One review of the gate.
-#[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    /// `claude@1`
-    pub(crate) label: String,
-    pub(crate) verdict: Verdict,
-    pub(crate) message: String,
-    pub(crate) took: Duration,
-    pub(crate) log: Option<PathBuf>,
-    /// The file that the agent edits.
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) usage: Usage,
+    pub(crate) findings: Findings,
 }
 
 /// Runs a review gate to its end.
-pub(crate) fn run(request: &Request<'_>, children: &Children) -> Outcome {
+pub(crate) fn run(request: &Request<'_>, children: &Children) -> Reviewed {
     let gate = Gate {
         request,
         children,
@@ -106,21 +69,25 @@ pub(crate) fn run(request: &Request<'_>, children: &Children) -> Outcome {
     );
     let is_answered = earlier.values().all(|slot| slot.findings.is_empty());
     if gate.scope.is_empty() && request.diff.trim().is_empty() && is_answered {
-        return Outcome::nothing(Verdict::Pass, "No changes to review");
+        return Reviewed {
+            outcome: Outcome::Pass,
+            message: "No changes to review".to_owned(),
+            slots: Vec::new(),
+            findings: Findings::default(),
+        };
     }
     let (healthy, missing) = gate.healthy();
     if healthy.is_empty() {
         let message = format!("no reviewer can be asked: {}", missing.join("; "));
-        return outcome(gate.without_reviewer(earlier, &message), message);
+        return reviewed(gate.without_reviewer(earlier, &message), message);
     }
     let plan = plan(&earlier, request.reviews.max(1));
     let work = |(slot, task): (u64, Task)| match task {
         Task::Review => gate.review(slot, &healthy, earlier.get(&slot)),
         Task::Skip(run) => gate.skip(slot, run, earlier.get(&slot)),
     };
-    let done: Vec<Done> = match request.pace {
-        Pace::OneByOne => plan.into_iter().map(work).collect(),
-        Pace::AtOnce => std::thread::scope(|scope| {
+    let done: Vec<Done> = if request.at_once {
+        std::thread::scope(|scope| {
             let work = &work;
             let threads: Vec<_> = plan
                 .into_iter()
@@ -130,9 +97,11 @@ pub(crate) fn run(request: &Request<'_>, children: &Children) -> Outcome {
                 .into_iter()
                 .map(|(slot, thread)| thread.join().unwrap_or_else(|_| Done::panicked(slot)));
             joined.collect()
-        }),
+        })
+    } else {
+        plan.into_iter().map(work).collect()
     };
-    outcome(done, String::new())
+    reviewed(done, String::new())
 }
 
 /// What is to be done for a slot.
@@ -210,15 +179,11 @@ struct Done {
 impl Done {
     fn panicked(slot: u64) -> Self {
         Self {
-            slot: Slot {
-                label: format!("@{slot}"),
-                verdict: Verdict::Inconclusive,
-                message: "Tollgate itself failed in this review".to_owned(),
-                took: Duration::ZERO,
-                log: None,
-                file: None,
-                usage: Usage::default(),
-            },
+            slot: Slot::new(
+                format!("@{slot}"),
+                Outcome::Inconclusive,
+                "Tollgate itself failed in this review",
+            ),
             settled: Settled::default(),
         }
     }
@@ -363,17 +328,13 @@ impl Gate<'_> {
         };
         let print = |file: &str| finding::print_below(self.request.root, file);
         let settled = finding::settle(earlier, answer.as_ref().ok(), &self.scope, grave, &print);
-        let (verdict, mut message) = verdict(&answer, &settled);
+        let (outcome, mut message) = verdict(&answer, &settled);
         if let Some(trouble) = trouble {
             message = format!("{message} ({trouble})");
         }
         let name = self.name(reviewer.name(), slot);
         let record = ReviewRecord {
-            status: match verdict {
-                Verdict::Pass => Status::Pass,
-                Verdict::Fail => Status::Fail,
-                Verdict::Inconclusive => Status::Inconclusive,
-            },
+            outcome,
             message: &message,
             model: self.request.model,
             raw: &reply.raw,
@@ -385,24 +346,22 @@ impl Gate<'_> {
         let written = name.write(&record);
         if let Some(log) = &log {
             let now = tollgate_store::timestamp::iso(jiff::Timestamp::now());
-            let line = format!("\n[{now}] Result: {} - {message}", record.status.as_str());
+            let line = format!("\n[{now}] Result: {} - {message}", outcome.as_str());
             let _best_effort = tollgate_store::fs::append_line(log, &line);
         }
         let mut slot = Slot {
-            label: format!("{}@{slot}", reviewer.name()),
-            verdict,
-            message,
             took: reply.took,
             log,
             file: Some(name.json()),
             usage: reply.usage,
+            ..Slot::new(format!("{}@{slot}", reviewer.name()), outcome, message)
         };
         if let Err(error) = written {
             // Findings that nobody can read or answer: the gate may not say pass on them.
             slot.message = format!("{}; its file cannot be written: {error}", slot.message);
             slot.file = None;
-            if slot.verdict == Verdict::Pass {
-                slot.verdict = Verdict::Inconclusive;
+            if slot.outcome == Outcome::Pass {
+                slot.outcome = Outcome::Inconclusive;
             }
         }
         Done { slot, settled }
@@ -419,7 +378,7 @@ impl Gate<'_> {
         let settled = finding::settle(findings, None, &self.scope, Priority::High, &print);
         let name = self.name(reviewer, slot);
         let record = ReviewRecord {
-            status: Status::SkippedPriorPass,
+            outcome: Outcome::Pass,
             message: &message,
             model: None,
             raw: "",
@@ -431,13 +390,8 @@ impl Gate<'_> {
         let written = name.write(&record);
         Done {
             slot: Slot {
-                label: format!("{reviewer}@{slot}"),
-                verdict: Verdict::Pass,
-                message,
-                took: Duration::ZERO,
-                log: None,
                 file: written.is_ok().then(|| name.json()),
-                usage: Usage::default(),
+                ..Slot::new(format!("{reviewer}@{slot}"), Outcome::Pass, message)
             },
             settled,
         }
@@ -450,18 +404,10 @@ impl Gate<'_> {
             let settled =
                 finding::settle(earlier.findings, None, &self.scope, Priority::High, &print);
             let none = Err(Kind::Missing.because(message));
-            let (verdict, message) = verdict(&none, &settled);
+            let (outcome, message) = verdict(&none, &settled);
             // Its file of the last run still says all that there is to say.
             Done {
-                slot: Slot {
-                    label: earlier.reviewer,
-                    verdict,
-                    message,
-                    took: Duration::ZERO,
-                    log: None,
-                    file: None,
-                    usage: Usage::default(),
-                },
+                slot: Slot::new(earlier.reviewer, outcome, message),
                 settled,
             }
         });
@@ -469,43 +415,46 @@ impl Gate<'_> {
     }
 }
 
-/// A fail of one is a fail of all; without one, who could not tell decides.
-fn outcome(done: Vec<Done>, message: String) -> Outcome {
-    let has = |verdict| done.iter().any(|done| done.slot.verdict == verdict);
-    let verdict = if has(Verdict::Fail) {
-        Verdict::Fail
-    } else if has(Verdict::Inconclusive) || done.is_empty() {
-        Verdict::Inconclusive
+/// A fail of one is a fail of all; without one, who could not tell decides. Without a `message`, the
+/// review that decides says it.
+fn reviewed(done: Vec<Done>, message: String) -> Reviewed {
+    let has = |outcome| done.iter().any(|done| done.slot.outcome == outcome);
+    let outcome = if has(Outcome::Fail) {
+        Outcome::Fail
+    } else if has(Outcome::Inconclusive) || done.is_empty() {
+        Outcome::Inconclusive
     } else {
-        Verdict::Pass
+        Outcome::Pass
     };
-    let mut outcome = Outcome::nothing(verdict, "");
+    let mut reviewed = Reviewed {
+        outcome,
+        message,
+        slots: Vec::new(),
+        findings: Findings::default(),
+    };
     for Done { slot, settled } in done {
         let lines = |findings: &[Finding]| -> Vec<String> {
             findings.iter().map(Finding::line_for_people).collect()
         };
-        outcome.fixed.extend(lines(&settled.fixed));
-        outcome.open.extend(lines(&settled.open));
-        outcome.advisory.extend(lines(&settled.advisory));
+        let findings = &mut reviewed.findings;
+        findings.fixed.extend(lines(&settled.fixed));
+        findings.open.extend(lines(&settled.open));
+        findings.advisory.extend(lines(&settled.advisory));
         let skipped = settled.skipped.iter().map(|finding| {
             let reason = finding.result.clone().unwrap_or_default();
             (finding.line_for_people(), reason)
         });
-        outcome.skipped.extend(skipped);
-        if outcome.message.is_empty() && slot.verdict == verdict {
-            outcome.message.clone_from(&slot.message);
+        findings.skipped.extend(skipped);
+        if reviewed.message.is_empty() && slot.outcome == outcome {
+            reviewed.message.clone_from(&slot.message);
         }
-        outcome.usage = outcome.usage.plus(slot.usage);
-        outcome.slots.push(slot);
+        reviewed.slots.push(slot);
     }
-    if !message.is_empty() {
-        outcome.message = message;
-    }
-    outcome
+    reviewed
 }
 
 /// The verdict of one review, and why.
-fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Verdict, String) {
+fn verdict(answer: &Result<Assessment, NoAnswer>, settled: &Settled) -> (Outcome, String) {
     let open = settled.open.len();
     match answer {
         Ok(answer) if open > 0 => {
@@ -518,7 +467,7 @@ fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Ver
                 count => format!("; {count} skipped without a reason in \"result\""),
             };
             (
-                Verdict::Fail,
+                Outcome::Fail,
                 format!("Found {open} violation(s){more}{skipped}"),
             )
         }
@@ -527,7 +476,7 @@ fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Ver
                 "" => "it does not say what is wrong; see its log",
                 said => said,
             };
-            (Verdict::Fail, format!("Failed: {said}"))
+            (Outcome::Fail, format!("Failed: {said}"))
         }
         Ok(_) => {
             let notes = [
@@ -540,32 +489,12 @@ fn verdict(answer: &Result<answer::Answer, NoAnswer>, settled: &Settled) -> (Ver
                 .filter(|(count, _)| *count > 0)
                 .map(|(count, what)| format!("{count} {what}"))
                 .collect();
-            (Verdict::Pass, notes.join(", "))
+            (Outcome::Pass, notes.join(", "))
         }
         Err(why) if open > 0 => (
-            Verdict::Fail,
+            Outcome::Fail,
             format!("{open} violation(s) still open ({why})"),
         ),
-        Err(why) => (Verdict::Inconclusive, why.to_string()),
-    }
-}
-
-impl Outcome {
-    fn nothing(verdict: Verdict, message: &str) -> Self {
-        Self {
-            verdict,
-            message: message.to_owned(),
-            slots: vec![],
-            fixed: vec![],
-            skipped: vec![],
-            open: vec![],
-            advisory: vec![],
-            usage: Usage::default(),
-        }
-    }
-
-    /// Whether a pass is one with warnings.
-    pub(crate) fn has_warnings(&self) -> bool {
-        !self.skipped.is_empty() || !self.advisory.is_empty()
+        Err(why) => (Outcome::Inconclusive, why.to_string()),
     }
 }

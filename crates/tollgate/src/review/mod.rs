@@ -2,7 +2,7 @@
 //!
 //! [`cli`] asks one agent one question, whatever the question is; plans use it too. Above it is
 //! what a *gate* makes of it: [`gate`] chooses reviewers and judges, [`prompt`] asks, [`answer`]
-//! reads, [`finding`] says which findings are the same and what becomes of them, [`scope`] which
+//! reads, [`outcome`] is what comes of it, [`finding`] says which findings are the same and what becomes of them, [`scope`] which
 //! lines a change is about, [`record`] keeps it all in files that the agent answers in.
 //!
 //! The one rule of it all: a pass is a pass only if a reviewer that ended well said so in exactly
@@ -15,6 +15,7 @@ pub(crate) mod answer;
 pub(crate) mod cli;
 pub(crate) mod finding;
 pub(crate) mod gate;
+pub(crate) mod outcome;
 mod prompt;
 pub(crate) mod record;
 mod scope;

@@ -16,29 +16,13 @@ use tollgate_store::redact::redact;
 
 use super::cli::{Reviewer, Usage};
 use super::finding::{Finding, State, identity};
+use super::outcome::Outcome;
 
 /// No review's file is larger.
 const CAP: u64 = 8 << 20;
 
 /// How much of what the reviewer printed is kept in it; the log has all.
 const RAW: usize = 64 << 10;
-
-/// What a review came to, as its file has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
-    Pass,
-    Fail,
-    Inconclusive,
-    /// Not made, because this slot passed before.
-    SkippedPriorPass,
-}
-
-const STATUSES: [(Status, &str); 4] = [
-    (Status::Pass, "pass"),
-    (Status::Fail, "fail"),
-    (Status::Inconclusive, "inconclusive"),
-    (Status::SkippedPriorPass, "skipped_prior_pass"),
-];
 
 /// Which review of which run.
 #[derive(Clone, Debug)]
@@ -54,7 +38,7 @@ pub(crate) struct Name<'n> {
 /// What is written about a review.
 #[derive(Debug)]
 pub(crate) struct ReviewRecord<'r> {
-    pub(crate) status: Status,
+    pub(crate) outcome: Outcome,
     pub(crate) message: &'r str,
     pub(crate) model: Option<&'r str>,
     pub(crate) raw: &'r str,
@@ -74,13 +58,6 @@ pub(crate) struct Earlier {
     pub(crate) findings: Vec<Finding>,
     /// What is wrong with the agent's file.
     pub(crate) trouble: Option<String>,
-}
-
-impl Status {
-    pub(crate) fn as_str(self) -> &'static str {
-        let row = STATUSES.iter().find(|(status, _)| *status == self);
-        row.map_or("", |(_, name)| name)
-    }
 }
 
 impl Name<'_> {
@@ -116,10 +93,15 @@ impl Name<'_> {
         let raw = redact(record.raw);
         let end = raw.floor_char_boundary(RAW);
         let violations: Vec<Value> = record.findings.iter().map(|one| one.to_json()).collect();
+        // One that passed before is not made again.
+        let status = match record.pass_iteration {
+            Some(_) => "skipped_prior_pass",
+            None => record.outcome.as_str(),
+        };
         let mut value = json!({
             "adapter": self.reviewer,
             "timestamp": tollgate_store::timestamp::iso(jiff::Timestamp::now()),
-            "status": record.status.as_str(),
+            "status": status,
             "message": record.message,
             "violations": violations,
             "seconds": record.seconds,

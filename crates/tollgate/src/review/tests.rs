@@ -5,9 +5,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::answer::{self, Answer, Status};
+use super::answer::{self, Assessment, Status};
 use super::cli::{Channel, Kind, Spoken, Usage};
 use super::finding::{Finding, Priority, Settled, State, Weight, identity, settle};
+use super::outcome::Outcome;
 use super::record::{self, Name, ReviewRecord};
 use super::scope::Scope;
 use super::{Reviewer, prompt};
@@ -45,7 +46,7 @@ fn scope() -> Scope {
     Scope::of(DIFF, Path::new("/project"))
 }
 
-fn read(value: &Value) -> Result<Answer, Kind> {
+fn read(value: &Value) -> Result<Assessment, Kind> {
     let spoken = Spoken {
         text: value.to_string(),
         channel: Channel::Schema,
@@ -53,11 +54,11 @@ fn read(value: &Value) -> Result<Answer, Kind> {
     answer::read(&spoken).map_err(|why| why.kind)
 }
 
-fn fail(violations: &Value) -> Answer {
+fn fail(violations: &Value) -> Assessment {
     read(&json!({ "status": "fail", "violations": violations })).unwrap()
 }
 
-fn pass() -> Answer {
+fn pass() -> Assessment {
     read(&json!({ "status": "pass" })).unwrap()
 }
 
@@ -376,15 +377,15 @@ impl Logs {
     }
 }
 
-fn write(name: &Name<'_>, status: record::Status, findings: &[Finding]) {
+fn write(name: &Name<'_>, outcome: Outcome, passed_in: Option<u64>, findings: &[Finding]) {
     let record = ReviewRecord {
-        status,
+        outcome,
         message: "",
         model: None,
         raw: "raw",
         seconds: 1.5,
         usage: Usage::default(),
-        pass_iteration: Some(1).filter(|_| status == record::Status::SkippedPriorPass),
+        pass_iteration: passed_in,
         findings: findings.iter().collect(),
     };
     name.write(&record).unwrap();
@@ -411,7 +412,7 @@ fn only_the_two_answers_are_taken_from_the_agents_file() {
         finding("two", State::New, None),
         finding("three", State::New, None),
     ];
-    write(&name, record::Status::Fail, &findings);
+    write(&name, Outcome::Fail, None, &findings);
     edit(&name.json(), |value| {
         value["status"] = json!("pass");
         value["violations"][0]["status"] = json!("fixed");
@@ -460,28 +461,33 @@ fn the_newest_review_of_each_slot_counts_whoever_made_it() {
     let open = [finding("bug", State::New, None)];
     write(
         &logs.name("review_._q", "claude", 1, 1),
-        record::Status::Fail,
+        Outcome::Fail,
+        None,
         &open,
     );
     write(
         &logs.name("review_._q", "codex", 1, 2),
-        record::Status::Pass,
+        Outcome::Pass,
+        None,
         &[],
     );
     write(
         &logs.name("review_._q", "codex", 2, 1),
-        record::Status::Pass,
+        Outcome::Pass,
+        None,
         &[],
     );
     write(
         &logs.name("review_._q", "codex", 2, 2),
-        record::Status::SkippedPriorPass,
+        Outcome::Pass,
+        Some(1),
         &[],
     );
     // Another gate whose name begins with this one's.
     write(
         &logs.name("review_._q_b", "claude", 3, 9),
-        record::Status::Fail,
+        Outcome::Fail,
+        None,
         &open,
     );
     let slots = record::latest(logs.0.path(), "review_._q");

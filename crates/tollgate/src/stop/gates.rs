@@ -3,20 +3,20 @@
 //! Every way out is one of the thirteen statuses, and only `failed` blocks. Whatever Tollgate
 //! cannot decide lets the stop through and says so: an undecided gate is not a passed gate.
 
-use std::hash::{DefaultHasher, Hasher as _};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tollgate_core::decision::{Decision, Fault, Finding, GATES, GateStatus};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Event, Protocol};
+use tollgate_core::protocol::{Event, Protocol};
 
 use super::reason;
 use crate::gate::Scope;
 use crate::gate::changes;
 use crate::gate::config::{Config, ConfigError, IntervalRule, LoopGuard};
 use crate::gate::definitions::Definitions;
-use crate::gate::evidence::Evidence;
+use crate::gate::evidence::{Evidence, changed_since};
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::record::{Failure, GateRecord};
@@ -24,12 +24,14 @@ use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
 use crate::gate::snapshot;
 use crate::gate::status::Status;
 use crate::git::{AT_ONCE, Git, GitError};
-use crate::ledger::{Ledger, Turn};
+use crate::hash::digest;
+use crate::ledger::{Ledger, Passage, Turn};
+use crate::overrides::Overrides;
 use crate::project_commands;
 use crate::trust::{self, Consent};
 
-/// Under this name gates write to the ledger.
-pub(crate) const BY: &str = "gates";
+/// The code of gates that block.
+const FAILED: &str = "GATE-FAILED";
 
 /// Where the ledger keeps what the gates were when the session began.
 const MET: &str = "gates";
@@ -46,20 +48,18 @@ const RAN: &str = "gates_ran";
 /// No file that is looked at is larger.
 const CAP: u64 = 8 << 20;
 
-/// What is answered.
+/// What the gates say about a stop, until it is a [`Decision`].
 #[derive(Clone, Debug)]
-pub(crate) struct GatesAnswer {
-    pub(crate) status: Status,
+struct StopStatus {
+    status: Status,
     /// For the person.
-    pub(crate) message: String,
+    message: String,
     /// For the agent; with it the stop is blocked.
-    pub(crate) reason: Option<String>,
+    reason: Option<String>,
     /// Whether a person should know although the stop is allowed.
-    pub(crate) is_news: bool,
+    is_news: bool,
     /// Warnings of the configuration.
-    pub(crate) notes: Vec<String>,
-    /// Whether nothing was run because nobody trusts the project's commands.
-    pub(crate) is_untrusted: bool,
+    notes: Vec<String>,
 }
 
 /// When a stop must be answered: so long after it came, unless the configuration says otherwise.
@@ -70,50 +70,52 @@ pub(crate) struct Deadline {
     pub(crate) patience: Duration,
 }
 
-impl GatesAnswer {
-    pub(crate) fn of(status: Status, message: impl Into<String>) -> Self {
+impl StopStatus {
+    fn of(status: Status, message: impl Into<String>) -> Self {
         Self {
             status,
             message: message.into(),
             reason: None,
             is_news: false,
             notes: Vec::new(),
-            is_untrusted: false,
         }
     }
 
-    /// Nothing was run: nobody trusts the project's commands.
-    pub(crate) fn untrusted(line: impl Into<String>) -> Self {
-        Self {
-            is_untrusted: true,
-            ..Self::of(Status::Error, line).news()
-        }
-    }
-
-    pub(crate) fn plain(status: Status) -> Self {
+    fn plain(status: Status) -> Self {
         Self::of(status, status.message())
     }
 
-    /// The answer in the shape of specification 003.
-    pub(crate) fn in_its_own_words(&self) -> protocol::Answer {
-        let mut answer = protocol::gauntlet::stop_answer(&protocol::gauntlet::StopAnswer {
-            status: self.status.as_str(),
-            message: &self.message,
-            reason: self.reason.as_deref(),
-        });
-        for note in &self.notes {
-            answer.stderr = format!("{}Warning: {note}\n", answer.stderr);
-        }
-        answer
-    }
-
     /// A person let the stop through although gates fail.
-    pub(crate) fn allow(&mut self, words: &str) {
+    fn allow(&mut self, words: &str) {
         // Whoever reads the status alone must not take it for a block, nor for a pass.
         self.status = Status::RetryLimitExceeded;
         self.reason = None;
         self.is_news = true;
         self.message = format!("NOT verified: {} But {words}", self.message);
+    }
+
+    fn decision(self) -> Decision {
+        let message = self.message;
+        let mut decision = Decision::default();
+        if let Some(reason) = self.reason {
+            decision.block = Some(Finding::new(FAILED, reason, &message).by(GATES));
+        } else if self.status == Status::Error {
+            let fault = Fault::new("gates-not-run", message.clone());
+            decision.faults.push(fault);
+        } else if self.is_news {
+            let finding = Finding::new("GATE-NOTICE", &message, &message);
+            decision.warnings.push(finding.by(GATES));
+        }
+        let notes = self.notes.into_iter();
+        let notes = notes.map(|note| Fault::new("gates-configuration", note));
+        decision.faults.extend(notes);
+        Decision {
+            gates: Some(GateStatus {
+                status: self.status.as_str(),
+                message,
+            }),
+            ..decision
+        }
     }
 
     fn news(mut self) -> Self {
@@ -130,29 +132,74 @@ impl GatesAnswer {
     }
 }
 
+/// An answer with nothing to say but its status.
+pub(crate) fn plain(status: Status) -> Decision {
+    StopStatus::plain(status).decision()
+}
+
+/// The same in other words.
+pub(crate) fn with_message(status: Status, message: impl Into<String>) -> Decision {
+    StopStatus::of(status, message).decision()
+}
+
+/// Nothing was run: nobody trusts the project's commands.
+pub(super) fn untrusted(line: impl Into<String>) -> Decision {
+    let decision = with_message(Status::Error, line);
+    let said = decision.faults.into_iter().map(|fault| fault.text);
+    let said = said.map(|text| Finding::new(trust::CODE, &*text, &*text).by(trust::NAME));
+    Decision {
+        warnings: said.collect(),
+        faults: Vec::new(),
+        ..decision
+    }
+}
+
 /// Decides a stop.
-pub(crate) fn decide(
-    layout: &Layout,
-    env: &Env,
+pub(super) fn decide(
+    overrides: &Overrides<'_>,
     event: &Event<'_>,
     deadline: Deadline,
     consent: &Consent,
-) -> GatesAnswer {
-    let mut ledger = Ledger::at_stop(layout, event);
+) -> Decision {
+    let Overrides { layout, env, .. } = *overrides;
     let config = match Config::load(layout, env) {
         Ok(config) => config,
-        Err(error) => return unconfigured(&error, ledger.as_ref()),
+        Err(error) => {
+            let ledger = Ledger::at_stop(layout, event);
+            return unconfigured(&error, ledger.as_ref()).decision();
+        }
     };
     if !consent.covers(|| project_commands::of(layout, Some(&config))) {
-        return GatesAnswer::untrusted(trust::moved());
+        return untrusted(trust::moved());
     }
-    let definitions = Definitions::of(&config);
+    let mut answer = judge(layout, env, event, (&config, consent), deadline);
+    let mut faults = Vec::new();
+    if answer.reason.is_some()
+        && let Some(allowed) = overrides.allowed(event, FAILED, &mut faults)
+    {
+        answer.allow(&allowed.words());
+    }
+    let mut decision = answer.decision();
+    decision.faults.extend(faults);
+    decision
+}
+
+/// What the gates of a project whose configuration loads say.
+fn judge(
+    layout: &Layout,
+    env: &Env,
+    event: &Event<'_>,
+    (config, consent): (&Config, &Consent),
+    deadline: Deadline,
+) -> StopStatus {
+    let mut ledger = Ledger::at_stop(layout, event);
+    let definitions = Definitions::of(config);
     let weakened = ledger
         .as_mut()
         .map(|ledger| weakened(ledger, layout, &definitions))
         .unwrap_or_default();
     if let Some(ledger) = &mut ledger {
-        stand(ledger, &config, env);
+        stand(ledger, config, env);
     }
     let Deadline { begun, patience } = deadline;
     let wanted = config.stop_hook.deadline.unwrap_or(patience);
@@ -161,7 +208,7 @@ pub(crate) fn decide(
         layout,
         env,
         event,
-        config: &config,
+        config,
         definitions: &definitions,
         ledger,
         cut_off,
@@ -179,7 +226,7 @@ pub(crate) fn decide(
             .notes
             .push(format!("the session's ledger cannot be written: {error}"));
     }
-    Logs::of(&config).debug(
+    Logs::of(config).debug(
         Timestamp::now(),
         &format!(
             "STOP_HOOK decision={} reason={}",
@@ -194,19 +241,20 @@ pub(crate) fn decide(
     answer
 }
 
-/// A stop that is let go without asking the gates, and what of them is not verified. None where
-/// there are no gates.
-pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<GatesAnswer> {
-    match Config::load(layout, env) {
+/// A stop that is let go without asking the gates, and what of them is not verified. Nothing where
+/// there are no gates, or nothing to say about them.
+pub(super) fn ungated(layout: &Layout, env: &Env, why: &str) -> Decision {
+    let answer = match Config::load(layout, env) {
         Ok(config) => {
             let words = format!("○ This stop is not gated: {why}.");
-            let mut answer = GatesAnswer::of(Status::StopHookDisabled, words);
+            let mut answer = StopStatus::of(Status::StopHookDisabled, words);
             answer.name_unverified(layout, &config, env);
-            Some(answer)
+            answer
         }
-        Err(ConfigError::Missing(_)) => None,
-        Err(error @ ConfigError::Wrong(_)) => Some(unconfigured(&error, None)),
-    }
+        Err(ConfigError::Missing(_)) => StopStatus::plain(Status::NoConfig),
+        Err(error @ ConfigError::Wrong(_)) => unconfigured(&error, None),
+    };
+    answer.decision()
 }
 
 /// Remembers what the gates are, and the tree, when a session begins.
@@ -233,7 +281,7 @@ fn stand(ledger: &mut Ledger, config: &Config, env: &Env) {
     {
         let base = Scope::default().base_name(config, env);
         let ground = serde_json::json!({
-            "base": changes::commit_of(&git, &base), "stashes": git.stashes(),
+            "base": changes::commit_of(&git, &base).ok(), "stashes": git.stashes(),
         });
         ledger.keep(GROUND, ground);
     }
@@ -255,7 +303,7 @@ fn hidden(ledger: &Ledger, config: &Config, env: &Env) -> Option<String> {
     let git = Git::at(&config.root).ok()?;
     let name = Scope::default().base_name(config, env);
     let before = ground.get("base")?.as_str()?;
-    let now = changes::commit_of(&git, &name)?;
+    let now = changes::commit_of(&git, &name).ok()?;
     let moved = now != before
         && changes::is_ancestor(&git, "HEAD", &now)
         && !changes::is_ancestor(&git, "HEAD", before);
@@ -298,7 +346,7 @@ pub(crate) fn accept(layout: &Layout, config: &Config) -> std::io::Result<()> {
     .map_err(std::io::Error::other)
 }
 
-fn name_weakened(answer: &mut GatesAnswer, weakened: &[String]) {
+fn name_weakened(answer: &mut StopStatus, weakened: &[String]) {
     let list = weakened.join("; ");
     if answer.status == Status::Passed {
         answer.status = Status::PassedWithWarnings;
@@ -318,7 +366,7 @@ fn name_weakened(answer: &mut GatesAnswer, weakened: &[String]) {
     answer.is_news = true;
 }
 
-fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> GatesAnswer {
+fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> StopStatus {
     let met = ledger.is_some_and(|ledger| ledger.recall(MET).is_some());
     let since = if met {
         " The gates worked when this session began; since then their configuration was changed, and nothing is verified."
@@ -327,13 +375,13 @@ fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> GatesAnswer {
     };
     let answer = match error {
         ConfigError::Missing(_) => {
-            let answer = GatesAnswer::plain(Status::NoConfig);
-            GatesAnswer {
+            let answer = StopStatus::plain(Status::NoConfig);
+            StopStatus {
                 message: format!("{}{since}", answer.message),
                 ..answer
             }
         }
-        ConfigError::Wrong(_) => GatesAnswer::of(
+        ConfigError::Wrong(_) => StopStatus::of(
             Status::Error,
             format!("⚠ NOT verified: the gates' configuration is wrong. {error}{since}"),
         )
@@ -355,7 +403,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn decide(&mut self) -> GatesAnswer {
+    fn decide(&mut self) -> StopStatus {
         let record = GateRecord::load(self.layout, self.config);
         if let Some(answer) = self.without_running(&record) {
             return answer;
@@ -385,7 +433,7 @@ impl Case<'_> {
         match result.status {
             Status::RetryLimitExceeded | Status::Error | Status::LockConflict => {
                 let is_late = Instant::now() >= self.cut_off;
-                let mut answer = GatesAnswer::of(result.status, result.message).news();
+                let mut answer = StopStatus::of(result.status, result.message).news();
                 if is_late && result.status == Status::Error {
                     answer.message = format!(
                         "{}. The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
@@ -395,7 +443,7 @@ impl Case<'_> {
                 answer
             }
             Status::NoApplicableGates | Status::NoChanges => {
-                let answer = self.name_hidden(GatesAnswer::of(result.status, result.message));
+                let answer = self.name_hidden(StopStatus::of(result.status, result.message));
                 let is_untouched = result.tree.as_deref() == self.first_tree();
                 if self.event.session.is_none() || is_untouched {
                     self.name_unverified(answer)
@@ -405,7 +453,7 @@ impl Case<'_> {
                 }
             }
             Status::Passed | Status::PassedWithWarnings => {
-                let mut answer = GatesAnswer::of(result.status, result.message);
+                let mut answer = StopStatus::of(result.status, result.message);
                 let ledger = self.ledger.as_ref();
                 if ledger.is_some_and(|ledger| has_stashed(ledger, self.config)) {
                     answer.message = format!(
@@ -421,14 +469,14 @@ impl Case<'_> {
             | Status::StopHookActive
             | Status::IntervalNotElapsed
             | Status::InvalidInput
-            | Status::StopHookDisabled => GatesAnswer::of(result.status, result.message),
+            | Status::StopHookDisabled => StopStatus::of(result.status, result.message),
         }
     }
 
     /// The answer to a stop for which nothing need be run.
-    fn without_running(&self, record: &GateRecord) -> Option<GatesAnswer> {
+    fn without_running(&self, record: &GateRecord) -> Option<StopStatus> {
         if !self.config.stop_hook.enabled {
-            let answer = GatesAnswer::plain(Status::StopHookDisabled);
+            let answer = StopStatus::plain(Status::StopHookDisabled);
             return Some(self.name_unverified(answer));
         }
         let turn = self.ledger.as_ref().map(Ledger::turn);
@@ -441,7 +489,7 @@ impl Case<'_> {
     }
 
     /// Says what is not verified, unless that is said already.
-    fn name_unverified(&self, mut answer: GatesAnswer) -> GatesAnswer {
+    fn name_unverified(&self, mut answer: StopStatus) -> StopStatus {
         if !answer.is_news {
             answer.name_unverified(self.layout, self.config, self.env);
         }
@@ -450,8 +498,8 @@ impl Case<'_> {
 
     /// A stop that follows a block is let through, unless our own ledger proves that something
     /// was done since our own last block.
-    fn guard_loop(&self, record: &GateRecord) -> Option<GatesAnswer> {
-        let plain = || GatesAnswer::plain(Status::StopHookActive);
+    fn guard_loop(&self, record: &GateRecord) -> Option<StopStatus> {
+        let plain = || StopStatus::plain(Status::StopHookActive);
         let Some(turn) = self.ledger.as_ref().map(Ledger::turn) else {
             return Some(plain());
         };
@@ -471,14 +519,14 @@ impl Case<'_> {
                     "{} NOT verified: nothing changed since the gates failed.",
                     Status::StopHookActive.message()
                 );
-                Some(GatesAnswer::of(Status::StopHookActive, message).news())
+                Some(StopStatus::of(Status::StopHookActive, message).news())
             }
         }
     }
 
     /// After a pass the gates rest for a while, on the tree and the branch that passed. A time in
     /// the future is no time.
-    fn wait_for_interval(&self, record: &GateRecord) -> Option<GatesAnswer> {
+    fn wait_for_interval(&self, record: &GateRecord) -> Option<StopStatus> {
         let interval = self.config.stop_hook.interval;
         let last = record.last.as_ref()?;
         let base = Scope::default().base_name(self.config, self.env);
@@ -511,7 +559,7 @@ impl Case<'_> {
         if let Some(tree) = tree {
             let git = Git::at(&self.config.root).ok()?;
             let is_same = git.branch() == last.branch
-                && current_tree(self.config).is_ok_and(|now| now == *tree);
+                && changed_since(&git, self.config, tree).is_ok_and(|paths| paths.is_empty());
             if !is_same {
                 return None;
             }
@@ -523,7 +571,7 @@ impl Case<'_> {
             seconds / 60,
             seconds % 60,
         );
-        let answer = GatesAnswer::of(Status::IntervalNotElapsed, message);
+        let answer = StopStatus::of(Status::IntervalNotElapsed, message);
         // The very tree that passed need not be looked at again.
         Some(match tree {
             Some(_) => answer,
@@ -537,7 +585,7 @@ impl Case<'_> {
     }
 
     /// Says how work went out of sight, if it did.
-    fn name_hidden(&self, mut answer: GatesAnswer) -> GatesAnswer {
+    fn name_hidden(&self, mut answer: StopStatus) -> StopStatus {
         let ledger = self.ledger.as_ref();
         if let Some(how) = ledger.and_then(|ledger| hidden(ledger, self.config, self.env)) {
             answer.message = format!("{} ⚠ NOT verified: {how} in this session.", answer.message);
@@ -552,40 +600,30 @@ impl Case<'_> {
             .is_some_and(|ledger| ledger.recall(RAN).is_some())
     }
 
-    fn block(&mut self, result: RunResult) -> GatesAnswer {
+    fn block(&mut self, result: RunResult) -> StopStatus {
         let mark = mark(result.tree.as_deref(), &result.failures);
         if let Some(ledger) = &mut self.ledger
-            && !ledger.block(BY, None, &mark)
+            && !ledger.block(GATES, None, &mark)
         {
             let message = format!(
                 "⚠ Released, NOT verified: {} This turn was blocked {} times, which is as often as this agent accepts; a person must decide.",
                 result.message,
                 ledger.turn().total()
             );
-            return GatesAnswer::of(Status::RetryLimitExceeded, message).news();
+            return StopStatus::of(Status::RetryLimitExceeded, message).news();
         }
         let reason = reason::text(self.config, &result);
-        GatesAnswer {
+        StopStatus {
             reason: Some(reason),
-            ..GatesAnswer::of(Status::Failed, result.message)
+            ..StopStatus::of(Status::Failed, result.message)
         }
     }
 }
 
-/// What a stop that follows a block means to the gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passage {
-    /// They run.
-    Judged,
-    /// It is let through: none of the blocks in this turn is ours.
-    Letter,
-    /// It is let through: nothing was done since the gates failed.
-    NoProgress,
-}
-
-/// Decides it by the state of the work, which is looked at only if that matters.
+/// What a stop that follows a block means to the gates, by the state of the work, which is looked at
+/// only if that matters.
 pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
-    match turn.last_by(BY) {
+    match turn.last_by(GATES) {
         Some(last) if last.mark == mark() => Passage::NoProgress,
         Some(_) => Passage::Judged,
         // The plan loop goes before the gates: in a turn that it blocked, nobody asked them.
@@ -596,7 +634,7 @@ pub(crate) fn passage(turn: &Turn, mark: impl FnOnce() -> String) -> Passage {
 
 /// Whether the gates blocked in this turn.
 pub(crate) fn has_blocked(turn: &Turn) -> bool {
-    turn.last_by(BY).is_some()
+    turn.last_by(GATES).is_some()
 }
 
 /// The work tree as it is, as the name of a tree.
@@ -619,11 +657,5 @@ fn mark(tree: Option<&str>, failures: &[Failure]) -> String {
         .map(|file| tollgate_store::fs::read_regular(file, CAP).ok().flatten())
         .map(|file| file.map(|file| file.bytes))
         .collect();
-    digest(&(tree, reviews))
-}
-
-fn digest(value: &impl std::hash::Hash) -> String {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    digest((tree, reviews))
 }

@@ -13,8 +13,8 @@ use super::super::{DIM, ERROR, GOOD, WARN, wrap};
 use crate::gate::Event;
 use crate::gate::console;
 use crate::gate::jobs::Which;
-use crate::gate::result::Outcome;
 use crate::plain::{Plain, fit};
+use crate::review::outcome::Outcome;
 
 /// How many lines of a failing check's output a person is shown at once.
 const TAIL: usize = 6;

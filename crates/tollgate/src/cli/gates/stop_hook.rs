@@ -8,33 +8,33 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault};
 use tollgate_core::project::Layout;
-use tollgate_core::protocol::{self, Hints, Protocol};
+use tollgate_core::protocol::{self, Hints, Protocol, gauntlet};
 use tollgate_core::record::Record;
 
 use crate::gate::Status;
-use crate::stop::gates::{Deadline, GatesAnswer};
+use crate::stop::gates::{self, Deadline};
 
 /// The original's registration gives it 300 s.
 const PATIENCE: Duration = Duration::from_secs(285);
 
 pub(super) fn run() -> ExitCode {
-    let said = answer().in_its_own_words();
+    let said = gauntlet::answer(&answer());
     let _gone = std::io::stderr().write_all(said.stderr.as_bytes());
     let _gone = std::io::stdout().write_all(said.stdout.as_bytes());
     ExitCode::SUCCESS
 }
 
-fn answer() -> GatesAnswer {
+fn answer() -> Decision {
     let begun = Instant::now();
     let env = crate::environment::current();
     // Before anything is read: a reviewer that Tollgate started must not be reviewed itself.
     if env.is_nested() {
-        return GatesAnswer::plain(Status::StopHookActive);
+        return gates::plain(Status::StopHookActive);
     }
     crate::hook::allow_on_panic(&env, Some(Protocol::Gauntlet), |_, faults| {
         let texts: Vec<_> = faults.iter().map(|fault| fault.text.as_ref()).collect();
         let message = format!("⚠ NOT verified: {}", texts.join("; "));
-        GatesAnswer::of(Status::Error, message).in_its_own_words()
+        gauntlet::answer(&gates::with_message(Status::Error, message))
     });
     let invalid = |fault: Fault| {
         let message = format!("{} ({})", Status::InvalidInput.message(), fault.text);
@@ -45,7 +45,7 @@ fn answer() -> GatesAnswer {
             };
             Record::unread(Some(Protocol::Gauntlet)).write(&layout, &mut outcome, Timestamp::now());
         }
-        GatesAnswer::of(Status::InvalidInput, message)
+        gates::with_message(Status::InvalidInput, message)
     };
     let text = match crate::stdin::read_value() {
         Ok(text) if text.trim().is_empty() => {
@@ -72,6 +72,6 @@ fn answer() -> GatesAnswer {
             };
             crate::stop::gates_alone(&event, &text, &layout, &env, deadline)
         }
-        None => GatesAnswer::plain(Status::NoConfig),
+        None => gates::plain(Status::NoConfig),
     }
 }

@@ -272,23 +272,23 @@ fn the_hooks_rows() {
         })
     };
     assert_eq!(
-        after(&due, true, Remaining::Some),
+        after(&due, true, true),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 4,
             "review_model": "opus", "consecutive_clean": 1 })
     );
     let clean = json!({ "phase": "post-code-review", "next_phase": "code-review" });
     assert_eq!(
-        after(&clean, false, Remaining::Some),
+        after(&clean, false, true),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 4,
             "review_model": "opus", "consecutive_clean": 0 })
     );
     assert_eq!(
-        after(&clean, true, Remaining::Some),
+        after(&clean, true, true),
         json!({ "phase": "code-review", "next_phase": "complete-task-tdd", "phase_iteration": 4,
             "review_model": "opus", "consecutive_clean": 2 })
     );
     assert_eq!(
-        after(&clean, true, Remaining::None),
+        after(&clean, true, false),
         json!({ "phase": "code-review", "next_phase": "all-code-review", "phase_iteration": 0,
             "review_model": "opus", "consecutive_clean": 0 })
     );

@@ -22,20 +22,7 @@ const SHORT: usize = 2000;
 
 /// The same, as a usage limit if that is what it is.
 pub(super) fn recognise(reviewer: &Reviewer, answer: NoAnswer, printed: &Printed) -> NoAnswer {
-    let can_be = match answer.kind {
-        Kind::Failed | Kind::Silent => true,
-        Kind::Missing
-        | Kind::TooLarge
-        | Kind::NotStarted
-        | Kind::TimedOut
-        | Kind::Cancelled
-        | Kind::Killed
-        | Kind::UsageLimit
-        | Kind::Unreadable
-        | Kind::NoObject
-        | Kind::SeveralObjects => false,
-    };
-    if !can_be {
+    if !matches!(answer.kind, Kind::Failed | Kind::Silent) {
         return answer;
     }
     let about_itself = [&answer.detail, &printed.stderr, &printed.stdout];

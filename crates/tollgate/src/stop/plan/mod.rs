@@ -3,25 +3,28 @@
 //! Whatever goes wrong here lets the stop through and is told. A review that could not be made is
 //! no review: nothing is counted and the plan does not advance.
 
+mod reviewing;
+
 use jiff::Timestamp;
 use tollgate_core::decision::{Decision, Fault, Finding};
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::Event;
 
-use super::choice;
-use super::config::Config;
-use super::findings::digest;
-use super::home::{Plan, StateFile, Unwritten};
-use super::log;
-use super::phase::{Review, TaskId};
-use super::rebuild::{self, Rebuilt};
-use super::state::State;
-use super::step::{self, BY_RULES, Marks, Observed, Passage, Step, Subject};
-use super::texts;
-use super::transition;
-use super::view::View;
-use crate::ledger::Ledger;
+use crate::hash::digest;
+use crate::ledger::{Ledger, Passage};
+use crate::plan::choice;
+use crate::plan::config::Config;
+use crate::plan::home::{Plan, StateFile, Unwritten};
+use crate::plan::log;
+use crate::plan::phase::{Phase, Review, TaskId};
+use crate::plan::rebuild::{self, Rebuilt};
+use crate::plan::run;
+use crate::plan::state::State;
+use crate::plan::step::{self, BY_RULES, Marks, Observed, Step, Subject};
+use crate::plan::texts;
+use crate::plan::transition;
+use crate::plan::view::View;
 use crate::trust::{Consent, Untrusted};
 
 /// The name that reports carry.
@@ -29,7 +32,7 @@ const PLAN: &str = "plan";
 
 /// Whether a stop is for the plan to decide.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'c> {
+pub(super) enum Asked<'c> {
     /// It is; reviewers run if somebody consented.
     Gated(Result<&'c Consent, &'c Untrusted>),
     /// Its sub-agents still work, or it only plans: it is written down.
@@ -38,94 +41,76 @@ pub(crate) enum Asked<'c> {
 
 /// Decides a stop as far as the project's plan is concerned, and writes it down, whatever it came
 /// to: the original's log was blind for the stops it let through, and nobody saw why reviews ended.
-pub(crate) fn stop(
+pub(super) fn decide(
     event: &Event<'_>,
     layout: &Layout,
     env: &Env,
     now: Timestamp,
     asked: Asked<'_>,
-    outcome: &mut Decision,
-) {
+) -> Decision {
+    let mut decision = Decision::default();
+    if !layout.plans_home().is_dir() {
+        return decision;
+    }
     let chosen = choice::choose(layout);
+    let notes = chosen.notes.into_iter();
+    let notes = notes.map(|note| Fault::new("plan-choice", note));
     let Some(plan) = &chosen.plan else {
-        tell_notes(chosen.notes, outcome);
-        return;
+        decision.faults.extend(notes);
+        return decision;
     };
     let mut stop = log::Stop::of(event);
-    // Without a session nothing is remembered, and the letter of the specification holds.
-    let state = match asked {
-        Asked::Ungated => {
-            stop.answer = "not gated";
-            None
-        }
+    let mut state = None;
+    match asked {
+        Asked::Ungated => stop.answer = "not gated",
+        // Without a session nothing is remembered, and the letter of the specification holds.
         Asked::Gated(_) if event.stop_hook_active && event.session.is_none() => {
             stop.answer = "let through by the letter";
-            None
         }
         Asked::Gated(consent) => {
-            tell_notes(chosen.notes, outcome);
-            judge(event, layout, env, now, (plan, consent), outcome)
+            let config = Config::load(layout);
+            decision.faults.extend(notes);
+            let problems = config.problems.iter().cloned();
+            let problems = problems.map(|problem| Fault::new("plan-config", problem));
+            decision.faults.extend(problems);
+            let mut case = PlanStop {
+                event,
+                layout,
+                env,
+                plan,
+                config: &config,
+                ledger: Ledger::at_stop(layout, event),
+                now,
+                seen: None,
+                consent,
+                decision,
+            };
+            case.decide(event.stop_hook_active);
+            (decision, state) = (case.decision, case.seen);
         }
-    };
-    stop.take_codes(outcome, PLAN);
+    }
+    stop.take_codes(&decision, PLAN);
     if let Err(error) = stop.append(plan, now, state.as_deref()) {
         let text = format!("the log of plan '{}' cannot be written: {error}", plan.id());
-        outcome.faults.push(Fault::new("plan-log", text));
+        decision.faults.push(Fault::new("plan-log", text));
     }
-}
-
-fn tell_notes(notes: Vec<String>, outcome: &mut Decision) {
-    let notes = notes.into_iter();
-    outcome
-        .faults
-        .extend(notes.map(|note| Fault::new("plan-choice", note)));
-}
-
-/// Judges a stop. Gives the state's text, unless a step that was written down went beyond it.
-fn judge(
-    event: &Event<'_>,
-    layout: &Layout,
-    env: &Env,
-    now: Timestamp,
-    (plan, consent): (&Plan, Result<&Consent, &Untrusted>),
-    outcome: &mut Decision,
-) -> Option<String> {
-    let config = Config::load(layout);
-    let problems = config.problems.iter().cloned();
-    outcome
-        .faults
-        .extend(problems.map(|problem| Fault::new("plan-config", problem)));
-    let ledger = Ledger::at_stop(layout, event);
-    let mut case = PlanStop {
-        event,
-        layout,
-        env,
-        plan,
-        config: &config,
-        ledger,
-        now,
-        seen: None,
-        consent,
-        outcome,
-    };
-    case.decide(event.stop_hook_active);
-    case.seen
+    decision
 }
 
 /// One stop.
-pub(super) struct PlanStop<'a> {
-    pub(super) event: &'a Event<'a>,
-    pub(super) layout: &'a Layout,
-    pub(super) env: &'a Env,
-    pub(super) plan: &'a Plan,
-    pub(super) config: &'a Config,
-    pub(super) ledger: Option<Ledger>,
-    pub(super) now: Timestamp,
+struct PlanStop<'a> {
+    event: &'a Event<'a>,
+    layout: &'a Layout,
+    env: &'a Env,
+    plan: &'a Plan,
+    config: &'a Config,
+    ledger: Option<Ledger>,
+    now: Timestamp,
     /// The state's text as it was found, until this stop changes it.
     seen: Option<String>,
     /// Whether reviewers may run.
-    pub(super) consent: Result<&'a Consent, &'a Untrusted>,
-    pub(super) outcome: &'a mut Decision,
+    consent: Result<&'a Consent, &'a Untrusted>,
+    decision: Decision,
 }
 
 impl PlanStop<'_> {
@@ -233,8 +218,8 @@ impl PlanStop<'_> {
     /// A stop after our own block, with nothing done since.
     fn let_through(&mut self, view: &View) {
         let unanswered = view.state().and_then(|state| {
-            let review = state.phase.and_then(super::phase::Phase::review)?;
-            let waits = state.next() == Some(super::phase::Phase::PostReview(review));
+            let review = state.phase.and_then(Phase::review)?;
+            let waits = state.next() == Some(Phase::PostReview(review));
             waits.then(|| format!("{review} was not answered"))
         });
         let what = unanswered.unwrap_or_else(|| view.report.errors.join("; "));
@@ -248,7 +233,7 @@ impl PlanStop<'_> {
     }
 
     /// Holds the plan's files to the rules.
-    pub(super) fn validate(&mut self, view: &View) {
+    fn validate(&mut self, view: &View) {
         let Some(errors) = errors(self.plan, view) else {
             return self.praise(view);
         };
@@ -264,16 +249,16 @@ impl PlanStop<'_> {
     }
 
     /// Nothing is wrong with the plan's files.
-    pub(super) fn praise(&mut self, view: &View) {
+    fn praise(&mut self, view: &View) {
         self.note_files(view);
         let text = format!("Plan '{}' structure validated successfully", self.plan.id());
-        self.outcome.guidance.push(text);
+        self.decision.guidance.push(text);
     }
 
     fn note_files(&mut self, view: &View) {
         let notes = view.report.notes.iter();
         let notes = notes.map(|note| format!("Plan '{}': {note}", self.plan.id()));
-        self.outcome.guidance.extend(notes);
+        self.decision.guidance.extend(notes);
     }
 
     /// Reviews are switched off.
@@ -309,7 +294,7 @@ impl PlanStop<'_> {
     }
 
     /// Writes a step of the state. False, and told, if it could not be.
-    pub(super) fn write(&mut self, view: &View, change: &transition::Change) -> bool {
+    fn write(&mut self, view: &View, change: &transition::Change) -> bool {
         let Some(state) = view.state() else {
             return false;
         };
@@ -319,7 +304,7 @@ impl PlanStop<'_> {
                 true
             }
             Err(Unwritten::Moved(found)) => {
-                super::run::forget(self.plan);
+                run::forget(self.plan);
                 self.tell(
                     "PLAN-MOVED",
                     format!("state.json of plan '{}' was changed while this stop was decided (next_phase is {} now); it was left as it is.", self.plan.id(), found.next_name()),
@@ -334,7 +319,7 @@ impl PlanStop<'_> {
     }
 
     /// Asks the ledger for one more block, and writes it down.
-    pub(super) fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
+    fn may_block(&mut self, by: &str, fault: &str, mark: &str) -> bool {
         let Some(ledger) = &mut self.ledger else {
             return true;
         };
@@ -348,38 +333,38 @@ impl PlanStop<'_> {
         true
     }
 
-    pub(super) fn block(&mut self, code: &'static str, text: String, reason: String) {
-        self.outcome.block = Some(Finding::new(code, text, reason).by(PLAN));
+    fn block(&mut self, code: &'static str, text: String, reason: String) {
+        self.decision.block = Some(Finding::new(code, text, reason).by(PLAN));
     }
 
     /// Something that the person should see.
-    pub(super) fn tell(&mut self, code: &'static str, text: String) {
+    fn tell(&mut self, code: &'static str, text: String) {
         let finding = Finding::new(code, text.clone(), text).by(PLAN);
-        self.outcome.warnings.push(finding);
+        self.decision.warnings.push(finding);
     }
 
     /// A step of the plan, for the journal.
-    pub(super) fn note(&mut self, text: &str) {
-        self.outcome
+    fn note(&mut self, text: &str) {
+        self.decision
             .changes
             .push(Finding::new("PLAN-STEP", text, text));
     }
 
-    pub(super) fn fault(&mut self, kind: &'static str, text: String) {
+    fn fault(&mut self, kind: &'static str, text: String) {
         let fault = Fault::new(kind, text);
-        if !self.outcome.faults.contains(&fault) {
-            self.outcome.faults.push(fault);
+        if !self.decision.faults.contains(&fault) {
+            self.decision.faults.push(fault);
         }
     }
 }
 
 /// The findings about a plan's files in one line.
-pub(crate) fn errors(plan: &Plan, view: &View) -> Option<String> {
+fn errors(plan: &Plan, view: &View) -> Option<String> {
     let errors = &view.report.errors;
     (!errors.is_empty()).then(|| format!("Plan '{}': {}", plan.id(), errors.join("; ")))
 }
 
-pub(super) fn marks(plan: &Plan, view: &View) -> Marks {
+fn marks(plan: &Plan, view: &View) -> Marks {
     let step = view.state().map(|state: &State| {
         let task = state.current_task.as_ref().map(TaskId::as_str);
         (
@@ -391,7 +376,7 @@ pub(super) fn marks(plan: &Plan, view: &View) -> Marks {
     });
     let Observed { answered, .. } = view.observed();
     Marks {
-        step: digest(&("step", plan.id(), step, answered)),
-        rules: digest(&("rules", plan.id(), &view.report.errors)),
+        step: digest(("step", plan.id(), step, answered)),
+        rules: digest(("rules", plan.id(), &view.report.errors)),
     }
 }

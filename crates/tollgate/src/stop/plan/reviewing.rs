@@ -7,17 +7,17 @@ use tollgate_store::fs;
 use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::timestamp::iso;
 
-use super::drive::{PlanStop, errors, marks};
-use super::findings;
-use super::other;
-use super::phase::Review;
-use super::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
-use super::rounds::Round;
-use super::run::Run;
-use super::step::{self, BY, Step};
-use super::texts;
-use super::transition::{self, After};
-use super::view::View;
+use super::{PlanStop, errors, marks};
+use crate::plan::findings;
+use crate::plan::other;
+use crate::plan::phase::Review;
+use crate::plan::reviewer::{self, Job, ReviewAnswer, ReviewVerdict, Surroundings};
+use crate::plan::rounds::Round;
+use crate::plan::run::Run;
+use crate::plan::step::{self, BY, Step};
+use crate::plan::texts;
+use crate::plan::transition::{self, After};
+use crate::plan::view::View;
 use crate::review::Reviewer;
 use crate::review::cli::Health;
 use crate::trust::Consent;
@@ -40,7 +40,7 @@ impl PlanStop<'_> {
         let consent = match self.consent {
             Ok(consent) => consent,
             Err(untrusted) => {
-                self.outcome.warnings.push(untrusted.report());
+                self.decision.warnings.push(untrusted.report());
                 if let Some(errors) = errors(self.plan, view) {
                     self.tell("PLAN-RULES", errors);
                 }
@@ -173,8 +173,8 @@ impl PlanStop<'_> {
             return;
         };
         let is_clean = answer.verdict == ReviewVerdict::Pass;
-        let remaining = view.tasks().remaining(state.current_task.as_ref());
-        let (change, after) = transition::reviewed(state, job.review, is_clean, remaining);
+        let has_open_task = view.tasks().has_open_besides(state.current_task.as_ref());
+        let (change, after) = transition::reviewed(state, job.review, is_clean, has_open_task);
         let model = match &self.config.reviewer {
             Some(_) => self.reviewer_name(),
             None => &job.model,

@@ -34,6 +34,39 @@ fn an_event_is_missing() {
     ward.has_and_mends("event-missing");
 }
 
+/// As a version before it registered the end of a session: `--fix` adds it, and so does `install`.
+#[test]
+fn an_event_that_a_new_version_registers_is_missing() {
+    let ward = Ward::new();
+    let whole = ward.settings();
+    let without = || {
+        ward.tamper(|text| {
+            let mut settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+            settings["hooks"]
+                .as_object_mut()
+                .unwrap()
+                .remove("SessionEnd");
+            serde_json::to_string_pretty(&settings).unwrap()
+        });
+    };
+    without();
+    let (report, _) = ward.report(&[]);
+    let what = "does not register SessionEnd";
+    assert!(
+        report["findings"][0]["what"]
+            .as_str()
+            .unwrap()
+            .contains(what),
+        "{report:#}"
+    );
+    ward.has_and_mends("event-missing");
+    without();
+    ward.must(&["install", "--agent", "claude-code", "--yes"]);
+    ward.is_healthy();
+    let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(same(&ward.settings()), same(&whole));
+}
+
 #[test]
 fn the_program_is_gone() {
     let ward = Ward::new();

@@ -23,7 +23,8 @@ const MINE: &str = r#"{
         "Stop": [ { "hooks": [
             { "type": "command", "command": "./mine-too.sh" }, /* slow */
             { "type": "command", "command": "tollgate hook", "timeout": 900 }
-        ] } ]
+        ] } ],
+        "SessionEnd": [ { "hooks": [ {"type":"command","command":"tollgate hook","timeout":3} ] } ]
     },
     "last": [1,2 , 3]
 }

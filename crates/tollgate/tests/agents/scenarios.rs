@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agent::Agent;
 use crate::model::{Conversation, Turn};
-use crate::project::{TestProject, run, running, with_branch};
+use crate::project::{TOLLGATE, TestProject, run, running, with_branch};
 use crate::scene::{Scene, Session, TASK};
 
 /// How often gates that stay red block: `max_retries` of the configuration's default.
@@ -323,6 +323,38 @@ pub(crate) fn which_events_arrive(agent: Agent) -> String {
         assert_eq!(parsed["wire"], wire, "{parsed} of {}", seen.event);
     }
     arrived(&session)
+}
+
+/// What `install` proposed on git's side is in place while the command runs.
+pub(crate) fn an_interrupted_session_puts_the_git_hook_aside(agent: Agent) -> String {
+    let scene = Scene::new(agent, workflow("feature/x"));
+    let args = [
+        "install",
+        "--agent",
+        agent.name(),
+        "--command",
+        TOLLGATE,
+        "--yes",
+    ];
+    scene.project.must(&args);
+    let in_place = scene.project.path(".git/hooks/reference-transaction");
+    assert!(!in_place.exists());
+    let begun = scene.home().join("begun");
+    let command = format!(
+        "cp '{}' '{}'; sleep 60",
+        in_place.display(),
+        begun.display()
+    );
+    let session = scene.interrupt(vec![call(agent, &command), done()], &begun);
+    assert!(begun.exists(), "{}", session.story());
+    assert!(!in_place.exists(), "{}", session.story());
+    let names = arrived(&session);
+    assert!(names.ends_with("SessionEnd"), "{}", session.story());
+    if names.contains("Stop") || names.contains("AfterAgent") {
+        "its turn and its session end; the hook on git's side is aside".to_owned()
+    } else {
+        "its session ends without a stop; the hook on git's side is aside".to_owned()
+    }
 }
 
 /// The events of a session, each once, in the order of their arrival.

@@ -64,7 +64,7 @@ impl<'a> Event<'a> {
         {
             return inside;
         }
-        output.exit = match (self.kind, self.wire) {
+        output.exit = match (self.kind, self.protocol) {
             (EventKind::PostToolFailure, _) => {
                 first_words(&output.text).map_or(Exit::Interrupted, Exit::Code)
             }

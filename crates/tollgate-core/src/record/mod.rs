@@ -43,7 +43,7 @@ impl<'a> Record<'a> {
             call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
-            wire: Some(event.wire),
+            wire: Some(event.protocol),
             ..Self::default()
         }
     }

@@ -81,7 +81,7 @@ fn repeats(one: &Registered, other: &Registered) -> bool {
         // for it: what it runs first may take the event.
         && company(&one.handler).is_empty()
         && company(&other.handler).is_empty()
-        && other.command.args == one.command.args
+        && other.command.arguments() == one.command.arguments()
         && other.timeout >= one.timeout
         && one
             .handler

@@ -78,7 +78,7 @@ fn journey(
         EventKind::SessionStart if !layout.gates_config().is_file() => None,
         EventKind::SessionStart => {
             if let Some(session) = &event.session {
-                gates::meet(layout, env, event.wire, session);
+                gates::meet(layout, env, event.protocol, session);
             }
             None
         }
@@ -249,7 +249,7 @@ fn add(answer: GatesAnswer, outcome: &mut Decision) {
 /// directory that does not exist.
 pub(crate) fn nowhere(event: &Event<'_>) -> Decision {
     let mut outcome = Decision::default();
-    if let (Protocol::Taskie, Some(cwd)) = (event.wire, &event.cwd)
+    if let (Protocol::Taskie, Some(cwd)) = (event.protocol, &event.cwd)
         && !Path::new(cwd.as_ref()).is_dir()
     {
         let text = format!("Cannot change to project directory: {cwd}");

@@ -312,7 +312,6 @@ pub(crate) fn which_events_arrive(agent: Agent) -> String {
     let turns = vec![call(agent, "true"), call(agent, "false"), done()];
     let session = scene.play(turns);
     session.ends_well();
-    let wire = agent.name();
     for seen in &session.events {
         let mut simulate = scene.project.command(&["simulate", "-", "--json"]);
         if agent == Agent::Gemini {
@@ -320,7 +319,12 @@ pub(crate) fn which_events_arrive(agent: Agent) -> String {
         }
         let parsed = run(simulate, seen.event.to_string().as_bytes());
         let parsed: Value = serde_json::from_str(&parsed.stdout).unwrap_or_default();
-        assert_eq!(parsed["wire"], wire, "{parsed} of {}", seen.event);
+        assert_eq!(
+            parsed["protocol"],
+            agent.name(),
+            "{parsed} of {}",
+            seen.event
+        );
     }
     arrived(&session)
 }

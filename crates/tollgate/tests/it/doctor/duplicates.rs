@@ -171,14 +171,17 @@ fn hooks_in_toml() {
     ward.file(file, "# mine\nmodel = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n");
     ward.must(&["install", "--agent", "codex", "--yes"]);
     let once = ward.text(file);
-    let line = "command = \"tollgate hook --wire codex\"\n";
+    let line = "command = \"tollgate hook --protocol codex\"\n";
     assert!(once.contains(line), "{once}");
     let again = format!(
         "{once}\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\n{line}timeout = 900\n"
     );
-    ward.file(file, again);
-    ward.has_and_mends("registered-twice");
-    assert_eq!(ward.text(file), once);
+    // Registrations of earlier versions say `--wire`.
+    for again in [again.clone(), again.replacen("--protocol", "--wire", 5)] {
+        ward.file(file, again);
+        ward.has_and_mends("registered-twice");
+        assert_eq!(ward.text(file).replace("--wire", "--protocol"), once);
+    }
 }
 
 #[test]

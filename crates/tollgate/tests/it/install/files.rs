@@ -236,7 +236,7 @@ fn a_comment_beside_a_command_that_is_replaced_stays() {
     desk.must(&["install", "--agent", "codex", "--yes"]);
     let text = desk.text(".codex/config.toml");
     for kept in [
-        "# above\ncommand = \"tollgate hook --wire codex\" # beside\n",
+        "# above\ncommand = \"tollgate hook --protocol codex\" # beside\n",
         "timeout = 5 # short\n",
     ] {
         assert!(text.contains(kept), "{text}");

@@ -52,6 +52,13 @@ fn proposed() -> TestProject {
     project
 }
 
+/// The same while an agent is at work.
+pub(super) fn in_a_turn() -> TestProject {
+    let project = proposed();
+    command(&project, "s");
+    project
+}
+
 /// An event of a session of Claude Code.
 fn event(project: &TestProject, name: &str, session: &str, more: &Value) -> Run {
     let event = named(name)

@@ -38,7 +38,7 @@ pub fn says(text: &str, patterns: &[&str]) -> bool {
         .any(|pattern| places(text, pattern).any(|(before, _)| !is_denied(before)))
 }
 
-/// How far back a denial is looked for, in bytes.
+/// How far back a denial may be, in bytes.
 const NEAR: usize = 160;
 
 /// The end of what stands before a place. A few words need no more, and a long text without a

@@ -117,7 +117,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     }
     let context = EventContext::new(event, &inputs);
     let mut decision = Decision {
-        warnings: reconciled.told.into_iter().collect(),
+        warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.clone(),
         changes: reconciled.adopted.into_iter().collect(),
         ..Decision::default()

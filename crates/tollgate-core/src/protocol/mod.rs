@@ -101,7 +101,7 @@ fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
     Cow::Owned(decision)
 }
 
-/// What goes back when the event could not be read: the agent goes on, the person is told.
+/// What goes back when the event could not be read: the agent goes on, the person reads why.
 ///
 /// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
 /// Codex throws away what has a key it does not know.
@@ -129,7 +129,7 @@ pub enum EventKind {
     SessionStart,
     /// a session ends
     SessionEnd,
-    /// an event that no guard looks at
+    /// an event that no guard watches
     Other,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// What is wrong with the event, for the person: a guard that looks at such a field could not
+    /// What is wrong with the event, for the person: a guard that reads such a field could not
     /// decide.
     pub fn faults(&self) -> impl Iterator<Item = Fault> {
         self.problems
@@ -270,7 +270,7 @@ pub enum ToolCall<'a> {
     Delegate {
         /// which sub-agent
         agent: Cow<'a, str>,
-        /// what it is told
+        /// its task
         prompt: Cow<'a, str>,
         /// the short description
         description: Cow<'a, str>,

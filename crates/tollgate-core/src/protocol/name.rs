@@ -23,7 +23,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// What most agents call the events that guards look at, folded as in [`same`]. Others have names of
+/// What most agents call the events that guards watch, folded as in [`same`]. Others have names of
 /// their own in their rows.
 const EVENTS: &[(&str, EventKind)] = &[
     // Claude Code, Codex, Copilot, Cursor's imports, Kiro
@@ -44,7 +44,7 @@ const EVENTS: &[(&str, EventKind)] = &[
 
 impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
-    /// that no guard looks at.
+    /// that no guard watches.
     pub fn from_name(name: &str) -> Self {
         let own = Protocol::ALL
             .iter()
@@ -86,7 +86,7 @@ impl EventKind {
     }
 }
 
-/// Whether `name` is `folded`, apart from case and punctuation: a registration written by hand
+/// Whether `name` is `folded`, apart from case and punctuation: a registration that a person wrote
 /// says `pre-tool-use` as well as `PreToolUse`.
 fn same(folded: &str, name: &str) -> bool {
     name.bytes()

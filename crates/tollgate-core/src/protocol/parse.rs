@@ -197,7 +197,7 @@ fn recognise(asker: &Asker<'_, '_>) -> Protocol {
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and
     // `stop_hook_active`", and its own tests leave out either; a stop that only `--event` calls
     // one comes from a registration in the shape of 000. The event of 003 has a
-    // `hook_event_name`, so it looks like Claude Code's and is answered like it; its own bytes
+    // `hook_event_name`, so it is like Claude Code's and is answered like it; its own bytes
     // are had with `--protocol gauntlet`.
     let is_flagged = REENTRY.iter().any(|key| asker.names(key));
     let is_stop = is_flagged || (asker.is_only_a_place() && asker.hints.event.is_none());

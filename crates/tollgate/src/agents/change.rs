@@ -231,7 +231,7 @@ fn restores(
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
     match record {
         Some(record) if texts.contains(&record.after.as_slice()) => record.before,
-        // Ours by hand, or changed since.
+        // Registered by a person, or changed since.
         Some(_) | None => Some(without_us(settings_file).unwrap_or_else(|| now.to_owned())),
     }
 }
@@ -359,7 +359,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
     if now != change.before {
         return Err(Refusal::new(
             file,
-            "it was changed while you looked at it",
+            "it was changed in the meantime",
             "run the command again",
         ));
     }

@@ -14,7 +14,7 @@ const PROTOCOL_BEFORE: &str = "--wire";
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
-    /// A name to be looked up on `PATH`, or a path.
+    /// A name to be found on `PATH`, or a path.
     pub(crate) program: String,
     /// What it is called with.
     pub(crate) args: Vec<String>,

@@ -48,7 +48,7 @@ fn is_repeated(agent: Agent, file: &Path, places: &Places) -> bool {
     let reading = |scope: Scope, files: &[PathBuf]| {
         let mut reading = Reading::default();
         for file in files {
-            reading.look(agent, scope, file);
+            reading.read(agent, scope, file);
         }
         reading
     };

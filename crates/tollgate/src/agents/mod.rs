@@ -142,7 +142,7 @@ pub(crate) struct Row {
     handler: fn(&Registration, &CommandLine, Strictness) -> Value,
     /// How it counts a timeout.
     pub(crate) unit: TimeUnit,
-    /// It can be told to stop when the hook itself cannot run.
+    /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
     /// What the agent still needs from the person.
     needs: fn(Scope) -> Vec<&'static str>,

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
 mod measured;
 #[cfg(test)]
 mod model;
@@ -18,8 +20,6 @@ mod offline;
 mod project;
 #[cfg(test)]
 mod scenarios;
-#[cfg(test)]
-mod scene;
 #[cfg(test)]
 #[path = "../it/watchdog.rs"]
 mod watchdog;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::agent::{AGENTS, Agent};
+use crate::fixture::write;
 use crate::offline::{self, variable};
-use crate::scene::write;
 
 /// Set while measuring anew: where the scenarios leave what they saw.
 const INTO: &str = "TOLLGATE_MEASURE_INTO";

@@ -21,7 +21,7 @@ at=$(mktemp '@EVENTS@/XXXXXXXX')
 mv "$at.part" "$at"
 "#;
 
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     pub(crate) agent: Agent,
     pub(crate) project: TestProject,
     home: tempfile::TempDir,
@@ -46,30 +46,30 @@ pub(crate) struct Seen {
     pub(crate) event: Value,
 }
 
-impl Scene {
+impl Fixture {
     pub(crate) fn new(agent: Agent, project: TestProject) -> Self {
         let home = tempfile::Builder::new()
             .prefix("tollgate-home-")
             .tempdir()
             .unwrap();
-        let scene = Self {
+        let fixture = Self {
             agent,
             project,
             home,
         };
-        let home = scene.home.path();
+        let home = fixture.home.path();
         std::fs::create_dir_all(home.join("events")).unwrap();
         // In the repository: Gemini's shell does not read the user's.
-        if scene.project.path(".git").exists() {
-            scene.project.git(&["config", "user.name", "Agent"]);
-            scene
+        if fixture.project.path(".git").exists() {
+            fixture.project.git(&["config", "user.name", "Agent"]);
+            fixture
                 .project
                 .git(&["config", "user.email", "agent@example.org"]);
         }
         let script = PROBE.replace("@EVENTS@", home.join("events").to_str().unwrap());
-        let probe = scene.program("probe", &script);
-        agent.register(&scene.project, home, &probe);
-        scene
+        let probe = fixture.program("probe", &script);
+        agent.register(&fixture.project, home, &probe);
+        fixture
     }
 
     /// Puts a program on the agent's `PATH`.

@@ -51,19 +51,19 @@ fn judge(event: &Event<'_>, ground: &Ground) -> Decision {
 
 /// An event in each dialect, decided by every guard, answered.
 pub(super) fn event(bytes: &[u8]) {
-    let wires: Vec<_> = Protocol::ALL
+    let protocols: Vec<_> = Protocol::ALL
         .iter()
         .copied()
         .map(Some)
         .chain([None])
         .collect();
-    let Some((wire, rest)) = choose(bytes, &wires) else {
+    let Some((protocol, rest)) = choose(bytes, &protocols) else {
         return;
     };
     let text = String::from_utf8_lossy(rest);
-    let wire = wires[wire];
+    let protocol = protocols[protocol];
     let hints = Hints {
-        wire,
+        protocol,
         event: None,
         gemini_env: false,
     };
@@ -72,7 +72,7 @@ pub(super) fn event(bytes: &[u8]) {
             let outcome = judge(&event, ground("event"));
             check(&protocol::answer(&event, &outcome));
         }
-        Err(error) => check(&protocol::answer_unparsed(wire, &[Fault::from(error)])),
+        Err(error) => check(&protocol::answer_unparsed(protocol, &[Fault::from(error)])),
     }
 }
 
@@ -116,7 +116,7 @@ pub(super) fn state(bytes: &[u8]) {
         r#"{"hook_event_name":"PostToolUse","session_id":"s","transcript_path":"/t","tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_response":{"stdout":"test result: FAILED. 1 passed; 2 failed;"}}"#,
     ] {
         let hints = Hints {
-            wire: None,
+            protocol: None,
             event: None,
             gemini_env: false,
         };

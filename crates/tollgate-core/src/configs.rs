@@ -2,7 +2,7 @@
 //!
 //! Each has two places in a project of the original. Of the manifest the first that is there
 //! counts. Of the others the first that can be read does, as the specification has it: what is
-//! broken in one place does not hide the other, and is told.
+//! broken in one place does not hide the other, and is reported.
 
 use std::cell::OnceCell;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! All that a guard may look at.
+//! All that a guard may see.
 //!
 //! Each fact is read when the first guard asks for it, and at most once per event. [`Inputs`]
 //! owns the texts, [`EventContext`] the views that borrow from them. A fact that cannot be read is a
-//! [`Fault`]: the guard sees nothing and allows, and the fault is told.
+//! [`Fault`]: the guard sees nothing and allows, and the fault is reported.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -296,7 +296,7 @@ impl<'a> EventContext<'a> {
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
                     format!(
-                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or mend it by hand",
+                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or correct it",
                         self.inputs.state_file().display()
                     ),
                 )),

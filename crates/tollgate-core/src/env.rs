@@ -1,4 +1,4 @@
-//! Every environment variable that deciding an event may look at, declared once.
+//! Every environment variable that deciding an event may read, declared once.
 //!
 //! The process reads them at its rim; tests pass other values. Nothing else asks the
 //! environment.
@@ -25,7 +25,7 @@ pub struct Env {
     pub gemini: bool,
     /// `CLAUDE_PLUGIN_ROOT`: the plugin that registered the hook.
     pub plugin_root: Option<PathBuf>,
-    /// `PATH`: where reviewers are looked for.
+    /// `PATH`: where reviewers are found.
     pub path: Option<OsString>,
     /// `GAUNTLET_STOP_HOOK_ENABLED`: goes before the gates' configuration.
     pub stop_hook_enabled: Option<String>,

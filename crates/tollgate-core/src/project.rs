@@ -159,7 +159,7 @@ impl Layout {
         self.workflow_home().join("monorepo.json")
     }
 
-    /// The places to look for a configuration file, best first.
+    /// The places of a configuration file, best first.
     pub fn config_files(&self, file: ConfigFile) -> Vec<PathBuf> {
         let own = self.workflow_home().join("config").join(file.name());
         if !self.isdlc {

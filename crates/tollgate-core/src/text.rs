@@ -38,7 +38,7 @@ pub fn says(text: &str, patterns: &[&str]) -> bool {
         .any(|pattern| places(text, pattern).any(|(before, _)| !is_denied(before)))
 }
 
-/// How far back a denial is looked for, in bytes.
+/// How far back a denial may be, in bytes.
 const NEAR: usize = 160;
 
 /// The last few words before a place, the nearest first, back to one of the characters `ends`. A long

@@ -42,7 +42,7 @@ struct Options {
     /// `--guard`: which guards run.
     guards: Guards,
     /// `--protocol`: the asker's dialect.
-    wire: Option<Protocol>,
+    protocol: Option<Protocol>,
     /// `--event`: the event's name, where the event does not tell it.
     event: Option<String>,
     /// `--require-trust`: the registration meets every project that is opened.
@@ -73,14 +73,14 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let options = Options::parse(args, begun);
     let known = options
-        .wire
+        .protocol
         .or(env.claude_session.then_some(Protocol::Claude));
     allow_on_panic(&env, known, protocol::answer_unparsed);
     let read = crate::stdin::read();
     match &read {
         Ok(text) => {
             let hints = Hints {
-                wire: options.wire,
+                protocol: options.protocol,
                 event: options.event.as_deref(),
                 gemini_env: env.gemini,
             };
@@ -117,7 +117,7 @@ fn decide(text: &str, event: &Event<'_>, env: &Env, options: &Options) -> ExitCo
     }
     let context = EventContext::new(event, &inputs);
     let mut decision = Decision {
-        warnings: reconciled.told.into_iter().collect(),
+        warnings: reconciled.finding.into_iter().collect(),
         faults: options.faults.clone(),
         changes: reconciled.adopted.into_iter().collect(),
         ..Decision::default()
@@ -302,15 +302,15 @@ fn apply(event: &Event<'_>, inputs: &Inputs, decision: &mut Decision, now: Times
 type Words = fn(Option<Protocol>, &[Fault]) -> Answer;
 
 /// The way of an event that could not be read: the agent goes on, and it is told.
-fn unread(env: &Env, wire: Option<Protocol>, fault: Fault, words: Words) -> ExitCode {
+fn unread(env: &Env, protocol: Option<Protocol>, fault: Fault, words: Words) -> ExitCode {
     let mut outcome = Decision {
         faults: vec![fault],
         ..Decision::default()
     };
     if let Some(layout) = Layout::find(env, None) {
-        Record::unread(wire).write(&layout, &mut outcome, Timestamp::now());
+        Record::unread(protocol).write(&layout, &mut outcome, Timestamp::now());
     }
-    give(&words(wire, &outcome.faults))
+    give(&words(protocol, &outcome.faults))
 }
 
 /// The branch of a repository whose references only git can read.
@@ -332,13 +332,13 @@ fn give(answer: &Answer) -> ExitCode {
 }
 
 /// A panic is a fault like any other: journalled, told, and the agent goes on.
-pub(crate) fn allow_on_panic(env: &Env, wire: Option<Protocol>, words: Words) {
+pub(crate) fn allow_on_panic(env: &Env, protocol: Option<Protocol>, words: Words) {
     let env = env.clone();
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let text = info.payload_as_str().unwrap_or("no message");
         let fault = Fault::new("panic", format!("a defect in Tollgate at {place}: {text}"));
-        let _code = unread(&env, wire, fault, words);
+        let _code = unread(&env, protocol, fault, words);
         #[expect(
             clippy::disallowed_methods,
             clippy::exit,
@@ -355,7 +355,7 @@ impl Options {
         let mut options = Self {
             begun,
             guards: Guards::default(),
-            wire: None,
+            protocol: None,
             event: None,
             registration: Registration::default(),
             faults: Vec::new(),
@@ -375,7 +375,7 @@ impl Options {
                 "--guard" => options.select(&value),
                 // Registrations of earlier versions say `--wire`.
                 "--protocol" | "--wire" => match Protocol::from_name(&value) {
-                    Some(wire) => options.wire = Some(wire),
+                    Some(protocol) => options.protocol = Some(protocol),
                     None => options.complain(&format!("{name} {value}: there is no such protocol")),
                 },
                 "--event" => options.event = Some(value),
@@ -388,11 +388,11 @@ impl Options {
     /// A bare stop could be Taskie's or the workflow's; a registration that names a guard of
     /// the workflow tells.
     fn in_its_dialect<'a>(&self, mut event: Event<'a>) -> Event<'a> {
-        if self.wire.is_none()
-            && event.wire == Protocol::Taskie
+        if self.protocol.is_none()
+            && event.protocol == Protocol::Taskie
             && matches!(self.guards, Guards::One(_))
         {
-            event.wire = Protocol::Isdlc;
+            event.protocol = Protocol::Isdlc;
         }
         event
     }

@@ -174,7 +174,7 @@ impl Turn {
 
 impl Ledger {
     /// The ledger of a session of an agent. A damaged one is as good as none.
-    pub(crate) fn open(layout: &Layout, wire: Protocol, session: &str) -> Self {
+    pub(crate) fn open(layout: &Layout, protocol: Protocol, session: &str) -> Self {
         let path = file(&layout.local(), session);
         let file = fs::read_own(&path, CAP).ok().flatten();
         let content: Option<Map<String, Value>> = file
@@ -189,7 +189,7 @@ impl Ledger {
         Self {
             path,
             turn: Turn::take(&mut kept),
-            most: wire.row().max_blocks,
+            most: protocol.row().max_blocks,
             kept,
             written,
         }
@@ -197,7 +197,7 @@ impl Ledger {
 
     /// The ledger at a stop. Without a session nothing can be remembered.
     pub(crate) fn at_stop(layout: &Layout, event: &Event<'_>) -> Option<Self> {
-        let mut ledger = Self::open(layout, event.wire, event.session.as_deref()?);
+        let mut ledger = Self::open(layout, event.protocol, event.session.as_deref()?);
         let turn = std::mem::take(&mut ledger.turn);
         ledger.turn = turn.at_stop(event.prompt_id.as_deref(), event.stop_hook_active);
         Some(ledger)

@@ -239,7 +239,7 @@ impl<'r> Replay<'r> {
             .get("cwd")
             .and_then(|cwd| cwd.as_str())
             .map(PathBuf::from);
-        let wire = entry.wire.as_deref().and_then(Protocol::from_name);
+        let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
         let about = About {
             line: entry.id.unwrap_or(0),
             session: &session,
@@ -247,7 +247,7 @@ impl<'r> Replay<'r> {
             tool: &tool,
             agent,
         };
-        self.decide(&input.to_string(), wire, cwd, &about, &mut tell);
+        self.decide(&input.to_string(), protocol, cwd, &about, &mut tell);
     }
 
     fn count(&mut self, tool: &str, agent: &str) -> &mut Count {
@@ -259,13 +259,13 @@ impl<'r> Replay<'r> {
     fn decide(
         &mut self,
         sent: &str,
-        wire: Option<Protocol>,
+        protocol: Option<Protocol>,
         cwd: Option<PathBuf>,
         about: &About<'_>,
         tell: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
-            wire,
+            protocol,
             event: None,
             gemini_env: false,
         };

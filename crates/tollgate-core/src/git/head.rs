@@ -7,7 +7,7 @@ use super::file::{read, read_tail};
 use super::reference::packed_references;
 use tollgate_store::fs::canonical;
 
-/// How much of the reflog is looked at.
+/// How much of the reflog is read.
 const REFLOG_TAIL: u64 = 256 * 1024;
 
 /// A repository as seen from one of its work trees.

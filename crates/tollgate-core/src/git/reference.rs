@@ -43,7 +43,7 @@ impl Repository {
     fn end_of(&self, name: &str) -> Stands {
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
         let is_linked = self.git_dir != self.common_dir;
-        // What git would look for first, and what it takes for an object's name.
+        // What git would try first, and what it takes for an object's name.
         let is_other = !is_ref_name(name)
             || name == "@"
             || name.bytes().all(|byte| byte.is_ascii_hexdigit())

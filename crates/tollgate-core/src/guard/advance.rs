@@ -29,7 +29,7 @@ pub(super) const ADVANCE: &[&str] = &[
     "progress to",
 ];
 
-/// What a skill is told to do to the gate.
+/// What a skill is to do to the gate.
 const VERBS: &[&str] = &[
     "advance",
     "gate",
@@ -127,12 +127,12 @@ pub(super) fn describe(context: &EventContext<'_>) -> String {
             prompt,
             description,
         }) => {
-            let told = if description.trim().is_empty() {
+            let task = if description.trim().is_empty() {
                 prompt
             } else {
                 description
             };
-            format!("Task for '{}': {}", agent.trim(), told.trim())
+            format!("Task for '{}': {}", agent.trim(), task.trim())
         }
         Some(ToolCall::Skill { name, args, .. }) => format!("Skill /{name} {args}"),
         _ => String::new(),

@@ -1,6 +1,6 @@
 //! atdd-completeness-validator: in ATDD mode the important acceptance tests come first.
 //!
-//! Tests carry their priority, P0 to P3, in their names. Whether one passed is told by its mark
+//! Tests carry their priority, P0 to P3, in their names. Whether one passed is shown by its mark
 //! at the head of the line or by the word at its end; `not ok` is no `ok`.
 
 use super::fields::NO_ATDD;

@@ -1,7 +1,7 @@
 //! blast-radius-validator: what the impact analysis said would change has changed, or was put
 //! off for a reason.
 //!
-//! It looks when the gate is to be passed and at the files as they are, committed or not.
+//! It checks when the gate is to be passed, and the files as they are, committed or not.
 
 use std::path::PathBuf;
 

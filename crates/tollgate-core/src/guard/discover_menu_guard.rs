@@ -1,6 +1,6 @@
 //! discover-menu-guard: the menu of a discovery has its three options and no removed one.
 //!
-//! The specification gives patterns; they are matched by hand here, because compiling one
+//! The specification gives patterns; they are matched without a regex engine here, because compiling one
 //! regular expression costs more than a whole event. Messages show the patterns as it does.
 
 use super::sample::STATE;
@@ -138,7 +138,7 @@ fn is_menu(text: &str) -> bool {
             continue;
         }
         let before = at.checked_sub(1).and_then(|i| bytes.get(i));
-        // A number is looked at once, at its first digit: it can be as long as the text.
+        // A number is read once, at its first digit: it can be as long as the text.
         if before.is_some_and(u8::is_ascii_digit) {
             continue;
         }

@@ -73,7 +73,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     Some(Decision::block(finding))
 }
 
-/// The implementation works by the plan; what is wrong with its form is told, and no more.
+/// The implementation works by the plan; what is wrong with its form is reported, and no more.
 fn form(context: &EventContext<'_>, plan: &Path, phase: &str) -> Decision {
     if !phases::same(phase, "06-implementation") {
         return Decision::allow();

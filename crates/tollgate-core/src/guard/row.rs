@@ -49,7 +49,7 @@ impl Guard {
         GUARDS.iter().find(|guard| guard.name == name)
     }
 
-    /// The kind of event that the guard looks at, if it is asked only once something is over.
+    /// The kind of event that the guard watches, if it is asked only once something is over.
     pub fn only_afterwards(&self) -> Option<EventKind> {
         let first = self.on.first()?.0;
         let over = |kind: &EventKind| {
@@ -61,7 +61,7 @@ impl Guard {
         self.on.iter().all(|(kind, _)| over(kind)).then_some(first)
     }
 
-    /// Whether the guard looks at such an event.
+    /// Whether the guard watches such an event.
     pub fn watches(&self, event: &Event<'_>) -> bool {
         let class = Class::of(event);
         self.on

@@ -1,4 +1,4 @@
-//! skill-validator: looks at every delegation and lets all of them pass.
+//! skill-validator: sees every delegation and lets all of them pass.
 //!
 //! In the original every enforcement mode (`observe`, `strict`, `warn`, `audit`) allows, and who
 //! used which agent is recorded afterwards by log-skill-usage. The row is here so that settings

@@ -1,4 +1,4 @@
-//! workflow-completion-enforcer: a workflow that an agent ended by hand still leaves its
+//! workflow-completion-enforcer: a workflow that an agent ended in the state file still leaves its
 //! snapshots and figures behind.
 //!
 //! `tollgate workflow finalize` writes all of it in one step. An agent that edits the state
@@ -18,7 +18,7 @@ use tollgate_store::edit::Edit;
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
-    about: "adds what is missing when an agent ends a workflow by hand",
+    about: "adds what is missing when an agent ends a workflow in the state file",
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
         Code::warns(
@@ -29,7 +29,7 @@ pub(super) const GUARD: Guard = Guard {
         Code::warns(
             "WCE-002",
             "the workflow took markedly longer than those before it",
-            "nothing; look at the phases that took longest",
+            "nothing; see which phases took longest",
         )
         .passes_with(&["workflow_history = {faster}"]),
     ],
@@ -115,8 +115,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         None => Decision::allow(),
         Some(slower) => {
             put("regression_check", slower.record);
-            let text = format!("PERFORMANCE_REGRESSION: {}", slower.told);
-            Decision::warn(vec![Finding::new("WCE-002", text, slower.told)])
+            let text = format!("PERFORMANCE_REGRESSION: {}", slower.text);
+            Decision::warn(vec![Finding::new("WCE-002", text, slower.text)])
         }
     };
     edits.extend(prune::edits(&document));

@@ -2,7 +2,7 @@
 //! the next event, whatever route it took, and treated as a request.
 //!
 //! A legal step is adopted and journalled as the agent's. An illegal one is set aside, the last
-//! good version is put back, and the agent is told what was wrong and how to do it properly. A
+//! good version is put back, and the agent reads what was wrong and how to do it properly. A
 //! change between sessions is a person's: it is adopted, with a notice.
 
 mod manual_completion;
@@ -59,16 +59,16 @@ pub const CODES: &[Code] = &[
     ),
 ];
 
-/// What came of a look at the state file.
+/// What came of comparing the state file.
 #[derive(Debug, Default)]
 pub struct Reconciled {
-    /// What the agent and the person are told.
-    pub told: Option<Finding>,
+    /// What the agent and the person read.
+    pub finding: Option<Finding>,
     /// A step of the agent's that was adopted, for the journal.
     pub adopted: Option<Finding>,
     /// What could not be done.
     pub fault: Option<Fault>,
-    /// Whether files were put back, so that the project must be looked at again.
+    /// Whether files were put back, so that the project must be read again.
     pub restored: bool,
 }
 
@@ -82,7 +82,7 @@ impl Reconciled {
     }
 }
 
-/// Looks at the state file of an event's inputs and deals with a foreign change.
+/// Compares the state file of an event's inputs and deals with a foreign change.
 pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
     let watch = Watch::new(layout.root(), store.home().to_owned());
@@ -98,7 +98,7 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
     let guard = match held {
         Ok(Acquired::Held(guard)) => guard,
         // A writer is done in a moment; this one was stopped, or another program has the lock. The
-        // next event looks again.
+        // next event tries again.
         Ok(Acquired::Busy) => {
             let why = "it was changed, and another process holds its lock; whether the change is \
                        legal is found out when that lets go";
@@ -130,7 +130,7 @@ pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
         return None;
     }
     let remembered = match lock::acquire(&store.home().join("lock"), HOOK_PATIENCE) {
-        // Of what is remembered, nothing is forgotten: only the file that was looked at is taken.
+        // Of what is remembered, nothing is forgotten: only the file that was compared is taken.
         Ok(Acquired::Held(_)) if matches!(watch.look(), Look::Changed(_)) => Ok(()),
         Ok(Acquired::Held(guard)) => watch.remember(&guard, store.path()),
         // Whoever holds the lock is writing; the next event begins the watch.
@@ -226,8 +226,8 @@ impl Case<'_> {
     fn adopted(&self, good: &str, kind: EventKind) -> Reconciled {
         let path = self.changed.path.display();
         let state = match &self.changed.now {
-            Now::Text(text) => self.told(good, text),
-            Now::Gone | Now::Unreadable(_) | Now::Same => self.told(good, ""),
+            Now::Text(text) => self.state_change(good, text),
+            Now::Gone | Now::Unreadable(_) | Now::Same => self.state_change(good, ""),
         };
         if kind == EventKind::SessionStart {
             let text = format!(
@@ -236,7 +236,7 @@ impl Case<'_> {
             let reason = "State changed between sessions, adopted";
             let finding = Finding::new("SW-003", text, reason).with_state(state);
             return Reconciled {
-                told: Some(finding.by(NAME)),
+                finding: Some(finding.by(NAME)),
                 ..Reconciled::default()
             };
         }
@@ -264,7 +264,8 @@ impl Case<'_> {
             "Illegal change of the state undone: {}",
             first_sentence(why)
         );
-        let finding = Finding::new("SW-001", text, reason).with_state(self.told(good, good));
+        let finding =
+            Finding::new("SW-001", text, reason).with_state(self.state_change(good, good));
         Ok(Self::undone(finding))
     }
 
@@ -287,7 +288,7 @@ impl Case<'_> {
             fields.join(", "),
         );
         let reason = format!("Claims of evidence taken back: {}", fields.join(", "));
-        let state = self.told(good, &claims.held);
+        let state = self.state_change(good, &claims.held);
         Ok(Self::undone(
             Finding::new("SW-004", text, reason).with_state(state),
         ))
@@ -295,7 +296,7 @@ impl Case<'_> {
 
     fn undone(finding: Finding) -> Reconciled {
         Reconciled {
-            told: Some(finding.by(NAME)),
+            finding: Some(finding.by(NAME)),
             restored: true,
             ..Reconciled::default()
         }
@@ -312,7 +313,7 @@ impl Case<'_> {
 
     /// What a change did to the state: what stays of it, and what was undone. `left` is the text
     /// that is there now.
-    fn told(&self, good: &str, left: &str) -> StateChange {
+    fn state_change(&self, good: &str, left: &str) -> StateChange {
         let something = |patch: &serde_json::Value| *patch != serde_json::json!([]);
         let compared =
             |one: &str, other: &str| compared(one.as_bytes(), other.as_bytes(), self.values);

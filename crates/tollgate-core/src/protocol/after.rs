@@ -42,7 +42,7 @@ impl Tool<'_> {
 /// The text after the edits; nothing if one of them does not apply, because then the tool will
 /// refuse it, or if there is none that could be understood.
 fn edited(before: Option<&str>, edits: &[Replacement<'_>]) -> Option<String> {
-    // An edit that looks for nothing makes a new file.
+    // An edit that replaces nothing makes a new file.
     let (mut text, edits) = match (before, edits) {
         (None | Some(""), [first, rest @ ..]) if first.old.is_empty() => {
             (first.new.clone().into_owned(), rest)

@@ -2,7 +2,7 @@
 //!
 //! Text on stdout that is not JSON blocks the action "for safety", the exit code means nothing at
 //! a stop, and an `allow` or `ask` would override what the person set. So before a tool it is
-//! told "deny" or nothing.
+//! answered "deny" or nothing.
 
 use std::borrow::Cow;
 

@@ -27,7 +27,7 @@ pub struct StopAnswer<'a> {
 
 /// The bytes of a decision:
 /// `{"decision": "block", "status": "failed", "message": "…", "reason": "…", …}`, and the same
-/// said once more as `stopReason` and `systemMessage`, where agents look for it.
+/// said once more as `stopReason` and `systemMessage`, where agents read it.
 pub fn stop_answer(answer: &StopAnswer<'_>) -> Answer {
     let StopAnswer {
         status,

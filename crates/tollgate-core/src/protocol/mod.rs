@@ -85,13 +85,13 @@ dialects! {
 ///
 /// Stdout is empty or exactly one JSON object and a newline, whatever the decision.
 pub fn answer(event: &Event<'_>, decision: &Decision) -> Answer {
-    (event.wire.row().answer)(event, &sayable(event, decision))
+    (event.protocol.row().answer)(event, &sayable(event, decision))
 }
 
 /// A block that the agent does not take at this event becomes its first warning, so that what it
 /// says is not lost.
 fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
-    let heard = event.wire.row().hears_blocks;
+    let heard = event.protocol.row().hears_blocks;
     if decision.block.is_none() || heard.is_none_or(|events| events.contains(&event.kind)) {
         return Cow::Borrowed(decision);
     }
@@ -101,12 +101,12 @@ fn sayable<'d>(event: &Event<'_>, decision: &'d Decision) -> Cow<'d, Decision> {
     Cow::Owned(decision)
 }
 
-/// What goes back when the event could not be read: the agent goes on, the person is told.
+/// What goes back when the event could not be read: the agent goes on, the person reads why.
 ///
 /// Without a known dialect only stderr is safe: Cursor takes any text on stdout for a block, and
 /// Codex throws away what has a key it does not know.
-pub fn answer_unparsed(wire: Option<Protocol>, faults: &[Fault]) -> Answer {
-    let unread = wire.map_or(say::to_log as Unread, |wire| wire.row().unread);
+pub fn answer_unparsed(protocol: Option<Protocol>, faults: &[Fault]) -> Answer {
+    let unread = protocol.map_or(say::to_log as Unread, |protocol| protocol.row().unread);
     unread(faults)
 }
 
@@ -129,7 +129,7 @@ pub enum EventKind {
     SessionStart,
     /// a session ends
     SessionEnd,
-    /// an event that no guard looks at
+    /// an event that no guard watches
     Other,
 }
 
@@ -137,7 +137,7 @@ pub enum EventKind {
 #[derive(Clone, Debug)]
 pub struct Event<'a> {
     /// Whose dialect it came in, and the answer goes out in.
-    pub wire: Protocol,
+    pub protocol: Protocol,
     /// What it is.
     pub kind: EventKind,
     /// The agent's own name of the event; answers repeat it.
@@ -175,9 +175,9 @@ pub struct Event<'a> {
 
 impl<'a> Event<'a> {
     /// An event of which nothing but its kind is known.
-    pub fn new(wire: Protocol, kind: EventKind) -> Self {
+    pub fn new(protocol: Protocol, kind: EventKind) -> Self {
         Self {
-            wire,
+            protocol,
             kind,
             name: Cow::Borrowed(kind.as_str()),
             is_named: false,
@@ -197,7 +197,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// What is wrong with the event, for the person: a guard that looks at such a field could not
+    /// What is wrong with the event, for the person: a guard that reads such a field could not
     /// decide.
     pub fn faults(&self) -> impl Iterator<Item = Fault> {
         self.problems
@@ -270,7 +270,7 @@ pub enum ToolCall<'a> {
     Delegate {
         /// which sub-agent
         agent: Cow<'a, str>,
-        /// what it is told
+        /// its task
         prompt: Cow<'a, str>,
         /// the short description
         description: Cow<'a, str>,
@@ -303,7 +303,7 @@ pub struct Replacement<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
     /// `--protocol`
-    pub wire: Option<Protocol>,
+    pub protocol: Option<Protocol>,
     /// `--event`: the name of the event where the bytes do not tell it
     pub event: Option<&'a str>,
     /// Gemini's variables are set

@@ -8,7 +8,7 @@ impl Protocol {
     /// The dialect that `--protocol` calls `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
-        all.find(|wire| wire.as_str() == name)
+        all.find(|protocol| protocol.as_str() == name)
     }
 
     /// What `--protocol` calls it.
@@ -23,7 +23,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// What most agents call the events that guards look at, folded as in [`same`]. Others have names of
+/// What most agents call the events that guards watch, folded as in [`same`]. Others have names of
 /// their own in their rows.
 const EVENTS: &[(&str, EventKind)] = &[
     // Claude Code, Codex, Copilot, Cursor's imports, Kiro
@@ -44,9 +44,11 @@ const EVENTS: &[(&str, EventKind)] = &[
 
 impl EventKind {
     /// The kind of the event that any dialect calls `name`; [`EventKind::Other`] for the many
-    /// that no guard looks at.
+    /// that no guard watches.
     pub fn from_name(name: &str) -> Self {
-        let own = Protocol::ALL.iter().flat_map(|wire| wire.row().events);
+        let own = Protocol::ALL
+            .iter()
+            .flat_map(|protocol| protocol.row().events);
         EVENTS
             .iter()
             .chain(own)
@@ -84,7 +86,7 @@ impl EventKind {
     }
 }
 
-/// Whether `name` is `folded`, apart from case and punctuation: a registration written by hand
+/// Whether `name` is `folded`, apart from case and punctuation: a registration that a person wrote
 /// says `pre-tool-use` as well as `PreToolUse`.
 fn same(folded: &str, name: &str) -> bool {
     name.bytes()
@@ -98,9 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wire_is_found_by_its_name() {
-        for wire in Protocol::ALL.iter().copied() {
-            assert_eq!(Protocol::from_name(wire.as_str()), Some(wire));
+    fn every_protocol_is_found_by_its_name() {
+        for protocol in Protocol::ALL.iter().copied() {
+            assert_eq!(Protocol::from_name(protocol.as_str()), Some(protocol));
         }
         assert_eq!(Protocol::from_name("Claude"), None);
         assert_eq!(Protocol::from_name(""), None);

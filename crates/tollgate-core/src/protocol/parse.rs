@@ -116,14 +116,14 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
         name: own_name.as_deref().unwrap_or_default(),
         hints,
     };
-    let wire = hints.wire.unwrap_or_else(|| recognise(&asker));
+    let protocol = hints.protocol.unwrap_or_else(|| recognise(&asker));
     let has_tool = asker.is_tool_event();
     let kind = match (own_name.as_deref(), hints.event) {
         (Some(name), _) | (None, Some(name)) => EventKind::from_name(name),
-        (None, None) => nameless(&asker, wire),
+        (None, None) => nameless(&asker, protocol),
     };
 
-    let mut event = Event::new(wire, kind);
+    let mut event = Event::new(protocol, kind);
     if let Some(name) = own_name.or_else(|| hints.event.map(Cow::Borrowed)) {
         event.name = name;
         event.is_named = true;
@@ -156,7 +156,7 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
                 .then(|| fields.first(FAILURE))
                 .flatten()
         });
-        event.tool = match wire.row().nameless_tool {
+        event.tool = match protocol.row().nameless_tool {
             Some(read) if names.is_empty() => read(&mut problems, object, &event.name),
             Some(_) | None => tool::read(&mut problems, object, kind, names),
         };
@@ -166,7 +166,7 @@ fn read<'a>(object: &Object<'a>, hints: &Hints<'a>) -> Event<'a> {
         }
     }
     event.problems = problems;
-    (wire.row().finish)(&mut event, object);
+    (protocol.row().finish)(&mut event, object);
     event
 }
 
@@ -188,13 +188,16 @@ fn is_subagent(task: &Object<'_>) -> bool {
 }
 
 fn recognise(asker: &Asker<'_, '_>) -> Protocol {
-    if let Some(wire) = Protocol::ALL.iter().find(|wire| (wire.row().asks)(asker)) {
-        return *wire;
+    if let Some(protocol) = Protocol::ALL
+        .iter()
+        .find(|protocol| (protocol.row().asks)(asker))
+    {
+        return *protocol;
     }
     // A bare event, in the shape of a specification. That of 002 has "at least `cwd` and
     // `stop_hook_active`", and its own tests leave out either; a stop that only `--event` calls
     // one comes from a registration in the shape of 000. The event of 003 has a
-    // `hook_event_name`, so it looks like Claude Code's and is answered like it; its own bytes
+    // `hook_event_name`, so it is like Claude Code's and is answered like it; its own bytes
     // are had with `--protocol gauntlet`.
     let is_flagged = REENTRY.iter().any(|key| asker.names(key));
     let is_stop = is_flagged || (asker.is_only_a_place() && asker.hints.event.is_none());
@@ -206,12 +209,12 @@ fn recognise(asker: &Asker<'_, '_>) -> Protocol {
 }
 
 /// What an event is that does not say it: Copilot's camelCase payloads and bare ones.
-fn nameless(asker: &Asker<'_, '_>, wire: Protocol) -> EventKind {
+fn nameless(asker: &Asker<'_, '_>, protocol: Protocol) -> EventKind {
     let is_stop = REENTRY
         .iter()
         .chain(&["loop_count", "stopReason"])
         .any(|key| asker.names(key));
-    let is_copilot = wire == Protocol::Copilot;
+    let is_copilot = protocol == Protocol::Copilot;
     if RESULT.iter().any(|key| asker.names(key)) {
         EventKind::PostTool
     } else if is_copilot && asker.is_tool_event() && asker.has("error") {
@@ -220,7 +223,7 @@ fn nameless(asker: &Asker<'_, '_>, wire: Protocol) -> EventKind {
         EventKind::PreTool
     } else if is_stop && is_copilot && asker.has("agentName") {
         EventKind::SubagentStop
-    } else if is_stop || matches!(wire, Protocol::Taskie | Protocol::Gauntlet) {
+    } else if is_stop || matches!(protocol, Protocol::Taskie | Protocol::Gauntlet) {
         EventKind::Stop
     } else if asker.has("prompt") {
         EventKind::Prompt

@@ -1,6 +1,6 @@
 //! The files that a patch in Codex's format touches, and what it makes of one of them.
 //!
-//! Which files it touches is told by its headers alone (`*** Update File: path`).
+//! Which files it touches is in its headers alone (`*** Update File: path`).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(super) fn files<'a>(text: &Cow<'a, str>) -> Vec<Cow<'a, str>> {
     files
 }
 
-/// Codex trims a header line before it looks at it, so an indented header is one too. A line of
+/// Codex trims a header line before it parses it, so an indented header is one too. A line of
 /// a hunk begins with `+`, `-` or a blank; a context line that quotes a header is taken for one,
 /// which names a file too many and never one too few.
 fn names(text: &str) -> impl Iterator<Item = &str> {

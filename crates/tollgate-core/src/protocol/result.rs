@@ -50,7 +50,7 @@ impl<'a> Event<'a> {
         };
         let mut output = Output {
             text: text_of(result),
-            exit: result.object().map_or(Exit::Unknown, |o| told(&o)),
+            exit: result.object().map_or(Exit::Unknown, |o| stated_exit(&o)),
         };
         // Started is not ended: what it printed so far is not all.
         if self.tool.as_ref().is_some_and(|tool| tool.background) && !output.exit.is_over() {
@@ -64,7 +64,7 @@ impl<'a> Event<'a> {
         {
             return inside;
         }
-        output.exit = match (self.kind, self.wire) {
+        output.exit = match (self.kind, self.protocol) {
             (EventKind::PostToolFailure, _) => {
                 first_words(&output.text).map_or(Exit::Interrupted, Exit::Code)
             }
@@ -77,8 +77,8 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What the members of a result tell.
-fn told(result: &Object<'_>) -> Exit {
+/// The exit that the members of a result state.
+fn stated_exit(result: &Object<'_>) -> Exit {
     let says = |key: &str| result.get(key).is_some_and(Node::truthy);
     if says("backgroundTaskId") || says("background_task_id") {
         return Exit::Running;
@@ -86,13 +86,13 @@ fn told(result: &Object<'_>) -> Exit {
     if says("interrupted") {
         return Exit::Interrupted;
     }
-    let told = ["exitCode", "exit_code", "code"]
+    let code = ["exitCode", "exit_code", "code"]
         .iter()
         .find_map(|key| status(result.get(key)?));
     // A failure without a number is a failure.
     let is_error = says("is_error") || says("isError");
     let failed = is_error || result.get("success").and_then(Node::bool) == Some(false);
-    told.or(failed.then_some(1))
+    code.or(failed.then_some(1))
         .map_or(Exit::Unknown, Exit::Code)
 }
 
@@ -113,7 +113,7 @@ fn unpacked(text: &str) -> Option<Output<'static>> {
         .collect();
     Some(Output {
         text: join(said)?,
-        exit: told(&object),
+        exit: stated_exit(&object),
     })
 }
 

@@ -66,7 +66,9 @@ pub const MARKS: &[&str] = &["AI_AGENT", DEPTH];
 
 /// Every variable that shows that an agent, not a person, runs a process.
 pub fn agent_marks() -> impl Iterator<Item = &'static str> {
-    let of_agents = Protocol::ALL.iter().flat_map(|wire| wire.row().marks);
+    let of_agents = Protocol::ALL
+        .iter()
+        .flat_map(|protocol| protocol.row().marks);
     of_agents.chain(MARKS).copied()
 }
 

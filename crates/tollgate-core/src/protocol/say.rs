@@ -61,12 +61,12 @@ pub(super) fn verbatim(finding: &Finding) -> Cow<'_, str> {
 /// What the person reads where the agent has no ear of its own: notices, and the first line of
 /// what the guards tell.
 pub(super) fn only_channel(decision: &Decision) -> Option<String> {
-    let told = decision
+    let guidance = decision
         .guidance
         .iter()
         .filter_map(|text| first_line(text))
         .map(str::to_owned);
-    lines(notices(decision).into_iter().chain(told))
+    lines(notices(decision).into_iter().chain(guidance))
 }
 
 /// One line per warning and fault, for the person; with the specifications' warnings, which say

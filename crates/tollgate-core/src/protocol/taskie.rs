@@ -1,7 +1,7 @@
 //! The shape of specification 002, "Hook Input/Output Protocol": a stop is blocked with
 //! `{"decision": "block", "reason": "…"}`, approved with `{"suppressOutput": true}`, and what the
 //! person should know goes along as `systemMessage`. Its warnings are "logged to stderr", where
-//! its own tests look for them, so they stand there as well.
+//! its own tests expect them, so they stand there as well.
 //!
 //! The specification answers an unreadable event with exit 2, because it holds that this cannot
 //! block a stop. It does (Claude Code 2.1.325), so the same intent is said with exit 0.
@@ -24,7 +24,7 @@ fn answer(decision: &Decision) -> Answer {
         say::block(&mut object, "block", say::verbatim(finding));
         say::put(&mut object, "systemMessage", say::notices(decision));
     } else {
-        // What the agent is told elsewhere ("structure validated") goes to the person here.
+        // What the agent reads elsewhere ("structure validated") goes to the person here.
         say::put(&mut object, "systemMessage", say::only_channel(decision));
         say::put(&mut object, "suppressOutput", Some(true));
     }

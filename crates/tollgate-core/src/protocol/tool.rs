@@ -102,7 +102,7 @@ const NEW: &[&str] = &["new_string", "new_str", "newString", "newStr", "newText"
 const ALL: &[&str] = &["replace_all", "replaceAll"];
 const PATCH: &[&str] = &["command", "input", "patch"];
 const SUBAGENT: &[&str] = &["subagent_type", "agent_type", "agentType", "agent_name"];
-const TOLD: &[&str] = &["prompt", "message"];
+const PROMPTS: &[&str] = &["prompt", "message"];
 
 /// The tool call of an event, whose names for it are given, the one that counts last.
 pub(super) fn read<'a>(
@@ -249,7 +249,7 @@ impl<'p, 'a> Input<'p, 'a> {
             .map_or_else(|| self.shape(), |(_, family)| *family)
     }
 
-    /// What an input looks like, when the name says nothing.
+    /// What kind an input is, when the name says nothing.
     fn shape(&self) -> Family {
         if self.has_text(&["subagent_type", "agent_type", "agentType"]) {
             Family::Delegate
@@ -317,7 +317,7 @@ impl<'p, 'a> Input<'p, 'a> {
             },
             Family::Delegate => ToolCall::Delegate {
                 agent: self.agent(),
-                prompt: join(self.texts(TOLD)).unwrap_or_default(),
+                prompt: join(self.texts(PROMPTS)).unwrap_or_default(),
                 description: join(self.texts(&["description"])).unwrap_or_default(),
             },
             Family::Skill => self.skill(),

@@ -37,7 +37,7 @@ impl<'a> Record<'a> {
             call: event.tool.as_ref().and_then(|tool| tool.id.as_deref()),
             event: Some(&event.name),
             tool: event.tool.as_ref().map(|tool| tool.name.as_ref()),
-            protocol: Some(event.wire.as_str()),
+            protocol: Some(event.protocol.as_str()),
             ..Entry::default()
         };
         Self {

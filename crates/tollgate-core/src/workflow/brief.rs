@@ -1,4 +1,4 @@
-//! What the agent of a phase is told: the text of its delegation.
+//! What the agent of a phase reads: the text of its delegation.
 //!
 //! It carries the `Phase key:` line that delegations are recognised by, the artifact folder,
 //! what earlier phases left behind (and what they did not), the discovery where it matters, the
@@ -54,19 +54,19 @@ pub fn write(
     artifacts: &Artifacts<'_>,
     now: Timestamp,
 ) -> Result<Brief, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let place = match standing.doing()? {
+    let position = WorkflowPosition::of(document)?;
+    let place = match position.doing()? {
         Doing::Waiting(place)
         | Doing::Running(place)
         | Doing::Redoing(place)
         | Doing::Between { next: place, .. } => place,
         Doing::Finished(_) => return Err(Refusal::finished()),
     };
-    let requirements = rules.requirements.of(standing.workflow, place.key);
+    let requirements = rules.requirements.of(position.workflow, place.key);
     let folder = document.str(&["active_workflow", "artifact_folder"]);
     let number = phases::gate_number(place.key);
     let mut warnings = Vec::new();
-    let (title, workflow) = (phases::title(place.key), standing.workflow);
+    let (title, workflow) = (phases::title(place.key), position.workflow);
     let mut text = format!("Execute Phase {number} - {title} for {workflow} workflow.\n");
     line(&mut text, "Phase key", place.key);
     if folder.is_none() {
@@ -83,14 +83,14 @@ pub fn write(
     predecessors(
         &mut text,
         &mut warnings,
-        (&standing, place.at),
+        (&position, place.at),
         rules,
         (folder, artifacts),
     );
     discovery(&mut text, &mut warnings, document, place.key, now);
     if let Some(modifiers) = rules
         .definitions
-        .get(standing.workflow)
+        .get(position.workflow)
         .and_then(|d| d.modifiers(place.key))
     {
         line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
@@ -101,7 +101,7 @@ pub fn write(
         let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
     }
     gate_requirements(&mut text, &requirements, folder, artifacts);
-    if standing.is_under_review(place.key) {
+    if position.is_under_review(place.key) {
         redo_guidance(&mut text, document);
     }
     if let Some(status @ ("approaching" | "exceeded")) =
@@ -183,13 +183,13 @@ fn scope(line: &str, folder: Option<&str>, artifacts: &Artifacts<'_>) -> String 
 fn predecessors(
     text: &mut String,
     warnings: &mut Vec<String>,
-    (standing, at): (&WorkflowPosition<'_>, usize),
+    (position, at): (&WorkflowPosition<'_>, usize),
     rules: &Rules<'_>,
     (folder, artifacts): (Option<&str>, &Artifacts<'_>),
 ) {
     let mut lines = Vec::new();
-    for key in standing.phases.iter().take(at) {
-        let asked = rules.requirements.of(standing.workflow, key);
+    for key in position.phases.iter().take(at) {
+        let asked = rules.requirements.of(position.workflow, key);
         for names in asked.documents(folder) {
             let names: Vec<String> = names.iter().map(|path| artifacts.scoped(path)).collect();
             let there = names.iter().filter(|path| (artifacts.exists)(path));

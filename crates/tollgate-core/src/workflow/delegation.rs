@@ -88,7 +88,7 @@ pub fn detect(
     let found = reader.impersonation().or_else(|| reader.execute_phase());
     // A call that names no agent at all is all text: there a lone mention counts, as the
     // specification has it. An agent the manifest does not know (Explore, general-purpose, a
-    // team's own) is told about phases and agents all day without doing their work.
+    // team's own) hears about phases and agents all day without doing their work.
     let mention = || agent.trim().is_empty().then(|| reader.mention())?;
     let found = found.or_else(mention);
     found.map_or(Delegation::None, Delegation::Phase)
@@ -116,7 +116,7 @@ pub(crate) fn head(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// Looks for phase work in a text in lower case.
+/// Finds phase work in a text in lower case.
 struct Reader<'a> {
     text: &'a str,
     manifest: &'a Manifest<'a>,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use tollgate_store::document::whole;
 
-/// How many earlier workflows are looked at, at most and at least.
+/// How many earlier workflows are compared, at most and at least.
 const WINDOW: usize = 5;
 const LEAST: usize = 2;
 
@@ -17,7 +17,7 @@ pub struct Regression {
     /// `regression_check` of the entry.
     pub record: Value,
     /// In words.
-    pub told: String,
+    pub text: String,
 }
 
 /// Compares `minutes`, the time a workflow of size `intensity` took, with the history before it.
@@ -50,7 +50,7 @@ pub fn check(minutes: u64, intensity: Option<&str>, before: &[Value]) -> Option<
             "regressed": true, "average_minutes": average, "actual_minutes": minutes,
             "percent_over": percent, "compared_with": times.len(),
         }),
-        told: format!(
+        text: format!(
             "The workflow took {minutes} minutes; the last {} of its size took {average} on \
              average",
             times.len()

@@ -1,6 +1,6 @@
 //! The form of a task plan: what plan-surfacer says about a `tasks.md` of format 2.0.
 //!
-//! Other plans are anybody's own and are not looked at. Nothing here blocks: a plan that is
+//! Other plans are anybody's own and are not checked. Nothing here blocks: a plan that is
 //! badly written is still a plan.
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Where a workflow stands, read from a document.
 //!
 //! The state says the same thing in several fields. Here they are put together once; a state
-//! whose fields contradict each other has no standing, and no step is made from it: the audit
-//! explains and mends such a state.
+//! whose fields contradict each other has no position, and no step is made from it: the audit
+//! explains and repairs such a state.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl<'a> WorkflowPosition<'a> {
             // No repair can know what they were.
             Some(_) | None => Err(Refusal::misplaced(
                 "the state contradicts itself: active_workflow.phases has no phases",
-                "list them there by hand, or end the workflow: `tollgate workflow cancel --reason …`",
+                "list them there, or end the workflow: `tollgate workflow cancel --reason …`",
             )),
         }
     }

@@ -46,7 +46,7 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
         ));
     };
     // A disk version that is no number, not even in quotes, compares with nothing; the next write
-    // of ours mends it.
+    // of ours repairs it.
     let quoted = |node: Node<'_>| node.str()?.trim().parse::<f64>().ok();
     let least = have.f64().or_else(|| quoted(have))?;
     // A version in quotes would pass every comparison in the original. Where the disk has one,

@@ -98,7 +98,7 @@ impl Model {
         let judge = |event: &Value| {
             let event_text = event.to_string();
             let hints = Hints {
-                wire: None,
+                protocol: None,
                 event: None,
                 gemini_env: false,
             };

@@ -184,13 +184,12 @@ fn register(
     let handler = wish
         .agent
         .handler_for(registration, &command, wish.strictness);
-    let ours = entries.iter().enumerate().filter(|(_, entry)| {
-        entry.event == event
-            && entry.effective
-            && classify(entry).is_some_and(|(kind, _)| kind == Kind::Hook)
-    });
     let mut found = false;
-    for (at, entry) in ours {
+    for (at, entry) in entries.iter().enumerate() {
+        let there = match classify(entry) {
+            Some((Kind::Hook, there)) if entry.event == event && entry.effective => there,
+            Some(_) | None => continue,
+        };
         found = true;
         if let [other, ..] = company(&entry.handler).as_slice() {
             notes.push(format!(
@@ -199,7 +198,15 @@ fn register(
             ));
             continue;
         }
-        settings_file.update(at, &members(&handler, &entry.handler));
+        let mut members = members(&handler, &entry.handler);
+        // An agent that trusts a hook by its text would have to be asked again.
+        if there.program == command.program
+            && there.args != command.args
+            && there.arguments() == command.args
+        {
+            members.retain(|(key, _)| !matches!(*key, "command" | "args" | "bash"));
+        }
+        settings_file.update(at, &members);
         let matcher = entry.matcher.as_deref();
         if let Some(matcher) = matcher.filter(|text| *text != "*" && !text.is_empty()) {
             notes.push(format!("{event} keeps its matcher \"{matcher}\""));
@@ -224,7 +231,7 @@ fn restores(
     let record = Backup::of(scope, places).and_then(|backup| backup.load(file));
     match record {
         Some(record) if texts.contains(&record.after.as_slice()) => record.before,
-        // Ours by hand, or changed since.
+        // Registered by a person, or changed since.
         Some(_) | None => Some(without_us(settings_file).unwrap_or_else(|| now.to_owned())),
     }
 }
@@ -352,7 +359,7 @@ pub(crate) fn make(change: &Change, places: &Places) -> Result<(), Refusal> {
     if now != change.before {
         return Err(Refusal::new(
             file,
-            "it was changed while you looked at it",
+            "it was changed in the meantime",
             "run the command again",
         ));
     }

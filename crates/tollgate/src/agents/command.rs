@@ -7,10 +7,14 @@ use tollgate_shell::{self as shell, Run, World};
 
 use super::places::{Places, is_executable};
 
+/// The option that names the protocol, and what registrations of earlier versions call it.
+pub(super) const PROTOCOL: &str = "--protocol";
+const PROTOCOL_BEFORE: &str = "--wire";
+
 /// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
-    /// A name to be looked up on `PATH`, or a path.
+    /// A name to be found on `PATH`, or a path.
     pub(crate) program: String,
     /// What it is called with.
     pub(crate) args: Vec<String>,
@@ -83,6 +87,12 @@ impl CommandLine {
         None
     }
 
+    /// The arguments, with options of earlier versions by the names that they have now.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let now = |arg: &String| arg.replace(PROTOCOL_BEFORE, PROTOCOL);
+        self.args.iter().map(now).collect()
+    }
+
     /// Whether the arguments have this flag.
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.args.iter().any(|arg| arg == flag)
@@ -135,7 +145,7 @@ mod tests {
             "/x/it's/tollgate",
             "/ä/tollgate",
         ] {
-            let line = CommandLine::hook(program, &["--wire", "codex"]);
+            let line = CommandLine::hook(program, &[PROTOCOL, "codex"]);
             assert!(line.is_tollgate());
             assert_eq!(CommandLine::in_shell(&line.for_shell()), [line]);
         }

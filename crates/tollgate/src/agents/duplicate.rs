@@ -48,7 +48,7 @@ fn is_repeated(agent: Agent, file: &Path, places: &Places) -> bool {
     let reading = |scope: Scope, files: &[PathBuf]| {
         let mut reading = Reading::default();
         for file in files {
-            reading.look(agent, scope, file);
+            reading.read(agent, scope, file);
         }
         reading
     };
@@ -81,7 +81,7 @@ fn repeats(one: &Registered, other: &Registered) -> bool {
         // for it: what it runs first may take the event.
         && company(&one.handler).is_empty()
         && company(&other.handler).is_empty()
-        && other.command.args == one.command.args
+        && other.command.arguments() == one.command.arguments()
         && other.timeout >= one.timeout
         && one
             .handler

@@ -64,7 +64,7 @@ impl JsonFile {
         Ok(file)
     }
 
-    /// Looks for handlers in every member called `hooks`: in a file with two of them the agent
+    /// Finds handlers in every member called `hooks`: in a file with two of them the agent
     /// reads the last, and an uninstall must leave nothing in either.
     fn find(&self) -> Vec<HandlerPlace> {
         let mut places = Vec::new();

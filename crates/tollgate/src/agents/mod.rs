@@ -39,7 +39,7 @@ use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 use tollgate_core::protocol::{EventKind, Protocol};
 
-use command::CommandLine;
+use command::{CommandLine, PROTOCOL};
 pub(crate) use places::Places;
 use registration::Registration;
 use reviewer::ReviewerRow;
@@ -142,7 +142,7 @@ pub(crate) struct Row {
     handler: fn(&Registration, &CommandLine, Strictness) -> Value,
     /// How it counts a timeout.
     pub(crate) unit: TimeUnit,
-    /// It can be told to stop when the hook itself cannot run.
+    /// It can be set to stop when the hook itself cannot run.
     pub(crate) strict: bool,
     /// What the agent still needs from the person.
     needs: fn(Scope) -> Vec<&'static str>,
@@ -282,7 +282,7 @@ impl Row {
     pub(crate) fn command(&self, program: &str, scope: Scope) -> CommandLine {
         let mut options = Vec::new();
         if self.says_protocol {
-            options.extend(["--wire", self.protocol.as_str()]);
+            options.extend([PROTOCOL, self.protocol.as_str()]);
         }
         // A registration of the person's own meets every repository that is opened.
         if scope == Scope::User {

@@ -10,7 +10,7 @@ use tollgate_core::project::Layout;
 
 use super::{AGENTS, Agent};
 
-/// The directories that settings are looked for in.
+/// The directories that settings can be in.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     /// The project: where the agent is started.

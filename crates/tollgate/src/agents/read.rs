@@ -1,6 +1,6 @@
 //! Which registrations exist, in which file, with which command: whoever wrote them.
 //!
-//! [`read`] looks at every file that the agents take hooks from and changes nothing. A file that
+//! [`read`] reads every file that the agents take hooks from and changes nothing. A file that
 //! cannot be read is a flaw of its own, not "nothing registered".
 
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(crate) struct Registered {
 pub(crate) enum Kind {
     /// `tollgate hook`: everything that watches the event.
     Hook,
-    /// `tollgate hook --guard NAME`: one guard, registered by hand.
+    /// `tollgate hook --guard NAME`: one guard, registered by a person.
     Guard(String),
     /// An original's.
     Original(Original),
@@ -87,7 +87,7 @@ pub(crate) fn read(places: &Places) -> Reading {
     for &agent in AGENTS {
         for scope in Scope::ALL {
             for file in agent.reads(scope, places) {
-                reading.look(agent, scope, &file);
+                reading.read(agent, scope, &file);
             }
         }
     }
@@ -95,7 +95,7 @@ pub(crate) fn read(places: &Places) -> Reading {
 }
 
 impl Reading {
-    pub(super) fn look(&mut self, agent: Agent, scope: Scope, file: &Path) {
+    pub(super) fn read(&mut self, agent: Agent, scope: Scope, file: &Path) {
         match fs::read_regular(file, MAX) {
             Ok(None) => {}
             Ok(Some(contents)) => self.take(agent, scope, file, &contents.bytes),
@@ -169,7 +169,7 @@ impl Reading {
 }
 
 impl Registered {
-    /// Whether it is told at least as much as the other: the same event, the same tools or all, for
+    /// Whether it watches at least as much as the other: the same event, the same tools or all, for
     /// the same guard or all.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let is_for_all = matches!(self.matcher.as_deref(), None | Some("" | "*"));

@@ -1,12 +1,11 @@
-//! What Tollgate asks of every agent: one table, from which each agent's file writes its own
+//! The events that Tollgate is registered for: one table, from which each agent's file writes its own
 //! shape. The README's sample is made from it, too.
 
 use tollgate_core::protocol::EventKind;
 
-/// One thing that an agent is asked to tell.
+/// One event that an agent sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Registration {
-    /// What it tells.
     pub(crate) event: EventKind,
     /// Which tools it concerns, where the event is about one.
     pub(crate) matcher: Option<&'static str>,
@@ -14,12 +13,14 @@ pub(crate) struct Registration {
     pub(crate) seconds: u32,
 }
 
-/// Everything that an agent should tell, in the order it is written down.
+/// Every event, in the order it is written down.
 ///
 /// `PreToolUse` is where guards stop things. After a tool, test runs are recorded and changes of
 /// the state found by whatever route they came. The start of a session remembers the state and
-/// proves the guards alive. `Stop` runs plans and gates, which takes as long as they take.
-pub(crate) const REGISTRATIONS: [Registration; 5] = [
+/// proves the guards alive. `Stop` runs plans and gates, which takes as long as they take. The end
+/// of a session ends a turn that had no stop, because a person interrupted it: the guard on git's
+/// side goes aside.
+pub(crate) const REGISTRATIONS: [Registration; 6] = [
     tool(EventKind::PreTool),
     tool(EventKind::PostTool),
     tool(EventKind::PostToolFailure),
@@ -32,6 +33,12 @@ pub(crate) const REGISTRATIONS: [Registration; 5] = [
         event: EventKind::Stop,
         matcher: None,
         seconds: 900,
+    },
+    Registration {
+        event: EventKind::SessionEnd,
+        matcher: None,
+        // No agent waits longer than Codex lets it: 3 seconds.
+        seconds: 3,
     },
 ];
 
@@ -47,6 +54,7 @@ const fn tool(event: EventKind) -> Registration {
 mod tests {
     use super::*;
     use tollgate_core::protocol::Protocol;
+    use tollgate_store::lock::HOOK_PATIENCE;
 
     /// The last rows of the measured matrix (agent-protocols 3.11): an agent that waited in vain
     /// runs the tool, so Tollgate answers before; one that was stopped too often in a row stops
@@ -56,8 +64,11 @@ mod tests {
         for registration in REGISTRATIONS {
             let ours = if registration.event == EventKind::Stop {
                 crate::stop::PATIENCE
+            } else if registration.event == EventKind::SessionEnd {
+                // Nothing is decided any more; the state and the git hook are locked in turn.
+                2 * HOOK_PATIENCE
             } else {
-                crate::stdin::PATIENCE + tollgate_store::lock::HOOK_PATIENCE
+                crate::stdin::PATIENCE + HOOK_PATIENCE
             };
             let theirs = std::time::Duration::from_secs(registration.seconds.into());
             assert!(ours < theirs, "{registration:?}");
@@ -68,8 +79,8 @@ mod tests {
             (Protocol::Copilot, 8),
             (Protocol::Cursor, 5),
         ];
-        for (wire, cap) in caps {
-            assert!(wire.row().max_blocks <= cap, "{wire:?}");
+        for (protocol, cap) in caps {
+            assert!(protocol.row().max_blocks <= cap, "{protocol:?}");
         }
     }
 }

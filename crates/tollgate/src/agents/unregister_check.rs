@@ -1,6 +1,6 @@
 //! Would a change of a settings file take Tollgate out of it?
 //!
-//! A registration is kept if one is left that is told at least the same: of the same event, for
+//! A registration is kept if one is left that watches at least the same: of the same event, for
 //! the same tools or all of them, for the same guard or all of them. Everything else about it may
 //! change. A file that the agent could no longer read has no registrations.
 

@@ -205,10 +205,10 @@ fn remembered(layout: &Layout, entry: Entry) -> Result<Explained, Trouble> {
         (None, None) => None,
         (None, Some(_)) => todays_state(layout, now),
     };
-    let wire = entry.wire.as_deref().and_then(Protocol::from_name);
+    let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
     let env = crate::environment::current();
-    let case =
-        Case::new(layout, env, event, state.as_deref(), now).asked_by(wire, entry.event.as_deref());
+    let case = Case::new(layout, env, event, state.as_deref(), now)
+        .asked_by(protocol, entry.event.as_deref());
     let judged = case.judge().map_err(unasked)?;
     let (guard, code) = (
         entry.guard.as_deref().unwrap_or_default(),

@@ -197,8 +197,8 @@ fn print(out: &mut impl Write, entry: &Entry, json: bool) -> io::Result<()> {
     for text in texts.into_iter().flatten() {
         write!(out, "  {}", Plain(text))?;
     }
-    if let (Some(wire), Some(ms)) = (&entry.wire, entry.ms) {
-        write!(out, "  {DIM}{} {ms} ms{DIM:#}", Plain(wire))?;
+    if let (Some(protocol), Some(ms)) = (&entry.protocol, entry.ms) {
+        write!(out, "  {DIM}{} {ms} ms{DIM:#}", Plain(protocol))?;
     }
     if let Some(version) = entry.version {
         write!(out, "  {DIM}v{version}{DIM:#}")?;

@@ -128,7 +128,7 @@ struct HookArguments {
     guard: Option<String>,
     /// The asker's dialect: claude, codex, gemini, copilot, cursor, isdlc, taskie or gauntlet
     #[arg(long)]
-    wire: Option<String>,
+    protocol: Option<String>,
     /// The event's name, where the event does not say it (for example `PostToolUse`)
     #[arg(long)]
     event: Option<String>,
@@ -230,13 +230,13 @@ fn obey(command: Command) -> Answer {
     match command {
         Command::Hook(HookArguments {
             guard,
-            wire,
+            protocol,
             event,
             require_trust,
         }) => {
             // Only reached with options before `hook`, which there are none of.
             Err(Trouble::new(format!(
-                "hook {guard:?} {wire:?} {event:?} {require_trust}: `hook` comes first"
+                "hook {guard:?} {protocol:?} {event:?} {require_trust}: `hook` comes first"
             )))
         }
         Command::Demo(arguments) => demo::run(&arguments),

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     };
     let env = crate::environment::current();
     let hints = Hints {
-        wire: arguments.protocol,
+        protocol: arguments.protocol,
         event: arguments.event.as_deref(),
         gemini_env: env.gemini,
     };
@@ -113,7 +113,7 @@ fn print(event: &Event<'_>, layout: &Layout, answers: &[(&str, Decision)], fault
     anstream::println!(
         "{BOLD}{}{tool}{BOLD:#} from {} {DIM}in {}{DIM:#}",
         Plain(&event.name),
-        event.wire.as_str(),
+        event.protocol.as_str(),
         near(layout.root()).display()
     );
     for fault in faults {
@@ -153,7 +153,7 @@ fn print_json(event: &Event<'_>, answers: &[(&str, Decision)], faults: &[Fault],
         .iter()
         .map(|fault| json!({ "kind": fault.kind, "text": fault.text }));
     let value = json!({
-        "event": event.name, "wire": event.wire.as_str(), "blocked": blocked,
+        "event": event.name, "protocol": event.protocol.as_str(), "blocked": blocked,
         "guards": guards.collect::<Vec<_>>(), "faults": faults.collect::<Vec<_>>(),
     });
     anstream::println!("{value:#}");

@@ -37,7 +37,7 @@ struct Here {
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
     let here = Here::look()?;
-    let standing = trust::standing(&here.layout, &here.env, &here.commands);
+    let standing = trust::status(&here.layout, &here.env, &here.commands);
     if arguments.show {
         return Ok(here.show(&standing, arguments.json));
     }

@@ -196,7 +196,7 @@ impl WorkflowContext {
         let inputs = Inputs::new(self.layout.clone(), env, None, self.now);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.tell(Decision {
-            warnings: found.told.into_iter().collect(),
+            warnings: found.finding.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
             faults: found.fault.into_iter().collect(),
             ..Decision::default()
@@ -222,7 +222,7 @@ impl WorkflowContext {
             event: Some(made.change.step),
             phase: made.change.phase.as_deref(),
             agent: made.change.agent.as_deref(),
-            reason: Some(&made.change.told),
+            reason: Some(&made.change.message),
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),
@@ -301,7 +301,7 @@ pub(super) fn tell_with(
 pub(super) fn tell_made(made: &Made) {
     anstream::println!(
         "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        Plain(&made.change.told),
+        Plain(&made.change.message),
         made.version
     );
 }
@@ -311,12 +311,12 @@ pub(super) fn as_json(made: &Made) -> Value {
         step,
         phase,
         agent,
-        told,
+        message,
         notes,
         ..
     } = &made.change;
     json!({
-        "step": step, "phase": phase, "agent": agent, "told": told, "notes": notes, "state_version": made.version,
+        "step": step, "phase": phase, "agent": agent, "message": message, "notes": notes, "state_version": made.version,
         "current_phase_index": made.document.u64(&["active_workflow", "current_phase_index"]),
     })
 }

@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(super) env: Env,
     /// The event as it was sent.
     pub(crate) event: Value,
-    pub(super) wire: Option<Protocol>,
+    pub(super) protocol: Option<Protocol>,
     pub(super) name: Option<String>,
     /// The state file, by its way from the root.
     pub(super) state_file: PathBuf,
@@ -112,7 +112,7 @@ impl Case {
             root: layout.root().to_owned(),
             env,
             event,
-            wire: None,
+            protocol: None,
             name: None,
             state_file,
             state: state.and_then(|text| Document::parse(text.as_bytes()).ok()),
@@ -124,9 +124,9 @@ impl Case {
     }
 
     /// The same, with what the registration said about the event.
-    pub(crate) fn asked_by(self, wire: Option<Protocol>, name: Option<&str>) -> Self {
+    pub(crate) fn asked_by(self, protocol: Option<Protocol>, name: Option<&str>) -> Self {
         Self {
-            wire,
+            protocol,
             name: name.map(str::to_owned),
             ..self
         }
@@ -189,7 +189,7 @@ impl Case {
         let sandbox = Sandbox::of(self).map_err(|error| Unasked::NoCopy(error.to_string()))?;
         let text = sandbox.inside(&self.event.to_string(), &self.root);
         let hints = |event| Hints {
-            wire: self.wire,
+            protocol: self.protocol,
             event,
             gemini_env: self.env.gemini,
         };

@@ -163,9 +163,9 @@ impl Hooks {
         }
     }
 
-    /// How long our hook is in place.
+    /// How long our hook is in place. One that is aside is not always in place, whatever it says.
     pub(crate) fn presence(&self) -> Presence {
-        if self.text().contains(script::DURING_TURNS) {
+        if self.position() == Position::Aside || self.text().contains(script::NOT_ALWAYS) {
             Presence::DuringTurns
         } else {
             Presence::Always
@@ -242,7 +242,7 @@ impl Hooks {
     /// Takes our hook out of git's way, and gives somebody else's its name back.
     pub(super) fn put_aside(&self) -> io::Result<()> {
         let text = text(&self.file());
-        if !text.contains(script::MARK) || !text.contains(script::DURING_TURNS) {
+        if !text.contains(script::MARK) || !text.contains(script::NOT_ALWAYS) {
             return Ok(());
         }
         if !exists(&self.before()) {
@@ -291,9 +291,9 @@ impl Hooks {
                 "{} runs {program}, which is not there",
                 file.display()
             ))
-        } else if self.position() == Position::Aside && !self.turns().is_dir() {
+        } else if self.presence() == Presence::DuringTurns && !self.turns().is_dir() {
             Some(format!(
-                "{} is never put in place: {TURNS} is gone",
+                "{} stays where it is, whether an agent is at work or not: there is no {TURNS}",
                 file.display()
             ))
         } else {

@@ -18,6 +18,9 @@ pub(super) const MADE: &str = "# The directory was made for it.";
 /// Says that the hook is not always in place.
 pub(super) const DURING_TURNS: &str = "# It is in place only while an agent is at work.";
 
+/// How such a note begins, whichever build wrote it: in one, the hook was in place while a workflow ran.
+pub(super) const NOT_ALWAYS: &str = "# It is in place only while ";
+
 /// More references than this are read by the program: `read` takes a byte at a time.
 const READ_BY_SHELL: u32 = 20;
 

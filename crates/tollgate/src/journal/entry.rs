@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     pub(crate) phase: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) reason: Option<String>,
-    pub(crate) wire: Option<String>,
+    pub(crate) protocol: Option<String>,
     pub(crate) project: Option<String>,
     /// The state's version after a change.
     pub(crate) version: Option<u64>,
@@ -67,7 +67,7 @@ impl Entry {
             phase: text("phase"),
             agent: text("agent"),
             reason: text("reason"),
-            wire: text("wire"),
+            protocol: text("wire"),
             project: text("project"),
             version: number("version"),
             ms: value.get("ms").and_then(Value::as_f64),

@@ -258,9 +258,9 @@ pub(super) fn ungated(layout: &Layout, env: &Env, why: &str) -> Decision {
 }
 
 /// Remembers what the gates are, and the tree, when a session begins.
-pub(crate) fn meet(layout: &Layout, env: &Env, wire: Protocol, session: &str) {
+pub(crate) fn meet(layout: &Layout, env: &Env, protocol: Protocol, session: &str) {
     if let Ok(config) = Config::load(layout, env) {
-        let mut ledger = Ledger::open(layout, wire, session);
+        let mut ledger = Ledger::open(layout, protocol, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
             stand(&mut ledger, &config, env);

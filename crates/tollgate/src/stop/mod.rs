@@ -45,7 +45,7 @@ pub(crate) fn decide(
             if let Some(session) = event.session.as_ref().filter(|_| whole.is_some())
                 && layout.gates_config().is_file()
             {
-                gates::meet(layout, env, event.wire, session);
+                gates::meet(layout, env, event.protocol, session);
             }
         }
         EventKind::Stop => {
@@ -177,7 +177,7 @@ fn answer_a_question(event: &Event<'_>, decision: &mut Decision) {
 /// directory that does not exist.
 pub(crate) fn nowhere(event: &Event<'_>) -> Decision {
     let mut outcome = Decision::default();
-    if let (Protocol::Taskie, Some(cwd)) = (event.wire, &event.cwd)
+    if let (Protocol::Taskie, Some(cwd)) = (event.protocol, &event.cwd)
         && !Path::new(cwd.as_ref()).is_dir()
     {
         let text = format!("Cannot change to project directory: {cwd}");

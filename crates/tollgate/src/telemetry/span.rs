@@ -51,7 +51,7 @@ fn of(entry: &Entry) -> Value {
         .text("tollgate.event", entry.event.as_deref())
         .text("tollgate.phase", entry.phase.as_deref())
         .text("tollgate.agent", entry.agent.as_deref())
-        .text("tollgate.wire", entry.wire.as_deref())
+        .text("tollgate.protocol", entry.protocol.as_deref())
         .integer("tollgate.entry", entry.id)
         .integer("tollgate.state.version", entry.version)
         .integer("gen_ai.usage.input_tokens", number("input_tokens"))

@@ -116,12 +116,12 @@ impl Registration {
             Self::OneProject => Ok(Consent(Extent::Everything)),
             Self::EveryProject => {
                 let (commands, has_gates) = read();
-                let standing = standing(layout, env, &commands);
-                if standing.is_consent() {
+                let status = status(layout, env, &commands);
+                if status.is_consent() {
                     return Ok(Consent(Extent::Exactly(commands)));
                 }
                 Err(Untrusted {
-                    line: standing.line(&commands),
+                    line: status.line(&commands),
                     has_gates,
                 })
             }
@@ -136,7 +136,7 @@ pub(crate) fn moved() -> String {
 }
 
 /// What is known about these commands.
-pub(crate) fn standing(layout: &Layout, env: &Env, commands: &Commands) -> TrustStatus {
+pub(crate) fn status(layout: &Layout, env: &Env, commands: &Commands) -> TrustStatus {
     if commands.is_empty() {
         return TrustStatus::Nothing;
     }
@@ -246,7 +246,7 @@ impl TrustStatus {
     fn line(&self, commands: &Commands) -> String {
         let why = self.words(commands);
         format!(
-            "NOT verified: {why}, so none was run. A person looks at them with `tollgate trust`."
+            "NOT verified: {why}, so none was run. A person reviews them with `tollgate trust`."
         )
     }
 }

@@ -162,7 +162,7 @@ impl Agent {
             }
             Self::Codex => {
                 let at = home.join("codex/hooks.json");
-                crate::scene::write(&at, &json!({ "hooks": events }).to_string());
+                crate::fixture::write(&at, &json!({ "hooks": events }).to_string());
             }
             Self::Gemini => {
                 let settings = json!({
@@ -171,7 +171,7 @@ impl Agent {
                     "privacy": { "usageStatisticsEnabled": false },
                     "hooks": events,
                 });
-                crate::scene::write(&home.join(".gemini/settings.json"), &settings.to_string());
+                crate::fixture::write(&home.join(".gemini/settings.json"), &settings.to_string());
             }
         }
     }
@@ -239,7 +239,7 @@ impl Agent {
                 let config = format!(
                     "model = \"m\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n"
                 );
-                crate::scene::write(&home.join("codex/config.toml"), &config);
+                crate::fixture::write(&home.join("codex/config.toml"), &config);
                 command.env("CODEX_HOME", home.join("codex"));
                 &[("MOCK_KEY", "x")]
             }
@@ -265,6 +265,6 @@ impl Agent {
             .iter()
             .filter(|(name, _)| *name != "COPILOT_ALLOW_ALL");
         let again = again.map(|(name, value)| format!("export {name}='{value}'\n"));
-        crate::scene::write(&home.join(ENVIRONMENT), &again.collect::<Vec<_>>().concat());
+        crate::fixture::write(&home.join(ENVIRONMENT), &again.collect::<Vec<_>>().concat());
     }
 }

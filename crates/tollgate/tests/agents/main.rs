@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod fixture;
+#[cfg(test)]
 mod measured;
 #[cfg(test)]
 mod model;
@@ -19,8 +21,6 @@ mod project;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
-mod scene;
-#[cfg(test)]
 #[path = "../it/watchdog.rs"]
 mod watchdog;
 
@@ -28,7 +28,7 @@ macro_rules! scenarios {
     ($($scenario:ident),* $(,)?) => {
         /// Every scenario, in the order of the page.
         #[cfg(test)]
-        const SCENARIOS: [&str; 13] = [$(stringify!($scenario)),*];
+        const SCENARIOS: [&str; 14] = [$(stringify!($scenario)),*];
         scenarios! { @agent claude Claude $($scenario)* }
         scenarios! { @agent codex Codex $($scenario)* }
         scenarios! { @agent gemini Gemini $($scenario)* }
@@ -64,4 +64,5 @@ scenarios! {
     a_question_to_the_person_gets_through_when_asked_again,
     the_plan_loop_runs_four_rounds,
     a_reviewer_of_the_same_kind_is_not_reviewed,
+    an_interrupted_session_puts_the_git_hook_aside,
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::agent::{AGENTS, Agent};
+use crate::fixture::write;
 use crate::offline::{self, variable};
-use crate::scene::write;
 
 /// Set while measuring anew: where the scenarios leave what they saw.
 const INTO: &str = "TOLLGATE_MEASURE_INTO";
@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- measured: begin -->\n";
 const END: &str = "<!-- measured: end -->\n";
 
 /// The rows of the page: when, what is tried, and the scenario.
-const ROWS: [(&str, &str, &str); 13] = [
+const ROWS: [(&str, &str, &str); 14] = [
     (
         "all",
         "events that arrive in a session with a command, a failing command and a stop",
@@ -86,6 +86,11 @@ const ROWS: [(&str, &str, &str); 13] = [
         "stop",
         "the reviewer is the same agent with the same settings",
         "a_reviewer_of_the_same_kind_is_not_reviewed",
+    ),
+    (
+        "end",
+        "a person interrupts the agent in a command during a workflow",
+        "an_interrupted_session_puts_the_git_hook_aside",
     ),
 ];
 

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
+use crate::fixture::{Fixture, Session, TASK};
 use crate::model::{Conversation, Turn};
-use crate::project::{TestProject, run, running, with_branch};
-use crate::scene::{Scene, Session, TASK};
+use crate::project::{TOLLGATE, TestProject, run, running, with_branch};
 
 /// How often gates that stay red block: `max_retries` of the configuration's default.
 const PATIENCE: usize = 3;
@@ -17,10 +17,10 @@ const REVIEWER: &str = include_str!("../it/plans/reviewer.sh");
 const STATE: &str = ".isdlc/state.json";
 
 pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
-    let scene = Scene::new(agent, workflow("main"));
-    let session = scene.play(vec![call(agent, COMMIT), done()]);
+    let fixture = Fixture::new(agent, workflow("main"));
+    let session = fixture.play(vec![call(agent, COMMIT), done()]);
     session.ends_well();
-    assert_eq!(commits(&scene), 1, "{}", session.story());
+    assert_eq!(commits(&fixture), 1, "{}", session.story());
     assert_eq!(
         session.codes(),
         [coded(agent, "BG-001")],
@@ -33,14 +33,14 @@ pub(crate) fn a_commit_to_main_is_denied(agent: Agent) -> String {
         session.story()
     );
     if agent == Agent::Claude {
-        its_own_transcript_tells_the_same(&scene, &session);
+        its_own_transcript_tells_the_same(&fixture, &session);
     }
     "the tool does not run; the model reads why".to_owned()
 }
 
 /// The transcript that the agent itself left is replayed: the same call is found, and no other;
 /// that a hook saw it is known from the journal, and from nowhere else.
-fn its_own_transcript_tells_the_same(scene: &Scene, session: &Session) {
+fn its_own_transcript_tells_the_same(fixture: &Fixture, session: &Session) {
     let field = |key: &str| {
         let mut events = session.events.iter();
         events.find_map(|seen| seen.event[key].as_str().map(str::to_owned))
@@ -48,7 +48,7 @@ fn its_own_transcript_tells_the_same(scene: &Scene, session: &Session) {
     let (transcript, call) = (field("transcript_path"), field("tool_use_id"));
     let (transcript, call) = (transcript.unwrap(), call.unwrap());
     for (seen, unseen) in [(true, 0), (false, 1)] {
-        let run = scene.project.run(&["replay", &transcript, "--json"], b"");
+        let run = fixture.project.run(&["replay", &transcript, "--json"], b"");
         assert_eq!(run.code, 0, "{run:?}");
         let told: Value = serde_json::from_str(&run.stdout).unwrap();
         let findings = told["findings"].as_array().unwrap();
@@ -71,16 +71,16 @@ fn its_own_transcript_tells_the_same(scene: &Scene, session: &Session) {
             .map(|row| row["unseen"].as_u64().unwrap())
             .sum();
         assert_eq!(count, unseen, "{told:#}");
-        let journal = scene.project.path(".tollgate/local/journal.jsonl");
+        let journal = fixture.project.path(".tollgate/local/journal.jsonl");
         std::fs::remove_file(journal).unwrap_or_default();
     }
 }
 
 pub(crate) fn a_commit_to_the_workflows_branch_runs(agent: Agent) -> String {
-    let scene = Scene::new(agent, workflow("feature/x"));
-    let session = scene.play(vec![call(agent, COMMIT), done()]);
+    let fixture = Fixture::new(agent, workflow("feature/x"));
+    let session = fixture.play(vec![call(agent, COMMIT), done()]);
     session.ends_well();
-    assert_eq!(commits(&scene), 2, "{}", session.story());
+    assert_eq!(commits(&fixture), 2, "{}", session.story());
     assert!(session.codes().is_empty(), "{}", session.story());
     "runs; nothing is said".to_owned()
 }
@@ -88,13 +88,13 @@ pub(crate) fn a_commit_to_the_workflows_branch_runs(agent: Agent) -> String {
 pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> String {
     let mut state = running("06-implementation", "in_progress");
     state["state_version"] = json!(9);
-    let scene = Scene::new(agent, TestProject::new().state(&state));
-    let before = scene.project.read(STATE);
+    let fixture = Fixture::new(agent, TestProject::new().state(&state));
+    let before = fixture.project.read(STATE);
     state["state_version"] = json!(2);
-    let write = agent.write(&scene.project.path(STATE), &state.to_string());
-    let session = scene.play(vec![Turn::Call(vec![write]), done()]);
+    let write = agent.write(&fixture.project.path(STATE), &state.to_string());
+    let session = fixture.play(vec![Turn::Call(vec![write]), done()]);
     session.ends_well();
-    assert_eq!(scene.project.read(STATE), before, "{}", session.story());
+    assert_eq!(fixture.project.read(STATE), before, "{}", session.story());
     assert!(
         session.reached_the_model("state_version"),
         "{}",
@@ -106,39 +106,39 @@ pub(crate) fn a_write_that_turns_the_state_back_is_denied(agent: Agent) -> Strin
 pub(crate) fn a_state_that_a_script_forged_is_put_back(agent: Agent) -> String {
     let mut state = running("06-implementation", "in_progress");
     state["state_version"] = json!(9);
-    let scene = Scene::new(agent, TestProject::new().state(&state));
-    let before = scene.project.read(STATE);
+    let fixture = Fixture::new(agent, TestProject::new().state(&state));
+    let before = fixture.project.read(STATE);
     // A script is read, but not what it reads: nobody sees that this one does it.
-    scene.project.file("where", STATE);
+    fixture.project.file("where", STATE);
     let script =
         "#!/bin/sh\nsed -i 's/\"state_version\": 9/\"state_version\": 2/' \"$(cat where)\"\n";
-    let forge = scene.program("forge", script).display().to_string();
-    let session = scene.play(vec![call(agent, &forge), call(agent, "true"), done()]);
+    let forge = fixture.program("forge", script).display().to_string();
+    let session = fixture.play(vec![call(agent, &forge), call(agent, "true"), done()]);
     session.ends_well();
     assert!(
         session.codes().contains(&coded(agent, "SW-001")),
         "{}",
         session.story()
     );
-    assert_eq!(scene.project.read(STATE), before, "{}", session.story());
+    assert_eq!(fixture.project.read(STATE), before, "{}", session.story());
     format!("put back; {}", heard(&session, UNDONE))
 }
 
 pub(crate) fn what_a_guard_tells_about_a_test_run(agent: Agent) -> String {
-    let (scene, pytest) = tests_to_run(agent);
-    let session = scene.play(vec![call(agent, &pytest), done()]);
+    let (fixture, pytest) = tests_to_run(agent);
+    let session = fixture.play(vec![call(agent, &pytest), done()]);
     session.ends_well();
-    assert_eq!(iterations(&scene), 1, "{}", session.story());
+    assert_eq!(iterations(&fixture), 1, "{}", session.story());
     format!("recorded; {}", heard(&session, "TESTS PASSED"))
 }
 
 pub(crate) fn eight_calls_at_once_are_all_recorded(agent: Agent) -> String {
-    let (scene, pytest) = tests_to_run(agent);
+    let (fixture, pytest) = tests_to_run(agent);
     let calls = (0..8).map(|n| agent.shell(&format!("{pytest} tests/unit_{n}")));
-    let session = scene.play(vec![Turn::Call(calls.collect()), done()]);
+    let session = fixture.play(vec![Turn::Call(calls.collect()), done()]);
     session.ends_well();
-    assert_eq!(iterations(&scene), 8, "{}", session.story());
-    let state: Value = serde_json::from_str(&scene.project.read(STATE)).unwrap();
+    assert_eq!(iterations(&fixture), 8, "{}", session.story());
+    let state: Value = serde_json::from_str(&fixture.project.read(STATE)).unwrap();
     let runs = &state["phases"]["06-implementation"]["iteration_requirements"]["test_iteration"];
     let mut seen: Vec<_> = runs["history"]
         .as_array()
@@ -153,9 +153,9 @@ pub(crate) fn eight_calls_at_once_are_all_recorded(agent: Agent) -> String {
 }
 
 pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String {
-    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     let turns = vec![done(), call(agent, "touch src/fixed"), done()];
-    let session = scene.play(turns);
+    let session = fixture.play(turns);
     session.ends_well();
     assert_eq!(session.model.count(TASK), 3, "{}", session.story());
     assert_eq!(
@@ -171,13 +171,13 @@ pub(crate) fn a_stop_is_blocked_until_the_gate_is_green(agent: Agent) -> String 
 }
 
 pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
-    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     // It does something each time, and never the right thing.
     let mut turns = vec![done()];
     for n in 0..12 {
         turns.extend([call(agent, &format!("echo {n} > src/other")), done()]);
     }
-    let session = scene.play(turns);
+    let session = fixture.play(turns);
     session.ends_well();
     let blocks = session
         .codes()
@@ -195,8 +195,8 @@ pub(crate) fn a_gate_that_stays_red_lets_go(agent: Agent) -> String {
 }
 
 pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
-    let scene = Scene::new(agent, gates("    checks: [fixed]"));
-    let session = scene.play(vec![]);
+    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
+    let session = fixture.play(vec![]);
     session.ends_well();
     let blocks = session
         .codes()
@@ -212,9 +212,9 @@ pub(crate) fn an_agent_that_does_nothing_is_let_go(agent: Agent) -> String {
 }
 
 pub(crate) fn a_question_to_the_person_gets_through_when_asked_again(agent: Agent) -> String {
-    let scene = Scene::new(agent, gates("    checks: [fixed]"));
+    let fixture = Fixture::new(agent, gates("    checks: [fixed]"));
     let ask = || Turn::Say("Shall I go on?".to_owned());
-    let session = scene.play(vec![ask(), ask()]);
+    let session = fixture.play(vec![ask(), ask()]);
     session.ends_well();
     let codes = session.codes();
     let blocks = codes.iter().filter(|code| code.ends_with("GATE-FAILED"));
@@ -225,10 +225,10 @@ pub(crate) fn a_question_to_the_person_gets_through_when_asked_again(agent: Agen
 }
 
 pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
-    let scene = Scene::new(agent, planned());
-    let control = scene.home().join("control");
-    crate::scene::write(&control.join("verdicts"), "FAIL\nFAIL\nPASS\nPASS\n");
-    scene.program(
+    let fixture = Fixture::new(agent, planned());
+    let control = fixture.home().join("control");
+    crate::fixture::write(&control.join("verdicts"), "FAIL\nFAIL\nPASS\nPASS\n");
+    fixture.program(
         "claude",
         &REVIEWER.replace("@CONTROL@", control.to_str().unwrap()),
     );
@@ -238,7 +238,7 @@ pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
             &format!("echo '# Fixed' > .taskie/plans/p/task-1-post-review-{n}.md"),
         )
     };
-    let session = scene.play(vec![
+    let session = fixture.play(vec![
         done(),
         answer(1),
         done(),
@@ -251,7 +251,7 @@ pub(crate) fn the_plan_loop_runs_four_rounds(agent: Agent) -> String {
     let calls = std::fs::read_to_string(control.join("calls")).unwrap_or_default();
     assert_eq!(calls.lines().count(), 4, "{}", session.story());
     let state: Value =
-        serde_json::from_str(&scene.project.read(".taskie/plans/p/state.json")).unwrap();
+        serde_json::from_str(&fixture.project.read(".taskie/plans/p/state.json")).unwrap();
     assert_eq!(state["next_phase"], "complete-task", "{}", session.story());
     assert_eq!(state["phase_iteration"], 4, "{}", session.story());
     for n in 1..=3 {
@@ -276,10 +276,10 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
     );
     project.git(&["add", "-A"]);
     project.git(&["commit", "-q", "-m", "a review", "--", ".gauntlet"]);
-    let scene = Scene::new(agent, project);
-    scene.program(agent.name(), &agent.launcher(scene.home()));
+    let fixture = Fixture::new(agent, project);
+    fixture.program(agent.name(), &agent.launcher(fixture.home()));
     let pass = json!({ "status": "pass", "message": null, "violations": [] });
-    let session = scene.play_all(vec![
+    let session = fixture.play_all(vec![
         Conversation {
             sign: TASK.to_owned(),
             turns: vec![done()],
@@ -297,7 +297,7 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
     );
     assert_eq!(session.model.count(TASK), 1, "{}", session.story());
     assert!(session.codes().is_empty(), "{}", session.story());
-    let reviews = scene.project.read("gauntlet_logs/.execution_state");
+    let reviews = fixture.project.read("gauntlet_logs/.execution_state");
     assert!(reviews.contains("passed"), "{reviews}\n{}", session.story());
     let nested = session.events.iter().filter(|seen| seen.is_nested).count();
     let nested = match nested {
@@ -308,21 +308,57 @@ pub(crate) fn a_reviewer_of_the_same_kind_is_not_reviewed(agent: Agent) -> Strin
 }
 
 pub(crate) fn which_events_arrive(agent: Agent) -> String {
-    let scene = Scene::new(agent, TestProject::new().on_branch("main"));
+    let fixture = Fixture::new(agent, TestProject::new().on_branch("main"));
     let turns = vec![call(agent, "true"), call(agent, "false"), done()];
-    let session = scene.play(turns);
+    let session = fixture.play(turns);
     session.ends_well();
-    let wire = agent.name();
     for seen in &session.events {
-        let mut simulate = scene.project.command(&["simulate", "-", "--json"]);
+        let mut simulate = fixture.project.command(&["simulate", "-", "--json"]);
         if agent == Agent::Gemini {
             simulate.env("GEMINI_SESSION_ID", "set for every hook of Gemini's");
         }
         let parsed = run(simulate, seen.event.to_string().as_bytes());
         let parsed: Value = serde_json::from_str(&parsed.stdout).unwrap_or_default();
-        assert_eq!(parsed["wire"], wire, "{parsed} of {}", seen.event);
+        assert_eq!(
+            parsed["protocol"],
+            agent.name(),
+            "{parsed} of {}",
+            seen.event
+        );
     }
     arrived(&session)
+}
+
+/// What `install` proposed on git's side is in place while the command runs.
+pub(crate) fn an_interrupted_session_puts_the_git_hook_aside(agent: Agent) -> String {
+    let fixture = Fixture::new(agent, workflow("feature/x"));
+    let args = [
+        "install",
+        "--agent",
+        agent.name(),
+        "--command",
+        TOLLGATE,
+        "--yes",
+    ];
+    fixture.project.must(&args);
+    let in_place = fixture.project.path(".git/hooks/reference-transaction");
+    assert!(!in_place.exists());
+    let begun = fixture.home().join("begun");
+    let command = format!(
+        "cp '{}' '{}'; sleep 60",
+        in_place.display(),
+        begun.display()
+    );
+    let session = fixture.interrupt(vec![call(agent, &command), done()], &begun);
+    assert!(begun.exists(), "{}", session.story());
+    assert!(!in_place.exists(), "{}", session.story());
+    let names = arrived(&session);
+    assert!(names.ends_with("SessionEnd"), "{}", session.story());
+    if names.contains("Stop") || names.contains("AfterAgent") {
+        "its turn and its session end; the hook on git's side is aside".to_owned()
+    } else {
+        "its session ends without a stop; the hook on git's side is aside".to_owned()
+    }
 }
 
 /// The events of a session, each once, in the order of their arrival.
@@ -370,8 +406,8 @@ fn heard(session: &Session, text: &str) -> &'static str {
     }
 }
 
-fn commits(scene: &Scene) -> usize {
-    let count = scene.project.git(&["rev-list", "--count", "HEAD"]);
+fn commits(fixture: &Fixture) -> usize {
+    let count = fixture.project.git(&["rev-list", "--count", "HEAD"]);
     count.parse().unwrap()
 }
 
@@ -383,7 +419,7 @@ fn workflow(branch: &str) -> TestProject {
 }
 
 /// A workflow in which tests must pass, and a test runner whose tests do.
-fn tests_to_run(agent: Agent) -> (Scene, String) {
+fn tests_to_run(agent: Agent) -> (Fixture, String) {
     let project = TestProject::new().state(&running("06-implementation", "in_progress"));
     let wanted = json!({ "enabled": true, "max_iterations": 20 });
     let wanted =
@@ -392,19 +428,19 @@ fn tests_to_run(agent: Agent) -> (Scene, String) {
         ".claude/hooks/config/iteration-requirements.json",
         wanted.to_string(),
     );
-    let scene = Scene::new(agent, project);
+    let fixture = Fixture::new(agent, project);
     let passed = include_str!("../../../tollgate-core/tests/summaries/pytest-pass.txt");
     // By its whole name: Codex's shell is a login shell with a `PATH` of its own.
-    let pytest = scene.program(
+    let pytest = fixture.program(
         "pytest",
         &format!("#!/bin/sh\ncat <<'END'\n{passed}\nEND\n"),
     );
     let pytest = format!("{} -q", pytest.display());
-    (scene, pytest)
+    (fixture, pytest)
 }
 
-fn iterations(scene: &Scene) -> u64 {
-    let state: Value = serde_json::from_str(&scene.project.read(STATE)).unwrap();
+fn iterations(fixture: &Fixture) -> u64 {
+    let state: Value = serde_json::from_str(&fixture.project.read(STATE)).unwrap();
     let phase = &state["phases"]["06-implementation"]["iteration_requirements"];
     phase["test_iteration"]["current_iteration"]
         .as_u64()

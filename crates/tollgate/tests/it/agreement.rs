@@ -76,7 +76,7 @@ fn blocked(project: &TestProject, happening: &Happening, guard: Option<&str>) ->
     } else {
         let _none_yet = std::fs::remove_file(project.path("docs/isdlc/tasks.md"));
     }
-    let mut command = project.command_of(&program(), &["hook", "--wire", "isdlc"]);
+    let mut command = project.command_of(&program(), &["hook", "--protocol", "isdlc"]);
     command.env("CLAUDE_PROJECT_DIR", project.root());
     command.args(["--event", &happening.kind]);
     command.args(guard.into_iter().flat_map(|name| ["--guard", name]));

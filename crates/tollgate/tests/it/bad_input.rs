@@ -68,7 +68,7 @@ fn input_that_is_no_event() {
             "the person sees it: {run:?}"
         );
         assert_eq!(faults(&project)[before..], [fault], "{:?}", input.get(..40));
-        let run = project.run(&["hook", "--wire", "claude"], input);
+        let run = project.run(&["hook", "--protocol", "claude"], input);
         tells(&run, "ollgate");
     }
 }
@@ -115,7 +115,7 @@ fn fifty_megabytes_pass_in_a_moment() {
         start.elapsed()
     );
     let huge = "x".repeat(70 << 20);
-    let run = project.run(&["hook", "--wire", "claude"], huge.as_bytes());
+    let run = project.run(&["hook", "--protocol", "claude"], huge.as_bytes());
     tells(&run, "larger than 64 MB");
 }
 

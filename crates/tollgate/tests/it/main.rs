@@ -43,6 +43,8 @@ mod plans;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
+mod protocols;
+#[cfg(test)]
 #[cfg(target_os = "linux")]
 mod reads;
 #[cfg(test)]
@@ -73,7 +75,5 @@ mod terminal;
 mod trust;
 #[cfg(test)]
 mod watchdog;
-#[cfg(test)]
-mod wires;
 #[cfg(test)]
 mod workflow;

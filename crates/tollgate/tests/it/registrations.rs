@@ -48,24 +48,25 @@ fn every_guard_answers_to_its_name_and_to_the_originals_file_name() {
 }
 
 #[test]
-fn event_supplies_a_missing_name_and_wire_decides_the_dialect() {
+fn event_supplies_a_missing_name_and_protocol_decides_the_dialect() {
     let project = TestProject::new().state(&running("03-architecture", "in_progress"));
     let event = task("software-developer", "x").to_string();
     // After the fact there is nothing left to block.
     project
         .run(&["hook", "--event", "PostToolUse"], event.as_bytes())
         .says_nothing();
-    let run = project.run(
-        &["hook", "--wire", "claude", "--event", "PreToolUse"],
-        event.as_bytes(),
-    );
-    assert!(run.denies().starts_with("OUT-OF-ORDER"));
-    let run = project.run(
-        &["hook", "--wire=copilot", "--event=preToolUse"],
-        event.as_bytes(),
-    );
-    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(answer["permissionDecision"], json!("deny"));
+    // Registrations of earlier versions say `--wire`.
+    for option in ["--protocol", "--wire"] {
+        let run = project.run(
+            &["hook", option, "claude", "--event", "PreToolUse"],
+            event.as_bytes(),
+        );
+        assert!(run.denies().starts_with("OUT-OF-ORDER"));
+        let copilot = format!("{option}=copilot");
+        let run = project.run(&["hook", &copilot, "--event=preToolUse"], event.as_bytes());
+        let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(answer["permissionDecision"], json!("deny"));
+    }
 }
 
 /// The twenty registrations of specification 000 §5.

@@ -217,7 +217,7 @@ fn names(report: &mut Report) {
             &["workflow", "start", name, "x", "--no-branch"],
             &["run", "--gate", name],
             &["hook", "--guard", name],
-            &["hook", "--wire", name],
+            &["hook", "--protocol", name],
         ] {
             let run = ground.tollgate(args);
             report.count("names tried", 1);

@@ -118,7 +118,7 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
         return Some(finding);
     }
     let doubt = if worst == Touch::Unknown {
-        "\nNote: what the command would write cannot be told in full. It names the file, so it \
+        "\nNote: what the command would write cannot be seen in full. It names the file, so it \
          counts as a write; spell the paths out if it is none."
     } else {
         ""
@@ -217,7 +217,7 @@ fn check_files(context: &EventContext<'_>, tool: &Tool<'_>) -> Option<Finding> {
             return Some(Finding::new("SFG-001", text, reason));
         }
         let real = real(&absolute);
-        // Both places have it in their names, so that most files cost no further look.
+        // Both places have it in their names, so that most files cost nothing more.
         let is_named = |path: &Path| path.to_string_lossy().contains("tollgate");
         if (is_named(&absolute) || is_named(&real))
             && own(context)

@@ -2,7 +2,7 @@
 //!
 //! `tollgate uninstall` refuses agents; an edit of the file would be the way around it. Where a
 //! call tells what the file holds afterwards, everything that keeps the registrations is fine. What
-//! cannot be told is allowed, unless the file is removed or overwritten: a wrong block here keeps
+//! is not known is allowed, unless the file is removed or overwritten: a wrong block here keeps
 //! people from their own settings.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::protocol::{After, Tool};
 use crate::text::cut;
 use tollgate_shell::{Survey, Touch, rewrites, runs_script};
 
-/// A command that touches a settings file has one of these in it. Others are not looked at.
+/// A command that touches a settings file has one of these in it. Others are not parsed.
 const NAMES: &[&str] = &[
     ".claude",
     ".codex",

@@ -22,11 +22,11 @@ pub(crate) struct TestRun {
 pub(crate) enum Outcome {
     Passed,
     Failed,
-    /// It could not be told. That is an answer of its own: it proves neither.
+    /// It is not known. That is an answer of its own: it proves neither.
     Inconclusive(Doubt),
 }
 
-/// Why it could not be told.
+/// Why it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
     Silent,
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn bug_0007_test_watcher_what_cannot_be_told_is_no_failure() {
+    fn bug_0007_test_watcher_what_is_not_known_is_no_failure() {
         let doubt = |doubt| Outcome::Inconclusive(doubt);
         let unknown = Exit::Unknown;
         assert_eq!(verdict("npm test", unknown, None), doubt(Doubt::Silent));

@@ -93,7 +93,7 @@ pub(super) fn version(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         None if scan.running => findings.repair(
             "AC-003f",
             &path,
-            "a workflow runs, but the state has no version: stale writes cannot be told",
+            "a workflow runs, but the state has no version: stale writes cannot be found",
             "count from 1",
             vec![Edit::set(&path, 1)],
         ),

@@ -14,7 +14,7 @@ struct Line<'a> {
     version: u64,
     index: Option<u64>,
     at: &'a Value,
-    told: &'a str,
+    reason: &'a str,
 }
 
 /// The steps since the last start. A line is written after the lock is given back, so two
@@ -36,7 +36,7 @@ fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
             version: line.get("version")?.as_u64()?,
             index: line.get("index").and_then(Value::as_u64),
             at: line.get("ts")?,
-            told: text("reason").unwrap_or_default(),
+            reason: text("reason").unwrap_or_default(),
         })
     };
     let mut all: Vec<Line<'_>> = changes.filter_map(read).collect();
@@ -66,10 +66,10 @@ fn without_undone(all: Vec<Line<'_>>) -> Vec<Line<'_>> {
     left
 }
 
-/// The step by which a person has the state mended: what was before it no longer counts.
-const MENDED: &str = "workflow audit --repair";
+/// The step by which a person has the state repaired: what was before it no longer counts.
+const REPAIRED: &str = "workflow audit --repair";
 
-/// The steps of the workflow that runs, if the journal saw it start; since it was mended.
+/// The steps of the workflow that runs, if the journal saw it start; since it was repaired.
 fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
     let running = position::running(scan.document());
     let began = running.and_then(|fields| fields.get("started_at"));
@@ -79,8 +79,8 @@ fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
     let Some(own) = start.and_then(|start| lines.get(start..)) else {
         return &[];
     };
-    let mended = own.iter().rposition(|line| line.step == MENDED);
-    mended.and_then(|at| own.get(at + 1..)).unwrap_or(own)
+    let repaired = own.iter().rposition(|line| line.step == REPAIRED);
+    repaired.and_then(|at| own.get(at + 1..)).unwrap_or(own)
 }
 
 /// A phase that was completed stays completed, unless it was asked to be done again.
@@ -110,11 +110,11 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             edits.push(Edit::set(&scan.entry(key, "completed"), last.at.clone()));
         }
         if scan.field(key, &["summary"]).is_none_or(Value::is_null) {
-            let told = last
-                .told
+            let reason = last
+                .reason
                 .split_once(": ")
-                .map_or(last.told, |(_, told)| told);
-            let short: String = told.chars().take(150).collect();
+                .map_or(last.reason, |(_, reason)| reason);
+            let short: String = reason.chars().take(150).collect();
             edits.push(Edit::set(&scan.entry(key, "summary"), short));
         }
         let path = ["phases", key, "status"];
@@ -180,7 +180,7 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         }
         if after.index < before.index
             && after.index.is_some()
-            && !matches!(after.step, "workflow start" | MENDED)
+            && !matches!(after.step, "workflow start" | REPAIRED)
         {
             let index = |line: &Line<'_>| line.index.unwrap_or_default();
             let what = format!(
@@ -194,7 +194,7 @@ pub(super) fn order(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         let twice =
             after.step == "phase complete" && matches!(last.step, "phase complete" | "phase skip");
         let ended = matches!(before.step, "workflow finalize" | "workflow cancel")
-            && !matches!(after.step, "workflow start" | MENDED);
+            && !matches!(after.step, "workflow start" | REPAIRED);
         if twice || ended {
             let what = format!(
                 "'{}' came directly after '{}', which no command does",

@@ -47,23 +47,23 @@ pub struct Finding {
     pub place: String,
     /// What is wrong.
     pub what: String,
-    /// How it can be mended, if a program can tell.
+    /// How it can be repaired, if a program can tell.
     pub repair: Option<Repair>,
 }
 
-/// How something is mended.
+/// How something is repaired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair {
     /// In words.
-    pub told: String,
+    pub description: String,
     /// As edits.
     pub edits: Vec<Edit>,
 }
 
 /// What a repair did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mended {
-    /// The findings that were mended, in order.
+pub struct Repaired {
+    /// The findings that were repaired, in order.
     pub findings: Vec<Finding>,
     /// What is left.
     pub left: Vec<Finding>,
@@ -134,15 +134,15 @@ pub fn audit(evidence: &Evidence<'_>) -> Vec<Finding> {
     findings.list
 }
 
-/// Mends what can be mended. Each repair may uncover or settle others, so they are made one by
+/// Repairs what can be repaired. Each repair may uncover or settle others, so they are made one by
 /// one; the number of rounds is bounded.
 pub fn repair(
     document: &mut Document,
     rules: &Rules<'_>,
     journal: &[Value],
     now: Timestamp,
-) -> Result<Mended, EditFault> {
-    let mut mended = Vec::new();
+) -> Result<Repaired, EditFault> {
+    let mut repaired = Vec::new();
     loop {
         let mut left = audit(&Evidence {
             document,
@@ -151,9 +151,9 @@ pub fn repair(
             now,
         });
         let next = left.iter().position(|finding| finding.repair.is_some());
-        let Some(next) = next.filter(|_| mended.len() < MAX_ROUNDS) else {
-            return Ok(Mended {
-                findings: mended,
+        let Some(next) = next.filter(|_| repaired.len() < MAX_ROUNDS) else {
+            return Ok(Repaired {
+                findings: repaired,
                 left,
             });
         };
@@ -161,11 +161,11 @@ pub fn repair(
         if let Some(repair) = &next.repair {
             edit::apply(&repair.edits, document)?;
         }
-        mended.push(next);
+        repaired.push(next);
     }
 }
 
-/// The state as the checks look at it: every field may be of any kind.
+/// The state as the checks see it: every field may be of any kind.
 struct Scan<'a> {
     evidence: &'a Evidence<'a>,
     /// Whether a workflow runs.
@@ -342,7 +342,7 @@ impl Findings<'_> {
             place: path.join("."),
             what: what.into(),
             repair: Some(Repair {
-                told: repair.into(),
+                description: repair.into(),
                 edits,
             }),
         });

@@ -136,7 +136,7 @@ pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         } else {
             short
         };
-        // Which of the two was written last is told by the index; without one, the further one
+        // Which of the two was written last is shown by the index; without one, the further one
         // counts, because work that was done is not undone by a missing write.
         let truth = match scan.index() {
             Some(index) if at < index => further,

@@ -21,10 +21,10 @@ pub(super) fn finalize(
     document: &Document,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    match standing.doing()? {
+    let position = WorkflowPosition::of(document)?;
+    match position.doing()? {
         Doing::Finished(last) => {
-            if standing.review().is_some() {
+            if position.review().is_some() {
                 return Err(Refusal::unfinished_review(last.key));
             }
         }
@@ -38,10 +38,10 @@ pub(super) fn finalize(
             ));
         }
     }
-    if let Some(open) = standing
+    if let Some(open) = position
         .phases
         .iter()
-        .find(|key| standing.status(key) != Some("completed"))
+        .find(|key| position.status(key) != Some("completed"))
     {
         return Err(Refusal::contradiction(&format!(
             "phase '{open}' is not completed, but the index is behind the last phase"
@@ -53,11 +53,11 @@ pub(super) fn finalize(
         None => ("kept", Value::Null),
     };
     let edits = archive(document, entry, (branch, commit), now);
-    let told = format!(
+    let message = format!(
         "the {} workflow is completed and archived",
-        standing.workflow
+        position.workflow
     );
-    Ok(Change::new("workflow finalize", None, told, edits))
+    Ok(Change::new("workflow finalize", None, message, edits))
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -75,20 +75,25 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
     }
     // A workflow whose fields contradict each other, or that has no phases, can still be
     // cancelled: that is a way out.
-    let standing = WorkflowPosition::of(document).ok();
-    let phase = standing
-        .and_then(|standing| standing.current())
+    let position = WorkflowPosition::of(document).ok();
+    let phase = position
+        .and_then(|position| position.current())
         .map_or(Value::Null, |place| place.key.into());
     let entry = json!({
         "completed_at": null, "cancelled_at": moment(now), "cancelled_at_phase": phase,
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    let told = format!(
+    let message = format!(
         "the {workflow} workflow is cancelled: {}",
         super::cut(reason, 150)
     );
-    Ok(Change::new("workflow cancel", phase.as_str(), told, edits))
+    Ok(Change::new(
+        "workflow cancel",
+        phase.as_str(),
+        message,
+        edits,
+    ))
 }
 
 /// The history entry, the pruned lists and the cleared fields.

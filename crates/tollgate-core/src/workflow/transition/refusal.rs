@@ -64,7 +64,7 @@ impl Refusal {
     pub(crate) fn contradiction(what: &str) -> Self {
         Self::misplaced(
             format!("the state contradicts itself: {what}"),
-            "`tollgate workflow audit` explains it, `tollgate workflow audit --repair` mends it",
+            "`tollgate workflow audit` explains it, `tollgate workflow audit --repair` repairs it",
         )
     }
 

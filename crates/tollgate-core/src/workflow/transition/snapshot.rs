@@ -10,17 +10,17 @@ use tollgate_store::document::{Document, whole};
 
 /// The snapshots of all phases, in order, and the metrics over them.
 pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
-    let Ok(standing) = WorkflowPosition::of(document) else {
+    let Ok(position) = WorkflowPosition::of(document) else {
         return (Vec::new(), metrics(&[], 0, None));
     };
     let mut snapshots = Vec::new();
-    for key in &standing.phases {
-        let Some(entry) = standing.field(key, &[]).and_then(Value::as_object) else {
+    for key in &position.phases {
+        let Some(entry) = position.field(key, &[]).and_then(Value::as_object) else {
             continue;
         };
         snapshots.push(snapshot(document, key, entry));
     }
-    let total = standing.phases.len();
+    let total = position.phases.len();
     let spent = minutes(document.get(&["active_workflow", "started_at"]), now);
     let figures = metrics(&snapshots, total, spent);
     (snapshots, figures)

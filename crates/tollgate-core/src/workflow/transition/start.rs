@@ -68,7 +68,7 @@ impl Start<'_> {
         match fatal {
             Some(problem) => Err(Refusal::misplaced(
                 format!("{}: {}", problem.place, problem.what),
-                "mend workflows.json; `tollgate workflow definitions` checks it",
+                "correct workflows.json; `tollgate workflow definitions` checks it",
             )),
             None => Ok(definition),
         }
@@ -226,10 +226,10 @@ pub(super) fn apply(
         edits.set(&["supervised_mode"], mode);
     }
     let (name, count) = (&definition.name, phases.len());
-    let told = format!("{name} workflow {folder} started with {count} phases");
+    let message = format!("{name} workflow {folder} started with {count} phases");
     Ok(Change {
         agent,
-        ..Change::new("workflow start", Some(first), told, edits)
+        ..Change::new("workflow start", Some(first), message, edits)
     })
 }
 

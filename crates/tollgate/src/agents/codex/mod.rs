@@ -32,7 +32,7 @@ pub(super) static ROW: Row = Row {
             .then_some("features.hooks")
     },
     event: |event| {
-        // A tool that failed is told like any other.
+        // A tool that failed is reported like any other.
         let has_it = !matches!(event, EventKind::PostToolFailure | EventKind::Other);
         has_it.then(|| event.as_str())
     },

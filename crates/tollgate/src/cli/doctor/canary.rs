@@ -165,22 +165,22 @@ fn is_block(ran: &Ran) -> bool {
 
 /// Runs a program to its end, within its time.
 fn run(mut command: Command, input: &str) -> Result<Ran, String> {
-    let told = |error: std::io::Error| format!("cannot be started: {error}");
+    let failed = |error: std::io::Error| format!("cannot be started: {error}");
     // A file, not a pipe: it cannot fill up, and nobody can hold it open.
-    let mut printed = tempfile::tempfile().map_err(told)?;
+    let mut printed = tempfile::tempfile().map_err(failed)?;
     let mut child = command
         .stdin(Stdio::piped())
-        .stdout(printed.try_clone().map_err(told)?)
+        .stdout(printed.try_clone().map_err(failed)?)
         .stderr(Stdio::null())
         .spawn()
-        .map_err(told)?;
+        .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // One that does not read its input has answered already.
         let _closed = stdin.write_all(input.as_bytes());
     }
     let begun = Instant::now();
     let status = loop {
-        match child.try_wait().map_err(told)? {
+        match child.try_wait().map_err(failed)? {
             Some(status) => break status,
             None if begun.elapsed() > PATIENCE => {
                 let _gone = child.kill();
@@ -191,8 +191,11 @@ fn run(mut command: Command, input: &str) -> Result<Ran, String> {
         }
     };
     let mut bytes = Vec::new();
-    printed.rewind().map_err(told)?;
-    printed.take(ANSWER).read_to_end(&mut bytes).map_err(told)?;
+    printed.rewind().map_err(failed)?;
+    printed
+        .take(ANSWER)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     Ok(Ran {
         code: status.code(),
         stdout: String::from_utf8_lossy(&bytes).into_owned(),

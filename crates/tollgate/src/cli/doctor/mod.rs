@@ -1,7 +1,7 @@
 //! `tollgate doctor`: does it work here, and if not, what is to be done?
 //!
 //! Every finding has a name that stays the same, what is wrong, and what to do; some can be
-//! mended (`--fix`). Nothing that a project chose is started: what a project's settings register
+//! repaired (`--fix`). Nothing that a project chose is started: what a project's settings register
 //! is run only if it leads to a program outside of the project.
 
 mod canary;
@@ -34,18 +34,18 @@ pub(super) struct Arguments {
 
 /// Something that is wrong.
 pub(super) struct Finding<'p> {
-    /// Its name, for those who look for it.
+    /// Its name, which stays the same.
     name: &'static str,
     what: String,
     /// What to do about it.
     next: String,
-    mend: Option<Mend<'p>>,
+    repair: Option<Repair<'p>>,
 }
 
 /// What puts it right, and says what was done.
-type Mend<'p> = Box<dyn FnOnce() -> Result<String, String> + 'p>;
+type Repair<'p> = Box<dyn FnOnce() -> Result<String, String> + 'p>;
 
-/// What is looked at.
+/// What is examined.
 pub(super) struct Patient {
     env: Env,
     places: Places,
@@ -54,8 +54,8 @@ pub(super) struct Patient {
     now: Timestamp,
 }
 
-/// Something that was put right, or could not be.
-struct Treated {
+/// A repair that was tried.
+struct Attempt {
     name: &'static str,
     what: String,
     done: Result<String, String>,
@@ -67,37 +67,37 @@ impl<'p> Finding<'p> {
             name,
             what: what.into(),
             next: next.into(),
-            mend: None,
+            repair: None,
         }
     }
 
-    fn mended_by(mut self, mend: impl FnOnce() -> Result<String, String> + 'p) -> Self {
-        self.mend = Some(Box::new(mend));
+    fn repaired_by(mut self, repair: impl FnOnce() -> Result<String, String> + 'p) -> Self {
+        self.repair = Some(Box::new(repair));
         self
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let mut treated = Vec::new();
+    let mut repairs = Vec::new();
     if arguments.fix {
         let patient = Patient::here()?;
         for finding in patient.examine() {
-            if let Some(mend) = finding.mend {
-                treated.push(Treated {
+            if let Some(repair) = finding.repair {
+                repairs.push(Attempt {
                     name: finding.name,
                     what: finding.what,
-                    done: mend(),
+                    done: repair(),
                 });
             }
         }
     }
-    // Also after mending: what counts is how it is now.
+    // Also after repairs: what counts is how it is now.
     let patient = Patient::here()?;
     let findings = patient.examine();
     if arguments.json {
-        anstream::println!("{:#}", value(&findings, &treated));
+        anstream::println!("{:#}", value(&findings, &repairs));
     } else {
-        print(&findings, &treated);
+        print(&findings, &repairs);
     }
     Ok(ExitCode::from(u8::from(!findings.is_empty())))
 }
@@ -142,8 +142,8 @@ fn dead_guards<'p>() -> Vec<Finding<'p>> {
         .collect()
 }
 
-fn print(findings: &[Finding<'_>], treated: &[Treated]) {
-    for Treated { name, what, done } in treated {
+fn print(findings: &[Finding<'_>], repairs: &[Attempt]) {
+    for Attempt { name, what, done } in repairs {
         match done {
             Ok(done) => {
                 anstream::println!("{GOOD}fixed{GOOD:#}  {BOLD}{name}{BOLD:#}  {}", Plain(done));
@@ -166,30 +166,30 @@ fn print(findings: &[Finding<'_>], treated: &[Treated]) {
         selftest::samples().count() - dead.count(),
         selftest::samples().count()
     );
-    let mendable = findings.iter().filter(|one| one.mend.is_some()).count();
-    match (findings.len(), mendable) {
+    let repairable = findings.iter().filter(|one| one.repair.is_some()).count();
+    match (findings.len(), repairable) {
         (0, _) => anstream::println!("{GOOD}healthy{GOOD:#}"),
         (1, 0) => anstream::println!("1 finding"),
         (many, 0) => anstream::println!("{many} findings"),
-        (many, mendable) => anstream::println!(
-            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} repairs {mendable} of them"
+        (many, repairable) => anstream::println!(
+            "{many} finding(s); {BOLD}tollgate doctor --fix{BOLD:#} repairs {repairable} of them"
         ),
     }
 }
 
-fn value(findings: &[Finding<'_>], treated: &[Treated]) -> Value {
+fn value(findings: &[Finding<'_>], repairs: &[Attempt]) -> Value {
     let dead = findings.iter().filter(|one| one.name == "guard-dead");
     let alive = selftest::samples().count() - dead.count();
     let rows = findings.iter().map(|one| {
-        json!({ "name": one.name, "what": one.what, "next": one.next, "mendable": one.mend.is_some() })
+        json!({ "name": one.name, "what": one.what, "next": one.next, "repairable": one.repair.is_some() })
     });
-    let mended = treated.iter().map(|one| {
-        json!({ "name": one.name, "what": one.what, "mended": one.done.is_ok(),
+    let repairs = repairs.iter().map(|one| {
+        json!({ "name": one.name, "what": one.what, "repaired": one.done.is_ok(),
             "done": match &one.done { Ok(text) | Err(text) => text } })
     });
     json!({
         "healthy": findings.is_empty(),
         "guards": { "alive": alive, "count": selftest::samples().count() },
-        "findings": rows.collect::<Vec<_>>(), "treated": mended.collect::<Vec<_>>(),
+        "findings": rows.collect::<Vec<_>>(), "repairs": repairs.collect::<Vec<_>>(),
     })
 }

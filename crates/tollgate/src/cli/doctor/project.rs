@@ -25,7 +25,7 @@ use crate::git_guard::turns;
 use crate::project_commands;
 use crate::trust;
 
-/// How far back the journal is looked at.
+/// How far back the journal is read.
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// Whoever holds a lock longer than this is stuck.
@@ -51,7 +51,7 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         findings.push(Finding::new(
             "git-hook-bypassed",
             format!(
-                "git looks for hooks in {} and does not find the guard there (core.hooksPath)",
+                "git takes its hooks from {} and does not find the guard there (core.hooksPath)",
                 directory.display()
             ),
             "`git config --unset core.hooksPath`, or `tollgate install --git` to put it there too",
@@ -64,7 +64,7 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
             "`tollgate install --git` puts it right, `tollgate uninstall --git` takes it out",
         );
         findings.push(if hooks.is_installed() {
-            finding.mended_by(move || {
+            finding.repaired_by(move || {
                 let mut remarks = Vec::new();
                 let program = program(None, Scope::User, &patient.places, &mut remarks)
                     .map_err(|trouble| trouble.what)?;
@@ -86,8 +86,8 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
         Ok(config) => Some(config),
         Err(ConfigError::Missing(_)) => None,
         Err(error @ ConfigError::Wrong(_)) => {
-            let told = error.to_string();
-            let first = told.lines().next().unwrap_or_default().to_owned();
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default().to_owned();
             findings.push(Finding::new(
                 "gates-invalid",
                 first,
@@ -102,11 +102,11 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
     };
     if patient.reading.hooks().any(asks) {
         let commands = project_commands::of(layout, gates.as_ref());
-        let standing = trust::standing(layout, &patient.env, &commands);
-        if !standing.is_consent() {
+        let status = trust::status(layout, &patient.env, &commands);
+        if !status.is_consent() {
             findings.push(Finding::new(
                 "not-trusted",
-                standing.words(&commands),
+                status.words(&commands),
                 "`tollgate trust` shows them and asks; until then stops are not verified",
             ));
         }
@@ -163,7 +163,7 @@ fn state<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
 
 fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_>>) {
     let Ok(found) = audit::look(context) else {
-        return; // Told as a trouble of the configuration.
+        return; // Reported as a trouble of the configuration.
     };
     if let Some(first) = found.first() {
         let what = format!(
@@ -177,10 +177,10 @@ fn audited(context: &WorkflowContext, shown: &str, findings: &mut Vec<Finding<'_
         let finding = Finding::new("state-rules", what, next);
         let repairable = found.iter().any(|one| one.repair.is_some());
         findings.push(if repairable {
-            finding.mended_by(|| {
+            finding.repaired_by(|| {
                 let context = WorkflowContext::here().map_err(|trouble| trouble.what)?;
-                let mended = audit::repair(&context).map_err(|trouble| trouble.what)?;
-                Ok(format!("{mended} repaired; nothing was thrown away"))
+                let repaired = audit::repair(&context).map_err(|trouble| trouble.what)?;
+                Ok(format!("{repaired} repaired; nothing was thrown away"))
             })
         } else {
             finding
@@ -196,7 +196,7 @@ fn waiting(context: WorkflowContext, store: Store, shown: &str, findings: &mut V
             format!("{count} change(s) of {shown} wait in the spool"),
             "the next event that changes the state makes them first",
         );
-        findings.push(finding.mended_by(move || {
+        findings.push(finding.repaired_by(move || {
             let done = store
                 .settle(context.now)
                 .map_err(|error| error.to_string())?;
@@ -269,7 +269,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             format!("others can read {}", local.display()),
             format!("`chmod 700 {}`", local.display()),
         );
-        findings.push(finding.mended_by(move || {
+        findings.push(finding.repaired_by(move || {
             std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o700))
                 .map_err(|error| error.to_string())?;
             Ok(format!("{} is yours alone", place.display()))
@@ -282,7 +282,7 @@ fn own_directory(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             format!("git can see {}", local.display()),
             format!("`echo '*' > {}`", ignore.display()),
         );
-        findings.push(finding.mended_by(move || {
+        findings.push(finding.repaired_by(move || {
             fs::replace(&ignore, b"*\n", Durability::Lazy).map_err(|fault| fault.to_string())?;
             Ok(format!("{} hides it", ignore.display()))
         }));
@@ -334,7 +334,7 @@ fn leftovers(layout: &Layout, findings: &mut Vec<Finding<'_>>) {
             format!("{count} temporary file(s) of a process that was killed"),
             "the next write sweeps them",
         );
-        findings.push(finding.mended_by(move || {
+        findings.push(finding.repaired_by(move || {
             let swept = places.iter().map(|place| fs::sweep(place));
             let swept: std::io::Result<Vec<usize>> = swept.collect();
             let swept: usize = swept.map_err(|error| error.to_string())?.iter().sum();

@@ -91,12 +91,16 @@ fn files<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
 
 /// Agents that are used here and know nothing of Tollgate.
 fn absent<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
-    let is_told = |agent: Agent| {
+    let is_registered = |agent: Agent| {
         patient.reading.plugin_of(agent).next().is_some()
             || effective(patient).any(|found| agent.runs(found.agent, found.scope))
     };
-    let nobody = !AGENTS.iter().copied().any(is_told);
-    for agent in AGENTS.iter().copied().filter(|agent| !is_told(*agent)) {
+    let nobody = !AGENTS.iter().copied().any(is_registered);
+    for agent in AGENTS
+        .iter()
+        .copied()
+        .filter(|agent| !is_registered(*agent))
+    {
         // An agent that merely is on the machine may be used elsewhere.
         let why = agent.found(&patient.places);
         if let Some(why) = why.filter(|why| nobody || why.starts_with("the project has")) {
@@ -139,7 +143,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} does not register {}", missing.join(", ")),
             "`tollgate install` adds what is missing",
         );
-        findings.push(mended(patient, first, finding));
+        findings.push(registered_anew(patient, first, finding));
     }
     let line = &first.command;
     match line.located(places) {
@@ -149,7 +153,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
                 format!("{file} runs {}, which is not there", line.program),
                 "`tollgate install` registers this program instead",
             );
-            findings.push(mended(patient, first, finding));
+            findings.push(registered_anew(patient, first, finding));
         }
         Some(found) => match canary::version(patient, &found) {
             canary::Version::Same | canary::Version::NotAsked => {}
@@ -163,7 +167,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
                     ),
                     "upgrade it, or `tollgate install` from the one you want",
                 );
-                findings.push(mended(patient, first, finding));
+                findings.push(registered_anew(patient, first, finding));
             }
         },
     }
@@ -174,7 +178,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} runs every repository's commands: --require-trust is missing"),
             format!("`tollgate install --agent {} --scope user`", agent.name),
         );
-        findings.push(mended(patient, first, finding));
+        findings.push(registered_anew(patient, first, finding));
     }
 }
 
@@ -188,7 +192,11 @@ enum Keep {
 }
 
 /// The finding with the cure that a new install is.
-fn mended<'p>(patient: &'p Patient, found: &Registered, finding: Finding<'p>) -> Finding<'p> {
+fn registered_anew<'p>(
+    patient: &'p Patient,
+    found: &Registered,
+    finding: Finding<'p>,
+) -> Finding<'p> {
     cured(patient, found, finding, Keep::Settings)
 }
 
@@ -204,7 +212,7 @@ fn cured<'p>(
     if agent.settings(scope, places).as_ref() != Some(&found.file) {
         return finding;
     }
-    finding.mended_by(move || {
+    finding.repaired_by(move || {
         let mut remarks = Vec::new();
         let program = program(None, scope, places, &mut remarks).map_err(|trouble| trouble.what)?;
         let wish = Wish {
@@ -237,7 +245,7 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
         let Some(event) = (agent.event)(registration.event) else {
             continue;
         };
-        let told: Vec<&Registered> = effective(patient)
+        let watching: Vec<&Registered> = effective(patient)
             .filter(|found| agent.runs(found.agent, found.scope) && found.event == event)
             .collect();
         // The plugin registers the end of a turn only.
@@ -247,12 +255,13 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
             .filter(|_| registration.event == EventKind::Stop)
             .map(|file| format!("the plugin ({})", places.shown(file)))
             .collect();
-        // Two that are told of different tools are one for each.
+        // Two that watch different tools are one for each.
         let meets = |one: &Registered| {
-            told.iter()
+            watching
+                .iter()
                 .any(|other| !std::ptr::eq(*other, one) && (other.covers(one) || one.covers(other)))
         };
-        let twice: Vec<&Registered> = told
+        let twice: Vec<&Registered> = watching
             .iter()
             .copied()
             .filter(|one| meets(one) || !plugin.is_empty())
@@ -293,7 +302,7 @@ fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Find
     if !can {
         return finding;
     }
-    finding.mended_by(move || {
+    finding.repaired_by(move || {
         // Another cure may have changed the files since.
         let changes = duplicate::surplus(agent, places).map_err(|refusal| refusal.what)?;
         let mut files = Vec::new();
@@ -360,7 +369,7 @@ fn elsewhere<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
 
 /// Variables that make every hook approve: in this environment, or in a project's settings.
 fn silenced<'p>(patient: &'p Patient, findings: &mut Vec<Finding<'p>>) {
-    let next = "remove it: with it every hook approves before it looks";
+    let next = "remove it: with it every hook approves before it reads the event";
     if patient.env.is_nested() {
         findings.push(Finding::new(
             "hooks-silenced",

@@ -55,7 +55,7 @@ fn answer() -> Decision {
         Err(fault) => return invalid(fault),
     };
     let hints = Hints {
-        wire: Some(Protocol::Gauntlet),
+        protocol: Some(Protocol::Gauntlet),
         event: Some("Stop"),
         gemini_env: false,
     };

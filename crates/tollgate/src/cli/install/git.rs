@@ -30,11 +30,9 @@ pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) 
         anstream::eprintln!("{DIM}{offer}; it is not proposed because of core.hooksPath{DIM:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    let asked_for = hooks.position() == Position::InPlace && hooks.presence() == Presence::Always;
-    let presence = if asked_for {
-        Presence::Always
-    } else {
-        Presence::DuringTurns
+    let presence = match hooks.position() {
+        Position::InPlace => hooks.presence(),
+        Position::Absent | Position::Aside | Position::Foreign => Presence::DuringTurns,
     };
     let silent = !consent.yes && !consent.dry_run && !preview::can_ask();
     if silent {

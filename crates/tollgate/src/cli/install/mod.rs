@@ -348,7 +348,7 @@ fn tell(changes: &[Change], scope: Scope, places: &Places) {
     );
 }
 
-/// Where settings are looked for from here.
+/// Where settings are, seen from here.
 pub(super) fn places() -> Result<Places, Trouble> {
     let env = crate::environment::current();
     Places::find(&env, crate::environment::variable)

@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
     let guarded = all && super::git::is_installed(&places);
     if changes.is_empty() && !guarded {
         anstream::eprintln!("Tollgate is not registered {}", whereabouts(arguments));
-        told_of_user(arguments, &places);
+        warn_of_user(arguments, &places);
         return Ok(ExitCode::SUCCESS);
     }
     if !preview::agree(&changes, &places, arguments.consent)? {
@@ -67,7 +67,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
             );
         }
     }
-    told_of_user(arguments, &places);
+    warn_of_user(arguments, &places);
     if guarded {
         let taken = super::git::uninstall(&places, arguments.consent);
         return failed.map_or(taken, Err);
@@ -118,7 +118,7 @@ fn whereabouts(arguments: &Arguments) -> &'static str {
 }
 
 /// What stays because nobody asked for it.
-fn told_of_user(arguments: &Arguments, places: &Places) {
+fn warn_of_user(arguments: &Arguments, places: &Places) {
     if arguments.scope.is_some() {
         return;
     }

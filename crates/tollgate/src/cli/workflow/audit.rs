@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use tollgate_core::workflow::audit::{self, Evidence, Finding, Mended};
+use tollgate_core::workflow::audit::{self, Evidence, Finding, Repaired};
 use tollgate_store::fs::Durability;
 use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::Written;
@@ -97,12 +97,12 @@ pub(in crate::cli) fn own_lines(context: &WorkflowContext) -> Vec<Value> {
 }
 
 fn mend(context: &WorkflowContext, journal: &[Value], json: bool) -> Answer {
-    let Mended { findings, left } = mended(context, journal)?;
+    let Repaired { findings, left } = mended(context, journal)?;
     print(&findings, &left, json);
     Ok(ExitCode::from(u8::from(!left.is_empty())))
 }
 
-fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Trouble> {
+fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trouble> {
     context.reconcile();
     let mut mended = None;
     let updated = context.with_rules(|rules| {
@@ -117,7 +117,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Troubl
         })
     })?;
     let updated = updated.map_err(not_updated)?;
-    let Some((Mended { findings, left }, index)) = mended else {
+    let Some((Repaired { findings, left }, index)) = mended else {
         return Err(Trouble::new("the repair was lost"));
     };
     if updated.outcome == Written::Yes {
@@ -130,7 +130,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Mended, Troubl
         };
         context.write_history(&updated, &entry);
     }
-    Ok(Mended { findings, left })
+    Ok(Repaired { findings, left })
 }
 
 fn print(mended: &[Finding], findings: &[Finding], json: bool) {
@@ -141,7 +141,7 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
                        what,
                        repair,
                    }: &Finding| {
-            json!({ "id": id, "place": place, "what": what, "repair": repair.as_ref().map(|repair| &repair.told) })
+            json!({ "id": id, "place": place, "what": what, "repair": repair.as_ref().map(|repair| &repair.description) })
         };
         let rows = |list: &[Finding]| list.iter().map(row).collect::<Vec<_>>();
         let value = json!({ "clean": findings.is_empty(), "findings": rows(findings), "mended": rows(mended) });
@@ -178,7 +178,7 @@ fn show(finding: &Finding, word: &str) {
     let (place, what) = (Plain(place), Plain(what));
     anstream::println!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
     match repair {
-        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.told)),
+        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.description)),
         None => anstream::println!("  {DIM}no repair: a person has to look at it{DIM:#}"),
     }
 }

@@ -31,14 +31,47 @@ fn an_agent_that_only_is_on_the_machine_is_no_finding() {
 fn an_event_is_missing() {
     let ward = Ward::new();
     ward.tamper(|text| text.replace("\"Stop\"", "\"Notification\""));
-    ward.has_and_mends("event-missing");
+    ward.has_and_repairs("event-missing");
+}
+
+/// As a version before it registered the end of a session: `--fix` adds it, and so does `install`.
+#[test]
+fn an_event_that_a_new_version_registers_is_missing() {
+    let ward = Ward::new();
+    let whole = ward.settings();
+    let without = || {
+        ward.tamper(|text| {
+            let mut settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+            settings["hooks"]
+                .as_object_mut()
+                .unwrap()
+                .remove("SessionEnd");
+            serde_json::to_string_pretty(&settings).unwrap()
+        });
+    };
+    without();
+    let (report, _) = ward.report(&[]);
+    let what = "does not register SessionEnd";
+    assert!(
+        report["findings"][0]["what"]
+            .as_str()
+            .unwrap()
+            .contains(what),
+        "{report:#}"
+    );
+    ward.has_and_repairs("event-missing");
+    without();
+    ward.must(&["install", "--agent", "claude-code", "--yes"]);
+    ward.is_healthy();
+    let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(same(&ward.settings()), same(&whole));
 }
 
 #[test]
 fn the_program_is_gone() {
     let ward = Ward::new();
     ward.tamper(|text| text.replace("\"tollgate\"", "\"/nowhere/tollgate\""));
-    ward.has_and_mends("program-missing");
+    ward.has_and_repairs("program-missing");
 }
 
 #[test]
@@ -46,14 +79,14 @@ fn the_program_is_of_another_version() {
     let ward = Ward::new();
     let other = ward.program("tollgate-old", "#!/bin/sh\n[ \"$1\" = --version ] && { echo tollgate 0.0.1; exit; }\nexec tollgate \"$@\"\n");
     ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", other.to_str().unwrap())));
-    ward.has_and_mends("program-version");
+    ward.has_and_repairs("program-version");
 }
 
 #[test]
 fn a_timeout_in_milliseconds() {
     let ward = Ward::new();
     ward.tamper(|text| text.replace("\"timeout\": 900", "\"timeout\": 900000"));
-    ward.has_and_mends("timeout-unit");
+    ward.has_and_repairs("timeout-unit");
 }
 
 #[test]
@@ -68,7 +101,7 @@ fn a_timeout_in_seconds_where_milliseconds_are_meant() {
     let file = ward.path(".gemini/settings.json");
     let text = std::fs::read_to_string(file).unwrap();
     ward.file(".gemini/settings.json", text.replace("900000", "900"));
-    ward.has_and_mends("timeout-unit");
+    ward.has_and_repairs("timeout-unit");
 }
 
 #[test]
@@ -131,7 +164,7 @@ fn a_registration_for_all_projects_without_trust() {
     let without = text.replace(" --require-trust", "");
     assert_ne!(text, without);
     ward.at_home(".claude/settings.json", &without);
-    ward.has_and_mends("trust-not-required");
+    ward.has_and_repairs("trust-not-required");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::Ward;
 const SETTINGS: &str = ".claude/settings.json";
 const LOCAL: &str = ".claude/settings.local.json";
 
-/// Settings as somebody keeps them by hand, beside hooks of their own.
+/// Settings as somebody keeps them, beside hooks of their own.
 const MINE: &str = r#"{
     // the model
     "model":   "opus",
@@ -23,7 +23,8 @@ const MINE: &str = r#"{
         "Stop": [ { "hooks": [
             { "type": "command", "command": "./mine-too.sh" }, /* slow */
             { "type": "command", "command": "tollgate hook", "timeout": 900 }
-        ] } ]
+        ] } ],
+        "SessionEnd": [ { "hooks": [ {"type":"command","command":"tollgate hook","timeout":3} ] } ]
     },
     "last": [1,2 , 3]
 }
@@ -37,17 +38,17 @@ fn ward() -> Ward {
 }
 
 impl Ward {
-    /// With this changed once in the settings, one registration is too many; mending gives back
+    /// With this changed once in the settings, one registration is too many; repairing gives back
     /// exactly what was there, or `expected`.
     #[track_caller]
-    fn mends(&self, (old, new): (&str, &str), expected: Option<&str>) {
+    fn repairs(&self, (old, new): (&str, &str), expected: Option<&str>) {
         self.file(SETTINGS, MINE);
         self.tamper(|text| text.replacen(old, new, 1));
-        self.has_and_mends("registered-twice");
+        self.has_and_repairs("registered-twice");
         assert_eq!(self.settings(), expected.unwrap_or(MINE));
     }
 
-    /// It is found, `--fix` does not offer to mend it, and changes nothing.
+    /// It is found, `--fix` does not offer to repair it, and changes nothing.
     #[track_caller]
     fn leaves(&self) {
         let before = self.settings();
@@ -57,8 +58,8 @@ impl Ward {
             report["findings"][0]["name"], "registered-twice",
             "{report:#}"
         );
-        assert_eq!(report["findings"][0]["mendable"], false, "{report:#}");
-        assert_eq!(report["treated"], json!([]), "{report:#}");
+        assert_eq!(report["findings"][0]["repairable"], false, "{report:#}");
+        assert_eq!(report["repairs"], json!([]), "{report:#}");
         assert_eq!(self.settings(), before);
     }
 }
@@ -68,11 +69,11 @@ fn a_group_that_is_there_twice() {
     let ward = ward();
     let group = r#"{ "matcher": "*",    "hooks": [ { "type": "command", "command": "tollgate hook", "timeout": 10 } ] }"#;
     let behind = format!("{group},\n            {group}");
-    ward.mends((group, &behind), None);
+    ward.repairs((group, &behind), None);
     // A narrower one before the wide one, and one that is written otherwise.
     let bash = r#"{ "matcher": "Bash", "hooks": [ { "type": "command", "command": "/usr/bin/env tollgate hook" } ] }"#;
     let before = format!("{bash},\n            {group}");
-    ward.mends((group, &before), None);
+    ward.repairs((group, &before), None);
 }
 
 #[test]
@@ -80,10 +81,10 @@ fn a_handler_beside_somebody_elses() {
     let ward = ward();
     let mine = r#"{ "type": "command", "command": "./mine.sh" }"#;
     let ours = r#"{ "type": "command", "command": "tollgate hook", "timeout": 5 }"#;
-    ward.mends((mine, &format!("{mine}, {ours}")), None);
-    ward.mends((mine, &format!("{ours}, {mine}")), None);
+    ward.repairs((mine, &format!("{mine}, {ours}")), None);
+    ward.repairs((mine, &format!("{ours}, {mine}")), None);
     let stop = r#"{ "type": "command", "command": "tollgate hook", "timeout": 900 }"#;
-    ward.mends((stop, &format!("{stop},\n            {stop}")), None);
+    ward.repairs((stop, &format!("{stop},\n            {stop}")), None);
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn the_one_that_waits_longer_stays() {
     let longer = stop.replace("900", "1200");
     let expected = MINE.replace(stop, &longer);
     let both = format!("{stop},\n            {longer}");
-    ward.mends((stop, &both), Some(&expected));
+    ward.repairs((stop, &both), Some(&expected));
 }
 
 #[test]
@@ -127,14 +128,14 @@ fn a_registration_of_ones_own_that_the_projects_repeats() {
     let ward = Ward::new();
     let shared = ward.settings();
     ward.install_for("local");
-    ward.has_and_mends("registered-twice");
+    ward.has_and_repairs("registered-twice");
     assert_eq!(ward.settings(), shared);
     assert!(!ward.path(LOCAL).exists());
     // What else is in it stays.
     let mine = "{\n  \"permissions\": { \"allow\": [] }\n}\n";
     ward.file(LOCAL, mine);
     ward.install_for("local");
-    ward.has_and_mends("registered-twice");
+    ward.has_and_repairs("registered-twice");
     assert_eq!(ward.text(LOCAL), mine);
 }
 
@@ -158,7 +159,7 @@ fn an_uninstall_afterwards_gives_back_what_was_there_before() {
         "{list}      {{\"hooks\":[{{\"type\":\"command\",\"command\":\"tollgate\",\"args\":[\"hook\"]}}]}},\n"
     );
     ward.tamper(|text| text.replacen(list, &again, 1));
-    ward.has_and_mends("registered-twice");
+    ward.has_and_repairs("registered-twice");
     ward.uninstall(&[]);
     assert_eq!(ward.settings(), mine);
 }
@@ -170,14 +171,17 @@ fn hooks_in_toml() {
     ward.file(file, "# mine\nmodel = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n");
     ward.must(&["install", "--agent", "codex", "--yes"]);
     let once = ward.text(file);
-    let line = "command = \"tollgate hook --wire codex\"\n";
+    let line = "command = \"tollgate hook --protocol codex\"\n";
     assert!(once.contains(line), "{once}");
     let again = format!(
         "{once}\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\n{line}timeout = 900\n"
     );
-    ward.file(file, again);
-    ward.has_and_mends("registered-twice");
-    assert_eq!(ward.text(file), once);
+    // Registrations of earlier versions say `--wire`.
+    for again in [again.clone(), again.replacen("--protocol", "--wire", 5)] {
+        ward.file(file, again);
+        ward.has_and_repairs("registered-twice");
+        assert_eq!(ward.text(file).replace("--wire", "--protocol"), once);
+    }
 }
 
 #[test]

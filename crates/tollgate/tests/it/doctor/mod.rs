@@ -1,4 +1,4 @@
-//! `tollgate doctor`: every planted fault is found by its name, and what can be mended is.
+//! `tollgate doctor`: every planted fault is found by its name, and what can be repaired is.
 
 mod agents;
 mod duplicates;
@@ -88,15 +88,15 @@ impl Ward {
         }
     }
 
-    /// The same, and `--fix` mends it.
+    /// The same, and `--fix` repairs it.
     #[track_caller]
-    pub(super) fn has_and_mends(&self, name: &str) {
+    pub(super) fn has_and_repairs(&self, name: &str) {
         self.has(name);
         let (report, code) = self.report(&["--fix"]);
         assert_eq!(code, 0, "{report:#}");
-        let treated = report["treated"].as_array().unwrap();
-        let done = |one: &Value| one["name"] == name && one["mended"] == true;
-        assert!(treated.iter().any(done), "{report:#}");
+        let repairs = report["repairs"].as_array().unwrap();
+        let done = |one: &Value| one["name"] == name && one["repaired"] == true;
+        assert!(repairs.iter().any(done), "{report:#}");
         self.is_healthy();
     }
 

@@ -73,7 +73,7 @@ fn the_state_breaks_the_rules() {
     let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
     state["current_phase"] = json!("16-quality-loop");
     ward.file(".tollgate/workflow/state.json", state.to_string());
-    ward.has_and_mends("state-rules");
+    ward.has_and_repairs("state-rules");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn changes_wait_in_the_spool() {
     let names = ward.names();
     assert_eq!(names, ["lock-held"], "{names:?}");
     held.unlock().unwrap();
-    ward.has_and_mends("changes-waiting");
+    ward.has_and_repairs("changes-waiting");
 }
 
 #[test]
@@ -115,14 +115,14 @@ fn others_can_read_the_journal() {
     let ward = Ward::at_work();
     let local = ward.path(".tollgate/local");
     std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o755)).unwrap();
-    ward.has_and_mends("local-mode");
+    ward.has_and_repairs("local-mode");
 }
 
 #[test]
 fn git_can_see_what_is_local() {
     let ward = Ward::at_work();
     std::fs::remove_file(ward.path(".tollgate/local/.gitignore")).unwrap();
-    ward.has_and_mends("local-not-ignored");
+    ward.has_and_repairs("local-not-ignored");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn git_never_answers() {
 fn somebody_was_killed_while_writing() {
     let ward = Ward::new();
     ward.file(".tollgate/workflow/.tollgate-tmp-1234-1", "half");
-    ward.has_and_mends("left-behind");
+    ward.has_and_repairs("left-behind");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn the_guard_on_gits_side_is_broken() {
     ward.is_healthy();
     let hook = ward.path(".git/hooks/reference-transaction");
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o644)).unwrap();
-    ward.has_and_mends("git-hook-broken");
+    ward.has_and_repairs("git-hook-broken");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_write_without_the_registrations_is_blocked_and_says_what_to_do() {
     let desk = registered("claude-code", "project");
     let reason = desk.writes(CLAUDE, SETTINGS).blocks(BLOCKED);
     for part in [
-        "out of .claude/settings.json: the registrations for PreToolUse and 4 more would be gone",
+        "out of .claude/settings.json: the registrations for PreToolUse and 5 more would be gone",
         "`tollgate uninstall` in a terminal of their own",
         "`tollgate allow SFG-004 --once",
         "Blocked file: .claude/settings.json",

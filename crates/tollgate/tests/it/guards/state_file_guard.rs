@@ -193,7 +193,7 @@ fn what_may_change_anything_is_judged_by_its_effect_unless_it_names_the_file() {
     let reason = project
         .guard(NAME, &bash("cp -a backup/.isdlc/. .isdlc/"))
         .blocks(BLOCKED);
-    assert!(reason.contains("cannot be told in full"), "{reason}");
+    assert!(reason.contains("cannot be seen in full"), "{reason}");
 }
 
 #[test]

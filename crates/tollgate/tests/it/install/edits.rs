@@ -237,7 +237,7 @@ fn the_originals_stay_unless_a_person_wants_them_replaced() {
         settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
         "rtk rewrite"
     );
-    assert_eq!(desk.registered(CLAUDE).len(), 5);
+    assert_eq!(desk.registered(CLAUDE).len(), 6);
     desk.uninstall(&[]);
     assert_eq!(desk.snapshot(), before, "with everything that was replaced");
 }
@@ -258,8 +258,35 @@ fn single_guards_registered_by_hand_are_replaced_like_the_originals() {
         "--yes",
     ]);
     assert!(!desk.text(CLAUDE).contains("--guard"));
-    assert_eq!(desk.registered(CLAUDE).len(), 5);
+    assert_eq!(desk.registered(CLAUDE).len(), 6);
     // They are Tollgate's: an uninstall does not bring them back.
     desk.uninstall(&[]);
     assert_eq!(parse(&desk.text(CLAUDE)), json!({}));
+}
+
+/// Codex trusts a hook by its text: an option's older name is no reason to ask for trust again.
+#[test]
+fn a_registration_of_an_earlier_version_is_whole_and_stays_as_it_is() {
+    for (agent, file) in [
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("copilot", ".github/hooks/tollgate.json"),
+        ("cursor", ".cursor/hooks.json"),
+    ] {
+        let desk = TestProject::with_tollgate_on_path();
+        let install = ["install", "--agent", agent, "--yes"];
+        desk.must(&install);
+        let earlier = desk.text(file).replace("--protocol", "--wire");
+        desk.file(file, &earlier);
+        let doctor = desk.tollgate(&["doctor"]);
+        for name in ["event-missing", "program-", "canary", "registered-twice"] {
+            assert!(!doctor.stdout.contains(name), "{agent} {doctor:?}");
+        }
+        desk.must(&install);
+        assert_eq!(desk.text(file), earlier, "{agent}");
+        // Another program is another line.
+        let other = desk.program("tollgate-2", "");
+        desk.must(&[&install[..], &["--command", other.to_str().unwrap()]].concat());
+        assert!(!desk.text(file).contains("--wire"), "{agent}");
+    }
 }

@@ -148,27 +148,27 @@ fn round_trip(agent: &str, file: &str, events: usize) {
 #[test]
 fn claude_code_comes_and_goes_without_a_trace() {
     assert!(FILES.len() >= 30);
-    round_trip("claude-code", ".claude/settings.json", 5);
+    round_trip("claude-code", ".claude/settings.json", 6);
 }
 
 #[test]
 fn gemini_comes_and_goes_without_a_trace() {
-    round_trip("gemini", ".gemini/settings.json", 4);
+    round_trip("gemini", ".gemini/settings.json", 5);
 }
 
 #[test]
 fn codex_comes_and_goes_without_a_trace() {
-    round_trip("codex", ".codex/hooks.json", 4);
+    round_trip("codex", ".codex/hooks.json", 5);
 }
 
 #[test]
 fn cursor_comes_and_goes_without_a_trace() {
-    round_trip("cursor", ".cursor/hooks.json", 5);
+    round_trip("cursor", ".cursor/hooks.json", 6);
 }
 
 #[test]
 fn copilot_comes_and_goes_without_a_trace() {
-    round_trip("copilot", ".github/hooks/tollgate.json", 5);
+    round_trip("copilot", ".github/hooks/tollgate.json", 6);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn hooks_in_codexs_configuration_are_added_to_and_given_back() {
         desk.must(&["install", "--agent", "codex", "--yes"]);
         let written = desk.text(".codex/config.toml");
         assert!(!desk.path(".codex/hooks.json").exists());
-        assert_eq!(desk.registered("config.toml").len(), 4, "{written}");
+        assert_eq!(desk.registered("config.toml").len(), 5, "{written}");
         for line in text.lines().filter(|line| !line.is_empty()) {
             assert!(written.contains(line), "{line} is gone:\n{written}");
         }
@@ -236,7 +236,7 @@ fn a_comment_beside_a_command_that_is_replaced_stays() {
     desk.must(&["install", "--agent", "codex", "--yes"]);
     let text = desk.text(".codex/config.toml");
     for kept in [
-        "# above\ncommand = \"tollgate hook --wire codex\" # beside\n",
+        "# above\ncommand = \"tollgate hook --protocol codex\" # beside\n",
         "timeout = 5 # short\n",
     ] {
         assert!(text.contains(kept), "{text}");

@@ -236,3 +236,35 @@ fn doctor_is_content_between_turns_and_puts_right_what_keeps_it_aside() {
     project.hook(&bash("./release.sh"));
     is_in_place(&project);
 }
+
+/// That one had the hook in place while a workflow ran, and no directory of turns.
+#[test]
+fn a_hook_of_an_earlier_build_is_in_place_during_turns_after_a_repair() {
+    let stop = json!({ "stop_hook_active": false });
+    let notes = ["# It is in place only while a workflow runs.\n", ""];
+    for (place, note) in [
+        (hook as fn(&_) -> _, notes[0]),
+        (aside, notes[0]),
+        (aside, notes[1]),
+    ] {
+        for repair in [INSTALL, &["doctor", "--fix"]] {
+            let project = repository();
+            install(&project);
+            let text = std::fs::read_to_string(aside(&project)).unwrap();
+            let ours = "# It is in place only while an agent is at work.\n";
+            let earlier = text.replace(ours, note);
+            assert_ne!(text, earlier);
+            std::fs::remove_file(aside(&project)).unwrap();
+            std::fs::remove_dir_all(turns(&project)).unwrap();
+            executable(&place(&project), &earlier);
+            project.run(&["doctor"], b"").says("git-hook-broken");
+            project.run(repair, b"");
+            is_aside(&project);
+            project.run(&["doctor"], b"").does_not_say("git-hook");
+            project.hook(&bash("./release.sh"));
+            is_in_place(&project);
+            project.hook(&stop);
+            is_aside(&project);
+        }
+    }
+}

@@ -52,6 +52,13 @@ fn proposed() -> TestProject {
     project
 }
 
+/// The same while an agent is at work.
+pub(super) fn in_a_turn() -> TestProject {
+    let project = proposed();
+    command(&project, "s");
+    project
+}
+
 /// An event of a session of Claude Code.
 fn event(project: &TestProject, name: &str, session: &str, more: &Value) -> Run {
     let event = named(name)
@@ -272,6 +279,56 @@ fn the_end_of_the_session_puts_it_aside_and_a_new_beginning_within_a_turn_does_n
     is_in_place(&project);
     event(&project, "SessionEnd", "s", &json!({ "reason": "exit" }));
     is_aside(&project);
+}
+
+/// The commands that `install` registered, each started with its own agent's event.
+#[test]
+fn an_interrupted_turn_ends_with_its_session_in_every_agent() {
+    for (agent, shell_tool) in [
+        ("claude-code", "Bash"),
+        ("codex", "Bash"),
+        ("gemini", "run_shell_command"),
+        ("copilot", "bash"),
+        ("cursor", "Shell"),
+    ] {
+        let project = TestProject::with_tollgate_on_path().with_repository();
+        project.file("Makefile", "test:\n\ttrue\n");
+        project.commit("first");
+        project.must(&["init", "--yes"]);
+        project.must(&["workflow", "start", "feature", "Pay by invoice"]);
+        project.must(&["install", "--agent", agent, "--yes"]);
+        let list = project.list();
+        let send = |begin: &str, more: &Value| {
+            let mut registered = list["registered"].as_array().unwrap().iter();
+            let is_event = |name: &Value| name.as_str().unwrap().eq_ignore_ascii_case(begin);
+            let found = registered.find(|found| is_event(&found["event"]));
+            let found = found.unwrap_or_else(|| panic!("{agent} {begin}: {list:#}"));
+            let args = found["args"].as_array().unwrap().iter();
+            let args: Vec<_> = args.map(|arg| arg.as_str().unwrap()).collect();
+            let event = named(found["event"].as_str().unwrap())
+                .in_session("s")
+                .in_directory(project.root())
+                .with("conversation_id", "s")
+                .with("transcript_path", "/t")
+                .with("timestamp", "2026-01-01T00:00:00.000Z")
+                .with_all(more);
+            project.run(&args, event.to_string().as_bytes()).allows();
+        };
+        is_aside(&project);
+        let input = json!({ "command": "./release.sh" });
+        let before = if agent == "gemini" {
+            "BeforeTool"
+        } else {
+            "PreToolUse"
+        };
+        send(
+            before,
+            &json!({ "tool_name": shell_tool, "tool_input": input }),
+        );
+        is_in_place(&project);
+        send("SessionEnd", &json!({ "reason": "prompt_input_exit" }));
+        is_aside(&project);
+    }
 }
 
 /// A hook of somebody else's that counts, and refuses tags called `no`.

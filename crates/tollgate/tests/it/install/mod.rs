@@ -5,6 +5,7 @@ mod edits;
 mod files;
 mod git_side;
 mod git_side_allowed;
+mod git_side_corpus;
 mod git_side_proposed;
 mod git_side_shell;
 mod git_side_turns;

@@ -93,7 +93,7 @@ fn what_an_agent_without_arguments_would_lose_is_one_line_for_a_shell() {
             "{scope}"
         );
     }
-    assert_eq!(desk.registered("settings.local.json").len(), 5);
+    assert_eq!(desk.registered("settings.local.json").len(), 6);
 }
 
 #[test]

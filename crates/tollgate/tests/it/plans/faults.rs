@@ -237,7 +237,9 @@ fn c15_garbage_and_large_events_are_allowed() {
         b"",
         "[".repeat(100_000).as_bytes(),
     ] {
-        let run = fixture.project.run(&["hook", "--wire", "taskie"], garbage);
+        let run = fixture
+            .project
+            .run(&["hook", "--protocol", "taskie"], garbage);
         assert_eq!(run.code, 0);
         assert!(!run.stdout.contains("block"), "{run:?}");
     }

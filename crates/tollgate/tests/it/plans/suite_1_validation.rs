@@ -18,7 +18,7 @@ fn t01_no_jq_is_needed() {
 #[test]
 fn t02_invalid_json_is_told_and_allowed() {
     // Difference: exit 0, not 2, because exit 2 blocks a stop in Claude Code (decision 19).
-    let run = TestProject::empty().run(&["hook", "--wire", "taskie"], b"invalid json");
+    let run = TestProject::empty().run(&["hook", "--protocol", "taskie"], b"invalid json");
     assert_eq!(run.code, 0);
     assert!(run.stderr.contains("Invalid JSON"), "{run:?}");
 }

@@ -144,7 +144,7 @@ fn a_project_that_switches_its_gates_off_is_not_a_pass() {
     let config = clone.read(".tollgate/config.yml");
     let config = config.replace("stop_hook: {", "stop_hook: { enabled: false,");
     clone.file(".tollgate/config.yml", &config);
-    let mut command = clone.command(&["hook", "--require-trust", "--wire", "gauntlet"]);
+    let mut command = clone.command(&["hook", "--require-trust", "--protocol", "gauntlet"]);
     command.env("CLAUDE_PROJECT_DIR", clone.root());
     let run = run(command, br#"{"hook_event_name":"Stop"}"#);
     assert!(!run.stdout.contains("passed"), "{run:?}");

@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ at=$(mktemp '@EVENTS@/XXXXXXXX')
 mv "$at.part" "$at"
 "#;
 
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     pub(crate) agent: Agent,
     pub(crate) project: TestProject,
     home: tempfile::TempDir,
@@ -45,30 +46,30 @@ pub(crate) struct Seen {
     pub(crate) event: Value,
 }
 
-impl Scene {
+impl Fixture {
     pub(crate) fn new(agent: Agent, project: TestProject) -> Self {
         let home = tempfile::Builder::new()
             .prefix("tollgate-home-")
             .tempdir()
             .unwrap();
-        let scene = Self {
+        let fixture = Self {
             agent,
             project,
             home,
         };
-        let home = scene.home.path();
+        let home = fixture.home.path();
         std::fs::create_dir_all(home.join("events")).unwrap();
         // In the repository: Gemini's shell does not read the user's.
-        if scene.project.path(".git").exists() {
-            scene.project.git(&["config", "user.name", "Agent"]);
-            scene
+        if fixture.project.path(".git").exists() {
+            fixture.project.git(&["config", "user.name", "Agent"]);
+            fixture
                 .project
                 .git(&["config", "user.email", "agent@example.org"]);
         }
         let script = PROBE.replace("@EVENTS@", home.join("events").to_str().unwrap());
-        let probe = scene.program("probe", &script);
-        agent.register(&scene.project, home, &probe);
-        scene
+        let probe = fixture.program("probe", &script);
+        agent.register(&fixture.project, home, &probe);
+        fixture
     }
 
     /// Puts a program on the agent's `PATH`.
@@ -91,12 +92,33 @@ impl Scene {
 
     /// A session with further conversations, of those that the agent or Tollgate starts.
     pub(crate) fn play_all(&self, conversations: Vec<Conversation>) -> Session {
+        self.play_until(conversations, |_| {})
+    }
+
+    /// A session that a person interrupts in the middle of its command, once that made this file.
+    pub(crate) fn interrupt(&self, turns: Vec<Turn>, begun: &Path) -> Session {
+        let sign = TASK.to_owned();
+        self.play_until(vec![Conversation { sign, turns }], |agent| {
+            let tries = (0..600).take_while(|_| !begun.exists());
+            tries.for_each(|_| std::thread::sleep(Duration::from_millis(100)));
+            let interrupted = Command::new("kill")
+                .args(["-INT", &agent.to_string()])
+                .status();
+            assert!(interrupted.is_ok_and(|status| status.success()));
+        })
+    }
+
+    fn play_until(&self, conversations: Vec<Conversation>, act: impl FnOnce(u32)) -> Session {
         let model = Model::play(conversations);
         let mut command = self.agent.command(self.home(), model.port, TASK);
         command
             .current_dir(self.project.root())
-            .stdin(Stdio::null());
-        let output = command.output().unwrap();
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let agent = command.spawn().unwrap();
+        act(agent.id());
+        let output = agent.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Session {
             model,

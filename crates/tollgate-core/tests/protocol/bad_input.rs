@@ -265,7 +265,7 @@ fn tools_nobody_knows_are_judged_by_their_shape() {
         let event = read(&text);
         let call = format!("{:?}", event.tool.unwrap().call);
         assert!(call.starts_with(expected), "{input}: {call}");
-        assert_eq!(event.wire, Protocol::Isdlc);
+        assert_eq!(event.protocol, Protocol::Isdlc);
     }
 }
 

@@ -111,7 +111,7 @@ fn members(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<Str
     prop::collection::vec((key, value), 0..8).prop_map(|pairs| pairs.into_iter().collect())
 }
 
-fn wire() -> impl Strategy<Value = Protocol> {
+fn protocol() -> impl Strategy<Value = Protocol> {
     prop::sample::select(Protocol::ALL)
 }
 
@@ -188,10 +188,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_object_is_read(object in members(json()), wire in prop::option::of(wire()),
+    fn any_object_is_read(object in members(json()), protocol in prop::option::of(protocol()),
                           gemini_env in any::<bool>(), named in prop::option::of(prop::sample::select(TEXTS))) {
         let text = Value::Object(object).to_string();
-        let event = parse(&text, &Hints { wire, event: named, gemini_env }).unwrap();
+        let event = parse(&text, &Hints { protocol, event: named, gemini_env }).unwrap();
         if let Some(tool) = &event.tool {
             drop(tool.files());
             drop(tool.result_text());
@@ -205,16 +205,16 @@ proptest! {
     }
 
     #[test]
-    fn any_outcome_is_answered(wire in wire(), kind in kind(), outcome in outcome()) {
-        let event = Event::new(wire, kind);
+    fn any_outcome_is_answered(protocol in protocol(), kind in kind(), outcome in outcome()) {
+        let event = Event::new(protocol, kind);
         let answer = answer(&event, &outcome);
         prop_assert!(matches!(answer.exit, 0 | 2));
         check_stdout(&answer.stdout);
     }
 
     #[test]
-    fn any_fault_is_answered(wire in prop::option::of(wire()), faults in faults()) {
-        let answer = answer_unparsed(wire, &faults);
+    fn any_fault_is_answered(protocol in prop::option::of(protocol()), faults in faults()) {
+        let answer = answer_unparsed(protocol, &faults);
         prop_assert_eq!(answer.exit, 0);
         check_stdout(&answer.stdout);
     }

@@ -1,19 +1,19 @@
-//! Every payload under `tests/wire/<wire>/` is read into the snapshot beside it.
+//! Every payload under `tests/protocol/<protocol>/` is read into the snapshot beside it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tollgate_core::protocol::{Event, Hints, Protocol, ToolCall, parse};
 
-fn home(wire: Protocol) -> PathBuf {
+fn home(protocol: Protocol) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/wire")
-        .join(wire.as_str())
+        .join("tests/protocol")
+        .join(protocol.as_str())
 }
 
-/// The payloads of one wire, by file name.
-pub(super) fn payloads(wire: Protocol) -> Vec<(String, String)> {
-    let mut payloads: Vec<_> = std::fs::read_dir(home(wire))
+/// The payloads of one protocol, by file name.
+pub(super) fn payloads(protocol: Protocol) -> Vec<(String, String)> {
+    let mut payloads: Vec<_> = std::fs::read_dir(home(protocol))
         .into_iter()
         .flatten()
         .map(|entry| entry.unwrap().path())
@@ -27,7 +27,7 @@ pub(super) fn payloads(wire: Protocol) -> Vec<(String, String)> {
 }
 
 fn summary(event: &Event<'_>) -> String {
-    let mut out = format!("{} {:?} {:?}", event.wire, event.kind, event.name);
+    let mut out = format!("{} {:?} {:?}", event.protocol, event.kind, event.name);
     let shown = [
         ("session", &event.session),
         ("turn", &event.prompt_id),
@@ -83,20 +83,20 @@ fn summary(event: &Event<'_>) -> String {
 
 #[test]
 fn every_payload_reads_as_its_snapshot() {
-    for wire in Protocol::ALL.iter().copied() {
+    for protocol in Protocol::ALL.iter().copied() {
         let mut out = String::new();
-        for (name, text) in payloads(wire) {
+        for (name, text) in payloads(protocol) {
             let hints = Hints {
-                gemini_env: wire == Protocol::Gemini,
+                gemini_env: protocol == Protocol::Gemini,
                 ..Hints::default()
             };
             let event = parse(&text, &hints).unwrap();
-            assert_eq!(event.wire, wire, "{name} is taken for another's");
-            assert_eq!(event.problems, [""; 0], "{wire}/{name}");
+            assert_eq!(event.protocol, protocol, "{name} is taken for another's");
+            assert_eq!(event.problems, [""; 0], "{protocol}/{name}");
             writeln!(out, "{name}: {}\n", summary(&event)).unwrap();
         }
         if !out.is_empty() {
-            insta::assert_snapshot!(wire.as_str(), out);
+            insta::assert_snapshot!(protocol.as_str(), out);
         }
     }
 }

@@ -14,10 +14,10 @@ const PASCAL: &str = r#""session_id":"S","cwd":"/p","timestamp":"2026-11-15T20:1
 const CAMEL: &str = r#""sessionId":"S","cwd":"/p","timestamp":1794773463120"#;
 const CURSOR: &str = r#""conversation_id":"S","generation_id":"P","cursor_version":"3","workspace_roots":["/p","/q"]"#;
 
-fn check(base: &str, fields: &str, wire: Protocol, then: impl FnOnce(&Event<'_>)) {
+fn check(base: &str, fields: &str, protocol: Protocol, then: impl FnOnce(&Event<'_>)) {
     let text = format!("{{{base},{fields}}}");
     let event = parse(&text, &Hints::default()).unwrap();
-    assert_eq!(event.wire, wire, "{text}");
+    assert_eq!(event.protocol, protocol, "{text}");
     assert_eq!(event.session.as_deref(), Some("S"), "{text}");
     assert_eq!(event.cwd.as_deref(), Some("/p"), "{text}");
     assert_eq!(event.problems, [""; 0], "{text}");
@@ -31,7 +31,7 @@ fn events() {
         SubagentStop,
     };
     let tool = r#""tool_name":"X","tool_input":{}"#;
-    for (base, wire, name, kind) in [
+    for (base, protocol, name, kind) in [
         (CLAUDE, Protocol::Claude, "PreToolUse", PreTool),
         (CODEX, Protocol::Codex, "PreToolUse", PreTool),
         (GEMINI, Protocol::Gemini, "BeforeTool", PreTool),
@@ -99,10 +99,10 @@ fn events() {
             (true, _) => format!("{named},{tool}"),
             (false, _) => named,
         };
-        check(base, &fields, wire, |event| {
-            assert_eq!(event.kind, kind, "{wire} {name}");
+        check(base, &fields, protocol, |event| {
+            assert_eq!(event.kind, kind, "{protocol} {name}");
             assert_eq!(event.name, name);
-            assert_eq!(event.tool.is_some(), kind.is_tool(), "{wire} {name}");
+            assert_eq!(event.tool.is_some(), kind.is_tool(), "{protocol} {name}");
         });
     }
 }
@@ -122,33 +122,37 @@ fn gemini_is_told_from_copilot_by_its_environment() {
         gemini_env: true,
         ..Hints::default()
     };
-    assert_eq!(parse(&text, &hints).unwrap().wire, Protocol::Gemini);
+    assert_eq!(parse(&text, &hints).unwrap().protocol, Protocol::Gemini);
 }
 
 #[test]
 fn the_wire_option_decides() {
     for agent in AGENTS {
         for (name, text) in payloads(agent) {
-            for wire in Protocol::ALL.iter().copied() {
+            for protocol in Protocol::ALL.iter().copied() {
                 let hints = Hints {
-                    wire: Some(wire),
+                    protocol: Some(protocol),
                     ..Hints::default()
                 };
-                assert_eq!(parse(&text, &hints).unwrap().wire, wire, "{agent} {name}");
+                assert_eq!(
+                    parse(&text, &hints).unwrap().protocol,
+                    protocol,
+                    "{agent} {name}"
+                );
             }
         }
     }
 }
 
-/// `(base, wire, event, input)` for every agent that has the notion.
+/// `(base, protocol, event, input)` for every agent that has the notion.
 fn each_tool(cases: &[(&str, Protocol, &str, &str)], check_call: impl Fn(&Event<'_>)) {
-    for (base, wire, name, fields) in cases {
+    for (base, protocol, name, fields) in cases {
         let fields = if name.is_empty() {
             (*fields).to_owned()
         } else {
             format!(r#""hook_event_name":"{name}",{fields}"#)
         };
-        check(base, &fields, *wire, |event| check_call(event));
+        check(base, &fields, *protocol, |event| check_call(event));
     }
 }
 
@@ -401,7 +405,7 @@ fn sub_agents() {
 
 #[test]
 fn re_entry() {
-    for (base, wire, fields, again) in [
+    for (base, protocol, fields, again) in [
         (
             CLAUDE,
             Protocol::Claude,
@@ -445,22 +449,22 @@ fn re_entry() {
             false,
         ),
     ] {
-        check(base, fields, wire, |event| {
+        check(base, fields, protocol, |event| {
             assert_eq!(event.kind, EventKind::Stop);
-            assert_eq!(event.stop_hook_active, again, "{wire} {fields}");
+            assert_eq!(event.stop_hook_active, again, "{protocol} {fields}");
         });
     }
 }
 
 #[test]
 fn turns_and_modes() {
-    for (base, wire, name, mode) in [
+    for (base, protocol, name, mode) in [
         (CLAUDE, Protocol::Claude, "Stop", Some("plan")),
         (CODEX, Protocol::Codex, "Stop", Some("plan")),
         (CURSOR, Protocol::Cursor, "stop", None),
     ] {
         let fields = format!(r#""hook_event_name":"{name}""#);
-        check(base, &fields, wire, |event| {
+        check(base, &fields, protocol, |event| {
             assert_eq!(event.prompt_id.as_deref(), Some("P"));
             assert_eq!(event.permission_mode.as_deref(), mode);
         });
@@ -471,7 +475,7 @@ fn turns_and_modes() {
 #[test]
 fn bare_events() {
     use EventKind::{Other, PostTool, PreTool, Prompt, Stop};
-    for (text, named, wire, expected) in [
+    for (text, named, protocol, expected) in [
         (
             r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#,
             None,
@@ -584,11 +588,11 @@ fn bare_events() {
         ),
     ] {
         let hints = Hints {
-            wire,
+            protocol,
             event: named,
             gemini_env: false,
         };
         let event = parse(text, &hints).unwrap();
-        assert_eq!((event.wire, event.kind), expected, "{text} {named:?}");
+        assert_eq!((event.protocol, event.kind), expected, "{text} {named:?}");
     }
 }

@@ -104,8 +104,8 @@ fn a_block_blocks_and_its_reason_reaches_the_model() {
                 Moment::PreTool => Effect::Blocked(WHY.to_owned()),
                 Moment::Stop => Effect::Continues(WHY.to_owned()),
             };
-            let effect = host_effect(event.wire, moment, heard(&answer));
-            assert_eq!(effect, expected, "{} {}", event.wire, event.name);
+            let effect = host_effect(event.protocol, moment, heard(&answer));
+            assert_eq!(effect, expected, "{} {}", event.protocol, event.name);
         }
     });
 }
@@ -116,7 +116,7 @@ fn an_allow_is_silence() {
         let answer = answer(event, &Decision::default());
         assert_eq!(answer, Answer::default());
         assert_eq!(
-            host_effect(event.wire, moment, heard(&answer)),
+            host_effect(event.protocol, moment, heard(&answer)),
             passes(moment)
         );
     });
@@ -144,12 +144,12 @@ fn a_warning_reaches_the_model_where_the_agent_has_a_way() {
         (EventKind::SessionStart, &later),
     ];
     for (kind, channels) in all {
-        for (wire, pointer) in channels {
-            let answer = answer(&Event::new(*wire, kind), &warned());
+        for (protocol, pointer) in channels {
+            let answer = answer(&Event::new(*protocol, kind), &warned());
             let said: Value = serde_json::from_str(&answer.stdout).unwrap();
             let told = said.pointer(pointer).and_then(Value::as_str);
-            let told = told.unwrap_or_else(|| panic!("{wire} {kind:?}: {said}"));
-            assert_eq!(told, warning().text, "{wire} {kind:?}");
+            let told = told.unwrap_or_else(|| panic!("{protocol} {kind:?}: {said}"));
+            assert_eq!(told, warning().text, "{protocol} {kind:?}");
         }
     }
 }
@@ -158,9 +158,9 @@ fn a_warning_reaches_the_model_where_the_agent_has_a_way() {
 fn a_warning_lets_it_pass_and_is_heard_somewhere() {
     decisions(|event, moment| {
         let answer = answer(event, &warned());
-        let place = format!("{} {}", event.wire, event.name);
+        let place = format!("{} {}", event.protocol, event.name);
         assert_eq!(
-            host_effect(event.wire, moment, heard(&answer)),
+            host_effect(event.protocol, moment, heard(&answer)),
             passes(moment),
             "{place}"
         );
@@ -187,7 +187,7 @@ fn a_block_without_words_still_has_a_reason() {
         ..Decision::default()
     };
     decisions(|event, moment| {
-        let effect = host_effect(event.wire, moment, heard(&answer(event, &outcome)));
+        let effect = host_effect(event.protocol, moment, heard(&answer(event, &outcome)));
         let expected = "Blocked by branch-guard (BG-001).".to_owned();
         match moment {
             Moment::PreTool => assert_eq!(effect, Effect::Blocked(expected)),
@@ -203,7 +203,7 @@ fn a_long_reason_keeps_its_beginning() {
         ..Decision::default()
     };
     decisions(|event, moment| {
-        match host_effect(event.wire, moment, heard(&answer(event, &outcome))) {
+        match host_effect(event.protocol, moment, heard(&answer(event, &outcome))) {
             Effect::Blocked(reason) | Effect::Continues(reason) => {
                 assert!(reason.starts_with("Do this first."));
                 assert!(reason.chars().count() <= REASON_LIMIT);
@@ -219,13 +219,13 @@ fn a_long_reason_keeps_its_beginning() {
     });
 }
 
-/// What each wire is told, byte by byte.
-fn bytes(wire: Protocol, kind: EventKind, outcome: &Decision) -> String {
+/// What each protocol is told, byte by byte.
+fn bytes(protocol: Protocol, kind: EventKind, outcome: &Decision) -> String {
     let Answer {
         stdout,
         stderr,
         exit,
-    } = answer(&Event::new(wire, kind), outcome);
+    } = answer(&Event::new(protocol, kind), outcome);
     let mut text = stdout;
     if !stderr.is_empty() {
         text.push_str("--- stderr\n");
@@ -241,8 +241,8 @@ fn every_wire(kind: EventKind, outcome: &Decision) -> String {
     Protocol::ALL
         .iter()
         .copied()
-        .fold(String::new(), |mut out, wire| {
-            writeln!(out, "{wire}: {}", bytes(wire, kind, outcome)).unwrap();
+        .fold(String::new(), |mut out, protocol| {
+            writeln!(out, "{protocol}: {}", bytes(protocol, kind, outcome)).unwrap();
             out
         })
 }
@@ -312,13 +312,16 @@ fn the_specifications_shapes_to_the_byte() {
 
 #[test]
 fn what_could_not_be_read_is_allowed_and_told() {
-    for wire in Protocol::ALL.iter().copied().map(Some).chain([None]) {
-        let answer = answer_unparsed(wire, &[fault()]);
-        assert!(is_silence_or_one_object(&answer), "{wire:?}");
+    for protocol in Protocol::ALL.iter().copied().map(Some).chain([None]) {
+        let answer = answer_unparsed(protocol, &[fault()]);
+        assert!(is_silence_or_one_object(&answer), "{protocol:?}");
         assert_eq!(answer.exit, 0);
         let said = format!("{}{}", answer.stdout, answer.stderr);
-        assert!(said.contains("Tollgate: the state is not JSON"), "{wire:?}");
-        if let Some(agent) = wire.filter(|wire| AGENTS.contains(wire)) {
+        assert!(
+            said.contains("Tollgate: the state is not JSON"),
+            "{protocol:?}"
+        );
+        if let Some(agent) = protocol.filter(|protocol| AGENTS.contains(protocol)) {
             for moment in [Moment::PreTool, Moment::Stop] {
                 assert_eq!(host_effect(agent, moment, heard(&answer)), passes(moment));
             }

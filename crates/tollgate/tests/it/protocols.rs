@@ -52,12 +52,15 @@ fn a_commit_to_main_is_stopped_in_every_dialect() {
         );
         assert!(answer.get("continue").is_none(), "{agent} {answer}");
     }
-    let wires: Vec<_> = project
+    let protocols: Vec<_> = project
         .journal()
         .iter()
         .map(|line| line["wire"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(wires, ["claude", "codex", "gemini", "copilot", "cursor"]);
+    assert_eq!(
+        protocols,
+        ["claude", "codex", "gemini", "copilot", "cursor"]
+    );
 }
 
 #[test]

@@ -2,11 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -20,14 +16,12 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[
-            (STATE, r#"{"active_workflow":{}}"#),
-            ("docs/test-strategy.md", "nothing\n"),
-        ],
+        state: r#"{"active_workflow":{}}"#,
+        files: &[("docs/test-strategy.md", "nothing\n")],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// A kind of artifact: whether a file name means it, and what its text lacks.
@@ -111,11 +105,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             findings.push(finding(context, &path, &missing));
         }
     }
-    if findings.is_empty() {
-        None
-    } else {
-        Some(Decision::warn(findings))
-    }
+    Some(Decision::warn(findings))
 }
 
 fn finding(context: &EventContext<'_>, path: &str, missing: &[String]) -> Finding {
@@ -126,11 +116,7 @@ fn finding(context: &EventContext<'_>, path: &str, missing: &[String]) -> Findin
         lines.concat()
     );
     let reason = format!("{path}: {}", missing.join("; "));
-    let finding = Finding::new("OFV-001", text, reason);
-    match context.current_phase() {
-        Some(phase) => finding.phase(&phase),
-        None => finding,
-    }
+    Finding::new("OFV-001", text, reason).in_phase(context.current_phase())
 }
 
 fn user_stories(text: &str) -> Vec<String> {

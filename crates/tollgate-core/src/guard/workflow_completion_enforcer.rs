@@ -6,11 +6,7 @@
 
 use serde_json::Value;
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
@@ -35,15 +31,12 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
+        state: r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
             "workflow_history":[{"type":"feature","completed_at":"2026-01-01T00:09:30.000Z"}]}"#,
-        )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// Later than this the phases may belong to something else.
@@ -116,7 +109,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         Some(slower) => {
             put("regression_check", slower.record);
             let text = format!("PERFORMANCE_REGRESSION: {}", slower.told);
-            Decision::warn(vec![Finding::new("WCE-002", text, slower.told)])
+            Decision::warn([Finding::new("WCE-002", text, slower.told)])
         }
     };
     edits.extend(prune::edits(&document));

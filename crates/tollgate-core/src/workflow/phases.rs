@@ -91,6 +91,15 @@ pub fn same(a: &str, b: &str) -> bool {
     a == b || member(a, b) || member(b, a)
 }
 
+/// The phase that a workflow's index points at, if that is another than the current one. Between
+/// the end of a phase and the beginning of the next the index is one ahead.
+pub fn out_of_step<'p>(listed: &'p [String], index: usize, current: &str) -> Option<&'p str> {
+    let expected = listed.get(index)?;
+    let before = index.checked_sub(1).and_then(|before| listed.get(before));
+    let is_current = |phase: &String| same(phase, current);
+    (!is_current(expected) && !before.is_some_and(is_current)).then_some(expected)
+}
+
 /// Whether two keys are one name behind two numbers: releases renumbered their phases, and old
 /// overrides stayed behind.
 pub fn differ_in_number(a: &str, b: &str) -> bool {

@@ -20,11 +20,8 @@ pub(super) use judge::{TestRun, test_run};
 
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::RequirementRecord;
-use super::sample::{REQUIREMENTS, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::sample::REQUIREMENTS;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::text;
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
@@ -77,17 +74,12 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[PHASE, TEST_RECORD],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        files: &[REQUIREMENTS],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const REQUIREMENT: &str = "test_iteration";

@@ -50,23 +50,13 @@ const READERS: &[&str] = &["explore", "plan"];
 
 /// Whether the event asks to pass the gate.
 pub(super) fn is_attempt(context: &EventContext<'_>) -> bool {
-    match context.tool().map(|tool| &tool.call) {
-        Some(ToolCall::Delegate { agent, .. }) => {
-            agents::normalize(agent).contains("orchestrator")
-                && request(context).is_some_and(|text| text::says(&text, ADVANCE))
-        }
-        Some(ToolCall::Skill { name, args, prompt }) => skill_asks(name, args, prompt),
-        Some(
-            ToolCall::Shell { .. }
-            | ToolCall::Write { .. }
-            | ToolCall::Edit { .. }
-            | ToolCall::Patch { .. }
-            | ToolCall::Delete { .. }
-            | ToolCall::Notebook { .. }
-            | ToolCall::Other,
-        )
-        | None => false,
+    let call = context.tool().map(|tool| &tool.call);
+    if let Some(ToolCall::Skill { name, args, prompt }) = call {
+        return skill_asks(name, args, prompt);
     }
+    let is_orchestrator = matches!(call, Some(ToolCall::Delegate { agent, .. })
+        if agents::normalize(agent).contains("orchestrator"));
+    is_orchestrator && request(context).is_some_and(|text| text::says(&text, ADVANCE))
 }
 
 /// What a sub-agent is asked, in lower case, if that is neither the work of a phase nor the
@@ -139,12 +129,12 @@ pub(super) fn describe(context: &EventContext<'_>) -> String {
             prompt,
             description,
         }) => {
-            let told = if description.trim().is_empty() {
+            let text = if description.trim().is_empty() {
                 prompt
             } else {
                 description
             };
-            format!("Task for '{}': {}", agent.trim(), told.trim())
+            format!("Task for '{}': {}", agent.trim(), text.trim())
         }
         Some(ToolCall::Skill { name, args, .. }) => format!("Skill /{name} {args}"),
         _ => String::new(),

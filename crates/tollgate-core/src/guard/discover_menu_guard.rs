@@ -1,6 +1,6 @@
 //! discover-menu-guard: the menu of a discovery has its three options and no removed one.
 //!
-//! The specification gives patterns; they are matched by hand here, because compiling one
+//! The specification gives patterns; they are matched without a library here, because compiling one
 //! regular expression costs more than a whole event. Messages show the patterns as it does.
 
 use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};

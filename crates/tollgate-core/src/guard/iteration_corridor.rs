@@ -1,6 +1,6 @@
 //! iteration-corridor: while tests fail or the constitution is being checked, nobody moves on.
 //!
-//! A corridor leaves all work open, running tests and mending code above all; it closes only
+//! A corridor leaves all work open, running tests and repairing code above all; it closes only
 //! the doors at its end.
 
 use super::fields::{PHASE, TEST_RECORD, TESTS, VALIDATION, VALIDATION_RECORD};

@@ -75,18 +75,15 @@ const FORMATS: &[Format] = &[
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let tool = context.tool()?;
-    let content = match &tool.call {
-        ToolCall::Write { content, .. } => *content,
-        // Codex writes files by patches only.
-        ToolCall::Patch { .. } => None,
-        ToolCall::Edit { .. }
-        | ToolCall::Delete { .. }
-        | ToolCall::Notebook { .. }
-        | ToolCall::Shell { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => return None,
+    let content = if let ToolCall::Write { content, .. } = &tool.call {
+        *content
+    } else {
+        None
     };
+    // Codex writes files by patches only.
+    if !matches!(tool.call, ToolCall::Write { .. } | ToolCall::Patch { .. }) {
+        return None;
+    }
     let mut findings = Vec::new();
     for path in tool.files() {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);

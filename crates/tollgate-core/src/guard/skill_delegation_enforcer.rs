@@ -15,7 +15,7 @@ pub(super) const GUARD: Guard = Guard {
     on: &[(EventKind::PostTool, Class::Skill)],
     codes: &[Code::warns(
         "SDE-001",
-        "a command was loaded that its orchestrator must carry out (told)",
+        "a command was loaded that its orchestrator must carry out (guidance)",
         "hand the command to the named orchestrator before the turn ends",
     )],
     reads: &[],

@@ -1,4 +1,4 @@
-//! workflow-completion-enforcer: a workflow that an agent ended by hand still leaves its
+//! workflow-completion-enforcer: a workflow that an agent ended itself still leaves its
 //! snapshots and figures behind.
 //!
 //! `tollgate workflow finalize` writes all of it in one step. An agent that edits the state
@@ -14,7 +14,7 @@ use tollgate_store::edit::Edit;
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
-    about: "adds what is missing when an agent ends a workflow by hand",
+    about: "adds what is missing when an agent ends a workflow itself",
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
         Code::warns(
@@ -25,7 +25,7 @@ pub(super) const GUARD: Guard = Guard {
         Code::warns(
             "WCE-002",
             "the workflow took markedly longer than those before it",
-            "nothing; look at the phases that took longest",
+            "nothing; the phases that took longest show why",
         )
         .passes_with(&["workflow_history = {faster}"]),
     ],
@@ -108,8 +108,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         None => Decision::allow(),
         Some(slower) => {
             put("regression_check", slower.record);
-            let text = format!("PERFORMANCE_REGRESSION: {}", slower.told);
-            Decision::warn([Finding::new("WCE-002", text, slower.told)])
+            let text = format!("PERFORMANCE_REGRESSION: {}", slower.what);
+            Decision::warn([Finding::new("WCE-002", text, slower.what)])
         }
     };
     edits.extend(prune::edits(&document));

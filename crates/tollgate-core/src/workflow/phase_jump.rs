@@ -17,11 +17,11 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
     }
     let was = disk.object("active_workflow")?;
     let is = incoming.object("active_workflow")?;
-    // Where index and phase contradict each other, a change that makes them agree mends them.
-    let mends = || out_of_step(&was) && !out_of_step(&is);
+    // Where index and phase contradict each other, a change that makes them agree repairs them.
+    let repairs = || out_of_step(&was) && !out_of_step(&is);
     let moved = || place(&was, &is).or_else(|| index(&was, &is));
     moved()
-        .filter(|_| !mends())
+        .filter(|_| !repairs())
         .or_else(|| {
             let (was, is) = (was.object("phase_status")?, is.object("phase_status"));
             let field = |phase: &str| format!("active_workflow.phase_status['{phase}']");

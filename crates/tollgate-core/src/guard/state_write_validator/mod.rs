@@ -85,19 +85,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         .find(|path| context.layout().is_state_file(&context.absolute(path)))?;
     let absolute = context.absolute(&path);
     let disk = context.file_text(&absolute);
-    let incoming = match &tool.call {
-        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
-            match tool.after(&path, disk.as_deref()) {
-                After::Text(text) => Some(text),
-                After::Gone | After::Unknown => None,
-            }
-        }
-        ToolCall::Shell { .. }
-        | ToolCall::Delete { .. }
-        | ToolCall::Notebook { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => None,
+    let incoming = match tool.after(&path, disk.as_deref()) {
+        After::Text(text) => Some(text),
+        After::Gone | After::Unknown => None,
     };
     if context.event.kind == EventKind::PreTool {
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))

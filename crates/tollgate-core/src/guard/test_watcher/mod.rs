@@ -2,7 +2,7 @@
 //! way is of no use.
 //!
 //! * [`runners`]: which commands are test runs. [`summary`]: what runners say at their end.
-//! * [`judge`]: passed, failed, or not to be told. [`fault`]: what went wrong, and whether again.
+//! * [`judge`]: passed, failed, or not to be guidance. [`fault`]: what went wrong, and whether again.
 //! * Here: what a run means for the phase. It is written down as edits (one more iteration, one
 //!   more entry), so that two runs that end together are both counted.
 
@@ -126,7 +126,7 @@ struct Watch<'s, 'a> {
     record: RequirementRecord<'a>,
     /// The number of this run.
     iteration: u64,
-    told: Vec<String>,
+    guidance: Vec<String>,
     findings: Vec<Finding>,
     also: Vec<Edit>,
 }
@@ -146,7 +146,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             limits: Limits::of(context, wanted),
             iteration: record.number("current_iteration").saturating_add(1),
             record,
-            told: Vec::new(),
+            guidance: Vec::new(),
             findings: Vec::new(),
             also: Vec::new(),
         }
@@ -216,7 +216,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         let counted = run
             .tally
             .map(|tally| format!("\n{} passed, {} skipped", tally.passed, tally.skipped));
-        self.told.push(format!(
+        self.guidance.push(format!(
             "✅ TESTS PASSED (iteration {iteration}){}\nThe test requirement of phase {} is met.",
             counted.unwrap_or_default(),
             self.phase
@@ -224,7 +224,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         // Most runs measure nothing, and that holds nobody up; but it is not passed over either.
         if let (Some(wanted), None) = (wanted, found) {
             self.record.remove("coverage");
-            self.told.push(format!(
+            self.guidance.push(format!(
                 "⚠️ COVERAGE NOT VERIFIED: {wanted}% are required, and this run shows none. Run \
                  the tests with coverage before the gate."
             ));
@@ -234,7 +234,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     fn uncovered(&mut self, found: f64, wanted: f64) {
         if self.iteration < self.limits.iterations {
             self.reopen();
-            self.told.push(format!(
+            self.guidance.push(format!(
                 "⚠️ TESTS PASSED but COVERAGE INSUFFICIENT ({found}% of {wanted}% required)\n\
                  Add tests for what is not covered and run them again (iteration {}/{}).",
                 self.iteration, self.limits.iterations
@@ -271,7 +271,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             self.raise("TW-002", &first, &format!("The last failure: {error}"));
         } else {
             self.reopen();
-            self.told.push(format!(
+            self.guidance.push(format!(
                 "❌ TESTS FAILED (iteration {iteration}/{most})\n{error}\n\
                  Find the cause, change something, and run the tests again. Do not advance or \
                  delegate meanwhile. {} more identical failures stop the iteration.",
@@ -298,7 +298,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             );
             return;
         }
-        self.told.push(format!(
+        self.guidance.push(format!(
             "⚠️ TEST RESULT INCONCLUSIVE (iteration {iteration}/{most})\nThe run proved nothing: \
              {why}. {}",
             doubt.remedy()
@@ -360,7 +360,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn raise(&mut self, code: &'static str, first: &str, what: &str) {
-        self.told.push(format!(
+        self.guidance.push(format!(
             "{first}\n{what}\nStop here and ask the person how to go on: the gate stays closed \
              until they approve."
         ));
@@ -375,8 +375,8 @@ impl<'s, 'a> Watch<'s, 'a> {
             .editing(still_here(self.context))
             .editing(edits)
             .editing(self.also);
-        for told in self.told {
-            decision = decision.telling(told);
+        for line in self.guidance {
+            decision = decision.telling(line);
         }
         match note {
             Some(note) => decision.noting(note.phase(self.phase)),

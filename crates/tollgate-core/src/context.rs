@@ -296,7 +296,7 @@ impl<'a> EventContext<'a> {
                 Err(error) => self.note(Fault::new(
                     "state-corrupt",
                     format!(
-                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or mend it by hand",
+                        "{} cannot be read ({error}): guards that need it are off. Restore it from version control or correct it",
                         self.inputs.state_file().display()
                     ),
                 )),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
-use super::position::{Doing, WorkflowPosition};
+use super::position::WorkflowPosition;
 use super::transition::{Refusal, Rules};
 use crate::project::under_docs;
 use tollgate_store::document::{Document, whole};
@@ -54,19 +54,13 @@ pub fn write(
     artifacts: &Artifacts<'_>,
     now: Timestamp,
 ) -> Result<Brief, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let place = match standing.doing()? {
-        Doing::Waiting(place)
-        | Doing::Running(place)
-        | Doing::Redoing(place)
-        | Doing::Between { next: place, .. } => place,
-        Doing::Finished(_) => return Err(Refusal::finished()),
-    };
-    let requirements = rules.requirements.of(standing.workflow, place.key);
+    let position = WorkflowPosition::of(document)?;
+    let place = position.doing()?.turn().ok_or_else(Refusal::finished)?;
+    let requirements = rules.requirements.of(position.workflow, place.key);
     let folder = document.str(&["active_workflow", "artifact_folder"]);
     let number = phases::gate_number(place.key);
     let mut warnings = Vec::new();
-    let (title, workflow) = (phases::title(place.key), standing.workflow);
+    let (title, workflow) = (phases::title(place.key), position.workflow);
     let mut text = format!("Execute Phase {number} - {title} for {workflow} workflow.\n");
     line(&mut text, "Phase key", place.key);
     if folder.is_none() {
@@ -83,14 +77,14 @@ pub fn write(
     predecessors(
         &mut text,
         &mut warnings,
-        (&standing, place.at),
+        (&position, place.at),
         rules,
         (folder, artifacts),
     );
     discovery(&mut text, &mut warnings, document, place.key, now);
     if let Some(modifiers) = rules
         .definitions
-        .get(standing.workflow)
+        .get(position.workflow)
         .and_then(|d| d.modifiers(place.key))
     {
         line(&mut text, "\nWORKFLOW MODIFIERS", &modifiers.to_string());
@@ -101,7 +95,7 @@ pub fn write(
         let _infallible = writeln!(text, "\nAVAILABLE SKILLS:\n- {}", skills.join("\n- "));
     }
     gate_requirements(&mut text, &requirements, folder, artifacts);
-    if standing.is_under_review(place.key) {
+    if position.is_under_review(place.key) {
         redo_guidance(&mut text, document);
     }
     if let Some(status @ ("approaching" | "exceeded")) =
@@ -183,13 +177,13 @@ fn scope(line: &str, folder: Option<&str>, artifacts: &Artifacts<'_>) -> String 
 fn predecessors(
     text: &mut String,
     warnings: &mut Vec<String>,
-    (standing, at): (&WorkflowPosition<'_>, usize),
+    (position, at): (&WorkflowPosition<'_>, usize),
     rules: &Rules<'_>,
     (folder, artifacts): (Option<&str>, &Artifacts<'_>),
 ) {
     let mut lines = Vec::new();
-    for key in standing.phases.iter().take(at) {
-        let asked = rules.requirements.of(standing.workflow, key);
+    for key in position.phases.iter().take(at) {
+        let asked = rules.requirements.of(position.workflow, key);
         for names in asked.documents(folder) {
             let names: Vec<String> = names.iter().map(|path| artifacts.scoped(path)).collect();
             let there = names.iter().filter(|path| (artifacts.exists)(path));

@@ -28,7 +28,7 @@ pub enum Origin {
 pub enum GateMode {
     /// It is refused.
     Strict,
-    /// It is told.
+    /// It is reported.
     Permissive,
 }
 

@@ -1,4 +1,4 @@
-//! Whatever a state looks like, the audit ends, and what it mends stays mended.
+//! Whatever a state looks like, the audit ends, and what it repairs stays repaired.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -55,9 +55,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Random damage: the audit neither fails nor goes in circles, and a second repair finds
-    /// nothing to do. What a repair cannot mend it leaves, and says so.
+    /// nothing to do. What a repair cannot undo it leaves, and says so.
     #[test]
-    fn any_damage_is_mended_or_told(damage in proptest::collection::vec((any::<prop::sample::Index>(), 0_u8..12), 1..6)) {
+    fn any_damage_is_repaired_or_reported(damage in proptest::collection::vec((any::<prop::sample::Index>(), 0_u8..12), 1..6)) {
         let mut state = base();
         let mut all = Vec::new();
         places(&state, "", &mut all);
@@ -73,16 +73,16 @@ proptest! {
         let rules = Rules { definitions: &definitions, requirements: &requirements, manifest: &manifest };
         let now: Timestamp = "2026-02-08T20:00:00Z".parse().unwrap();
         let mut document = Document::parse(state.to_string().as_bytes()).unwrap();
-        let mended = repair(&mut document, &rules, &[], now);
-        prop_assert!(mended.is_ok(), "{mended:?}\n{state:#}");
-        let mended = mended.unwrap();
-        prop_assert!(mended.findings.len() < 100, "{:?}\n{state:#}", mended.findings.iter().map(|f| (f.id, f.place.clone())).collect::<Vec<_>>());
-        prop_assert!(mended.left.iter().all(|finding| finding.repair.is_none()));
+        let repaired = repair(&mut document, &rules, &[], now);
+        prop_assert!(repaired.is_ok(), "{repaired:?}\n{state:#}");
+        let repaired = repaired.unwrap();
+        prop_assert!(repaired.findings.len() < 100, "{:?}\n{state:#}", repaired.findings.iter().map(|f| (f.id, f.place.clone())).collect::<Vec<_>>());
+        prop_assert!(repaired.left.iter().all(|finding| finding.repair.is_none()));
         let again = repair(&mut document, &rules, &[], now).unwrap();
         prop_assert!(again.findings.is_empty());
-        if mended.left.is_empty() && crate::workflow::position::running(&document).is_some() {
-            let standing = crate::workflow::position::WorkflowPosition::of(&document).unwrap();
-            prop_assert!(standing.doing().is_ok(), "{:?}\n{}", standing.doing(), document.to_text());
+        if repaired.left.is_empty() && crate::workflow::position::running(&document).is_some() {
+            let position = WorkflowPosition::of(&document).unwrap();
+            prop_assert!(position.doing().is_ok(), "{:?}\n{}", position.doing(), document.to_text());
         }
     }
 }

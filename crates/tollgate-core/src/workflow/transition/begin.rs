@@ -15,29 +15,25 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let doing = standing.doing()?;
+    let position = WorkflowPosition::of(document)?;
+    let doing = position.doing()?;
     let (place, again) = match doing {
         Doing::Waiting(place) => (place, false),
         // A phase that `start` opened has no timing until it is first begun.
-        Doing::Running(place) => (place, is_timed(&standing, place)),
+        Doing::Running(place) => (place, is_timed(&position, place)),
         Doing::Redoing(place) => (place, true),
-        Doing::Between { done, next } => {
-            if standing.review().is_some() {
-                return Err(Refusal::unfinished_review(done.key));
-            }
+        Doing::Between { next, .. } => {
+            position.require_reviewed()?;
             (next, false)
         }
-        Doing::Finished(done) => {
-            return Err(match standing.review() {
-                Some(_) => Refusal::unfinished_review(done.key),
-                None => Refusal::finished(),
-            });
+        Doing::Finished(_) => {
+            position.require_reviewed()?;
+            return Err(Refusal::finished());
         }
     };
-    named(phase, &standing, place)?;
+    named(phase, &position, place)?;
     let mut edits = Edits::default();
-    let waiting = standing.escalations();
+    let waiting = position.escalations();
     if !waiting.is_empty() {
         match escalations {
             Escalations::Heed => return Err(blocked(waiting, place.key)),
@@ -45,42 +41,42 @@ pub(super) fn apply(
         }
     }
     let agent = rules.agent(place.key);
-    activate(&mut edits, &standing, place, agent.as_deref(), now);
-    timing(&mut edits, &standing, place, again, now);
+    activate(&mut edits, &position, place, agent.as_deref(), now);
+    timing(&mut edits, &position, place, again, now);
     let happened = if again { "is run again" } else { "began" };
-    let told = format!("phase {} {happened}", place.key);
+    let what = format!("phase {} {happened}", place.key);
     Ok(Change {
         agent,
-        ..Change::new("phase begin", Some(place.key), told, edits)
+        ..Change::new("phase begin", Some(place.key), what, edits)
     })
 }
 
-pub(super) fn is_timed(standing: &WorkflowPosition<'_>, place: PhasePlace<'_>) -> bool {
-    let timing = standing.field(place.key, &["timing"]);
+pub(super) fn is_timed(position: &WorkflowPosition<'_>, place: PhasePlace<'_>) -> bool {
+    let timing = position.field(place.key, &["timing"]);
     timing.is_some_and(Value::is_object)
 }
 
 /// When the phase was first begun, and how often again.
 fn timing(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     again: bool,
     now: Timestamp,
 ) {
-    let path = standing.entry(place.key, "timing");
-    if !again && !is_timed(standing, place) {
+    let path = position.entry(place.key, "timing");
+    if !again && !is_timed(position, place) {
         let fresh = json!({ "started_at": moment(now), "retries": 0 });
         return edits.set(&path, fresh);
     }
     let [top, key, timing] = path;
-    if standing.lacks(place.key, &["timing", "started_at"]) {
+    if position.lacks(place.key, &["timing", "started_at"]) {
         edits.set(&[top, key, timing, "started_at"], moment(now));
     }
     let retries = [top, key, timing, "retries"];
     if again {
-        edits.set(&retries, standing.retries(place.key).saturating_add(1));
-    } else if standing.lacks(place.key, &["timing", "retries"]) {
+        edits.set(&retries, position.retries(place.key).saturating_add(1));
+    } else if position.lacks(place.key, &["timing", "retries"]) {
         // Timing without a run: somebody else's field is kept.
         edits.set(&retries, 0);
     }
@@ -89,22 +85,22 @@ fn timing(
 /// The fields that make a phase the current one, in the specification's order.
 pub(super) fn activate(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     agent: Option<&str>,
     now: Timestamp,
 ) {
-    let key = standing.place(place.key).map_or(place.key, |own| own.key);
-    if standing.lacks(key, &[]) {
-        edits.set(&["phases", standing.filed(key)], new_entry("pending"));
+    let key = position.place(place.key).map_or(place.key, |own| own.key);
+    if position.lacks(key, &[]) {
+        edits.set(&["phases", position.filed(key)], new_entry("pending"));
     }
-    edits.set(&standing.entry(key, "status"), "in_progress");
-    if standing.lacks(key, &["started"]) {
-        edits.set(&standing.entry(key, "started"), moment(now));
+    edits.set(&position.entry(key, "status"), "in_progress");
+    if position.lacks(key, &["started"]) {
+        edits.set(&position.entry(key, "started"), moment(now));
     }
     edits.set(&["active_workflow", "current_phase"], key);
-    edits.set(&standing.status_path(key), "in_progress");
-    if standing.index().is_none() {
+    edits.set(&position.status_path(key), "in_progress");
+    if position.index().is_none() {
         edits.set(&["active_workflow", "current_phase_index"], place.at);
     }
     edits.set(&["current_phase"], key);
@@ -119,14 +115,18 @@ pub(in crate::workflow) fn new_entry(status: &str) -> Value {
 /// The phase that was named must be the one whose turn it is.
 pub(super) fn named(
     phase: Option<&str>,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
 ) -> Result<(), Refusal> {
     let Some(name) = phase else {
         return Ok(());
     };
-    if standing.place(name).is_none() {
-        return Err(Refusal::unknown_phase(name, &standing.phases));
+    if position.place(name).is_none() {
+        return Err(Refusal::unknown_phase(
+            name,
+            "the workflow",
+            &position.phases,
+        ));
     }
     if phases::equal(name, place.key) {
         Ok(())

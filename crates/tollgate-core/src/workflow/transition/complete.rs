@@ -55,8 +55,8 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let (place, redone) = match standing.doing()? {
+    let position = WorkflowPosition::of(document)?;
+    let (place, redone) = match position.doing()? {
         Doing::Running(place) => (place, false),
         Doing::Redoing(place) => (place, true),
         Doing::Waiting(place) | Doing::Between { next: place, .. } => {
@@ -70,7 +70,7 @@ pub(super) fn apply(
         }
         Doing::Finished(_) => return Err(Refusal::finished()),
     };
-    begin::named(completion.phase, &standing, place)?;
+    begin::named(completion.phase, &position, place)?;
     let summary = cut(completion.summary, SUMMARY);
     if summary.is_empty() {
         return Err(Refusal::misplaced(
@@ -78,12 +78,12 @@ pub(super) fn apply(
             "say in a sentence what the phase did: `--summary \"…\"`",
         ));
     }
-    let definition = rules.definitions.get(standing.workflow);
-    let mut notes = gate(completion, document, &standing, place, rules)?;
+    let definition = rules.definitions.get(position.workflow);
+    let mut notes = gate(completion, document, &position, place, rules)?;
     let is_met = notes.is_empty();
 
     let mut edits = Edits::default();
-    let field = |name| standing.entry(place.key, name);
+    let field = |name| position.entry(place.key, name);
     edits.set(&field("status"), "completed");
     edits.set(&field("summary"), summary.as_str());
     edits.set(&field("completed"), moment(now));
@@ -91,43 +91,43 @@ pub(super) fn apply(
     let passed = if is_met { moment(now) } else { Value::Null };
     edits.set(&field("gate_passed"), passed);
     let validation = ["gate_validation", "status"];
-    if is_met && standing.field(place.key, &validation).is_some() {
-        let path = [&["phases", standing.filed(place.key)], &validation[..]].concat();
+    if is_met && position.field(place.key, &validation).is_some() {
+        let path = [&["phases", position.filed(place.key)], &validation[..]].concat();
         edits.set(&path, "passed");
     }
-    timing(&mut edits, &standing, place, completion.report, now);
+    timing(&mut edits, &position, place, completion.report, now);
     // A redone phase was counted when it was completed for the first time.
-    let counted = standing.index().filter(|_| redone);
+    let counted = position.index().filter(|_| redone);
     let index = counted.unwrap_or(place.at + usize::from(!redone));
-    edits.set(&standing.status_path(place.key), "completed");
+    edits.set(&position.status_path(place.key), "completed");
     edits.set(&["active_workflow", "current_phase_index"], index);
     notes.extend(budget(&mut edits, document, place, definition, now));
     review(&mut edits, document, place);
-    let mut told = format!("phase {} is completed: {summary}", place.key);
+    let mut what = format!("phase {} is completed: {summary}", place.key);
     if let Some(size) = completion.size {
         let sized = (place, size, definition);
-        let removed = sizing(&mut edits, &standing, document, sized, now)?;
+        let removed = sizing(&mut edits, &position, document, sized, now)?;
         if !removed.is_empty() {
             let (size, removed) = (size.as_str(), removed.join(", "));
-            told = format!("{told} (sized {size}: without {removed})");
+            what = format!("{what} (sized {size}: without {removed})");
         }
     }
     Ok(Change {
         agent: rules.agent(place.key),
         notes,
-        ..Change::new("phase complete", Some(place.key), told, edits)
+        ..Change::new("phase complete", Some(place.key), what, edits)
     })
 }
 
-/// The gate: what is not met refuses the step, or is told where the workflow is permissive.
+/// The gate: what is not met refuses the step, or is what where the workflow is permissive.
 fn gate(
     completion: &Completion<'_>,
     document: &Document,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     rules: &Rules<'_>,
 ) -> Result<Vec<String>, Refusal> {
-    let requirements = rules.requirements.of(standing.workflow, place.key);
+    let requirements = rules.requirements.of(position.workflow, place.key);
     let text = document.to_text();
     let state = State::parse(&text).map_err(|flaw| Refusal::contradiction(&flaw.to_string()))?;
     let evidence = Evidence {
@@ -141,7 +141,7 @@ fn gate(
         return Ok(Vec::new());
     }
     let mode = document.str(&["active_workflow", "gate_mode"]);
-    if !GateMode::is_strict(mode, rules.definitions.get(standing.workflow)) {
+    if !GateMode::is_strict(mode, rules.definitions.get(position.workflow)) {
         return Ok(unmet
             .iter()
             .map(|line| format!("not met, but the workflow is permissive: {line}"))
@@ -156,15 +156,15 @@ fn gate(
 
 fn timing(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     report: Report,
     now: Timestamp,
 ) {
-    let filed = standing.filed(place.key);
-    let started = standing.started(place.key);
+    let filed = position.filed(place.key);
+    let started = position.started(place.key);
     let spent = minutes(started, now).unwrap_or(0);
-    if !begin::is_timed(standing, place) {
+    if !begin::is_timed(position, place) {
         let started = started.cloned().unwrap_or_else(|| moment(now));
         let timing = json!({ "started_at": started, "retries": 0 });
         edits.set(&["phases", filed, "timing"], timing);
@@ -244,7 +244,7 @@ fn review(edits: &mut Edits, document: &Document, place: PhasePlace<'_>) {
 /// What the work turned out to be: light work leaves phases out. Once per workflow.
 fn sizing<'a>(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'a>,
+    position: &WorkflowPosition<'a>,
     document: &Document,
     (place, size, definition): (PhasePlace<'_>, Intensity, Option<&Definition>),
     now: Timestamp,
@@ -261,11 +261,11 @@ fn sizing<'a>(
     let is_left_out = |key: &&str| {
         let mut skips = skips.unwrap_or_default().iter();
         skips.any(|skip| phases::equal(skip, key))
-            && matches!(standing.status(key), None | Some("pending"))
+            && matches!(position.status(key), None | Some("pending"))
     };
-    let later = standing.phases.iter().copied().skip(place.at + 1);
+    let later = position.phases.iter().copied().skip(place.at + 1);
     let removed: Vec<&str> = later.filter(is_left_out).collect();
-    remove(edits, standing, &removed);
+    remove(edits, position, &removed);
     let mut sizing = document
         .object(&["active_workflow", "sizing"])
         .cloned()
@@ -278,15 +278,15 @@ fn sizing<'a>(
 }
 
 /// Takes phases that have not begun out of the three places that list them.
-pub(super) fn remove<'a>(edits: &mut Edits, standing: &WorkflowPosition<'a>, removed: &[&'a str]) {
+pub(super) fn remove<'a>(edits: &mut Edits, position: &WorkflowPosition<'a>, removed: &[&'a str]) {
     if removed.is_empty() {
         return;
     }
-    let mut kept = standing.phases.clone();
+    let mut kept = position.phases.clone();
     kept.retain(|key| !removed.contains(key));
     edits.set(&["active_workflow", "phases"], kept);
     for key in removed {
-        edits.remove(&standing.status_path(key));
-        edits.remove(&["phases", standing.filed(key)]);
+        edits.remove(&position.status_path(key));
+        edits.remove(&["phases", position.filed(key)]);
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Refusal, moment, snapshot};
-use crate::workflow::position::{self, Doing, WorkflowPosition};
+use crate::workflow::position::{self, WorkflowPosition};
 use crate::workflow::prune::{self, MAX_WORKFLOWS};
 use tollgate_store::document::Document;
 
@@ -21,27 +21,18 @@ pub(super) fn finalize(
     document: &Document,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    match standing.doing()? {
-        Doing::Finished(last) => {
-            if standing.review().is_some() {
-                return Err(Refusal::unfinished_review(last.key));
-            }
-        }
-        Doing::Waiting(place)
-        | Doing::Running(place)
-        | Doing::Redoing(place)
-        | Doing::Between { next: place, .. } => {
-            return Err(Refusal::misplaced(
-                format!("phase '{}' is not completed", place.key),
-                "`tollgate workflow status` shows what is left; `tollgate workflow cancel --reason …` ends the workflow early",
-            ));
-        }
+    let position = WorkflowPosition::of(document)?;
+    if let Some(place) = position.doing()?.turn() {
+        return Err(Refusal::misplaced(
+            format!("phase '{}' is not completed", place.key),
+            "`tollgate workflow status` shows what is left; `tollgate workflow cancel --reason …` ends the workflow early",
+        ));
     }
-    if let Some(open) = standing
+    position.require_reviewed()?;
+    if let Some(open) = position
         .phases
         .iter()
-        .find(|key| standing.status(key) != Some("completed"))
+        .find(|key| position.status(key) != Some("completed"))
     {
         return Err(Refusal::contradiction(&format!(
             "phase '{open}' is not completed, but the index is behind the last phase"
@@ -53,11 +44,11 @@ pub(super) fn finalize(
         None => ("kept", Value::Null),
     };
     let edits = archive(document, entry, (branch, commit), now);
-    let told = format!(
+    let what = format!(
         "the {} workflow is completed and archived",
-        standing.workflow
+        position.workflow
     );
-    Ok(Change::new("workflow finalize", None, told, edits))
+    Ok(Change::new("workflow finalize", None, what, edits))
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -68,27 +59,24 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
     let workflow = workflow.unwrap_or("feature");
     let reason = reason.trim();
     if reason.is_empty() {
-        return Err(Refusal::misplaced(
-            "the reason is empty",
-            "say why: `--reason \"…\"`",
-        ));
+        return Err(Refusal::no_reason());
     }
     // A workflow whose fields contradict each other, or that has no phases, can still be
     // cancelled: that is a way out.
-    let standing = WorkflowPosition::of(document).ok();
-    let phase = standing
-        .and_then(|standing| standing.current())
+    let position = WorkflowPosition::of(document).ok();
+    let phase = position
+        .and_then(|position| position.current())
         .map_or(Value::Null, |place| place.key.into());
     let entry = json!({
         "completed_at": null, "cancelled_at": moment(now), "cancelled_at_phase": phase,
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    let told = format!(
+    let what = format!(
         "the {workflow} workflow is cancelled: {}",
         super::cut(reason, 150)
     );
-    Ok(Change::new("workflow cancel", phase.as_str(), told, edits))
+    Ok(Change::new("workflow cancel", phase.as_str(), what, edits))
 }
 
 /// The history entry, the pruned lists and the cleared fields.
@@ -99,10 +87,8 @@ fn archive(
     now: Timestamp,
 ) -> Edits {
     let field = |key: &str| {
-        document
-            .get(&["active_workflow", key])
-            .cloned()
-            .unwrap_or(Value::Null)
+        let value = document.get(&["active_workflow", key]);
+        value.cloned().unwrap_or_default()
     };
     // Before anything is pruned.
     let (snapshots, metrics) = snapshot::collect(document, now);

@@ -54,6 +54,10 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn no_reason() -> Self {
+        Self::misplaced("the reason is empty", "say why: `--reason \"…\"`")
+    }
+
     pub(crate) fn finished() -> Self {
         Self::misplaced(
             "every phase is completed",
@@ -64,16 +68,17 @@ impl Refusal {
     pub(crate) fn contradiction(what: &str) -> Self {
         Self::misplaced(
             format!("the state contradicts itself: {what}"),
-            "`tollgate workflow audit` explains it, `tollgate workflow audit --repair` mends it",
+            "`tollgate workflow audit` explains it, `tollgate workflow audit --repair` repairs it",
         )
     }
 
-    pub(crate) fn unknown_phase(name: &str, phases: &[&str]) -> Self {
+    /// A workflow has no phase of this name.
+    pub(crate) fn unknown_phase(name: &str, workflow: &str, phases: &[&str]) -> Self {
         let next = match nearest(name, phases.iter().copied()) {
             Some(meant) => format!("did you mean {meant}?"),
             None => format!("its phases are {}", phases.join(", ")),
         };
-        Self::misplaced(format!("the workflow has no phase '{name}'"), next)
+        Self::misplaced(format!("{workflow} has no phase '{name}'"), next)
     }
 
     /// Somebody else was quicker.

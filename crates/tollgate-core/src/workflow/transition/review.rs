@@ -27,12 +27,12 @@ pub(super) fn apply(
     document: &Document,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let place = reviewed(&standing)?;
+    let position = WorkflowPosition::of(document)?;
+    let place = reviewed(&position)?;
     let [workflow, review] = REVIEW;
     let mut edits = Edits::default();
-    let reading = standing.review() == Some("reviewing");
-    let told = match choice {
+    let reading = position.review() == Some("reviewing");
+    let what = match choice {
         Choice::Review if reading => {
             return Err(Refusal::misplaced(
                 format!("phase '{}' is being read already", place.key),
@@ -58,12 +58,12 @@ pub(super) fn apply(
             format!("phase {} passed its review", place.key)
         }
     };
-    Ok(Change::new("phase review", Some(place.key), told, edits))
+    Ok(Change::new("phase review", Some(place.key), what, edits))
 }
 
 pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
-    let place = reviewed(&standing)?;
+    let position = WorkflowPosition::of(document)?;
+    let place = reviewed(&position)?;
     let [workflow, review] = REVIEW;
     let redone = document
         .get(&[workflow, review, "redo_count"])
@@ -90,19 +90,19 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
     edits.push(&[workflow, review, "redo_guidance_history"], guidance);
     edits.set(&[workflow, review, "status"], "redo_pending");
     edits.push(&HISTORY, json!({ "phase": place.key, "action": "redo", "timestamp": moment(now), "redo_count": redone + 1, "guidance": guidance }));
-    let key = standing.filed(place.key);
+    let key = position.filed(place.key);
     edits.set(&["phases", key, "status"], "in_progress");
     // What is done again has passed no gate. When it first began stays.
     edits.set(&["phases", key, "completed"], Value::Null);
     edits.set(&["phases", key, "gate_passed"], Value::Null);
-    forget_tests(&mut edits, &standing, place);
-    let retries = standing.retries(place.key);
-    if standing
+    forget_tests(&mut edits, &position, place);
+    let retries = position.retries(place.key);
+    if position
         .field(place.key, &["timing", "started_at"])
         .is_none()
     {
         // The original does not always record when a phase was first run.
-        let started = standing.field(place.key, &["started"]).cloned();
+        let started = position.field(place.key, &["started"]).cloned();
         let started = started
             .filter(Value::is_string)
             .unwrap_or_else(|| moment(now));
@@ -112,25 +112,25 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         &["phases", key, "timing", "retries"],
         retries.saturating_add(1),
     );
-    edits.set(&standing.status_path(place.key), "in_progress");
-    let told = format!(
+    edits.set(&position.status_path(place.key), "in_progress");
+    let what = format!(
         "phase {} is done again ({} of {MAX_REDOS}): {}",
         place.key,
         redone + 1,
         super::cut(guidance, 150)
     );
-    Ok(Change::new("phase redo", Some(place.key), told, edits))
+    Ok(Change::new("phase redo", Some(place.key), what, edits))
 }
 
 /// Tests that passed before the work is done again say nothing about the new work, and the runs
 /// of the first time are not counted against it. Their history stays.
-fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: PhasePlace<'_>) {
+fn forget_tests(edits: &mut Edits, position: &WorkflowPosition<'_>, place: PhasePlace<'_>) {
     let way = ["iteration_requirements", "test_iteration"];
-    let Some(record) = standing.field(place.key, &way).and_then(Value::as_object) else {
+    let Some(record) = position.field(place.key, &way).and_then(Value::as_object) else {
         return;
     };
     let [requirements, tests] = way;
-    let key = standing.filed(place.key);
+    let key = position.filed(place.key);
     for (field, fresh) in [
         ("completed", Value::Bool(false)),
         ("current_iteration", 0.into()),
@@ -155,8 +155,8 @@ fn forget_tests(edits: &mut Edits, standing: &WorkflowPosition<'_>, place: Phase
 }
 
 /// The completed phase whose review is open.
-fn reviewed<'a>(standing: &WorkflowPosition<'a>) -> Result<PhasePlace<'a>, Refusal> {
-    let place = match standing.doing()? {
+fn reviewed<'a>(position: &WorkflowPosition<'a>) -> Result<PhasePlace<'a>, Refusal> {
+    let place = match position.doing()? {
         Doing::Between { done, .. } | Doing::Finished(done) => done,
         Doing::Redoing(place) => {
             return Err(Refusal::misplaced(
@@ -174,7 +174,7 @@ fn reviewed<'a>(standing: &WorkflowPosition<'a>) -> Result<PhasePlace<'a>, Refus
             ));
         }
     };
-    match standing.review() {
+    match position.review() {
         // Whatever it says, it keeps the next phase from beginning: `rejected` is done again.
         Some(_) => Ok(place),
         None => Err(Refusal::misplaced(

@@ -15,30 +15,21 @@ pub(super) fn apply(
     rules: &Rules<'_>,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
-    let standing = WorkflowPosition::of(document)?;
+    let position = WorkflowPosition::of(document)?;
     let reason = cut(reason, 120);
     if reason.is_empty() {
-        return Err(Refusal::misplaced(
-            "the reason is empty",
-            "say why: `--reason \"…\"`",
-        ));
+        return Err(Refusal::no_reason());
     }
-    let doing = standing.doing()?;
-    let turn = match doing {
-        Doing::Waiting(place) | Doing::Running(place) | Doing::Redoing(place) => place,
-        Doing::Between { done, next } => {
-            if standing.review().is_some() {
-                return Err(Refusal::unfinished_review(done.key));
-            }
-            next
-        }
-        Doing::Finished(_) => return Err(Refusal::finished()),
-    };
+    let doing = position.doing()?;
+    let turn = doing.turn().ok_or_else(Refusal::finished)?;
+    if let Doing::Between { .. } = doing {
+        position.require_reviewed()?;
+    }
     let place = match phase {
         None => turn,
-        Some(name) => standing
+        Some(name) => position
             .place(name)
-            .ok_or_else(|| Refusal::unknown_phase(name, &standing.phases))?,
+            .ok_or_else(|| Refusal::unknown_phase(name, "the workflow", &position.phases))?,
     };
     if place.at < turn.at {
         return Err(Refusal::misplaced(
@@ -47,23 +38,23 @@ pub(super) fn apply(
         ));
     }
     let mut edits = Edits::default();
-    if !standing.escalations().is_empty() {
+    if !position.escalations().is_empty() {
         edits.set(&["pending_escalations"], json!([]));
     }
-    let told = if place == turn {
-        pass(&mut edits, &standing, place, &reason, rules, now);
+    let what = if place == turn {
+        pass(&mut edits, &position, place, &reason, rules, now);
         if let Doing::Redoing(_) = doing {
             edits.remove(&["active_workflow", "supervised_review"]);
         }
         format!("phase {} was skipped: {reason}", place.key)
     } else {
-        if !matches!(standing.status(place.key), None | Some("pending")) {
+        if !matches!(position.status(place.key), None | Some("pending")) {
             return Err(Refusal::contradiction(&format!(
                 "phase '{}' comes later but is not pending",
                 place.key
             )));
         }
-        complete::remove(&mut edits, &standing, &[place.key]);
+        complete::remove(&mut edits, &position, &[place.key]);
         let gone = json!({ "phase": place.key, "reason": reason, "timestamp": moment(now) });
         edits.push(&["active_workflow", "removed_phases"], gone);
         format!(
@@ -73,22 +64,22 @@ pub(super) fn apply(
     };
     Ok(Change {
         agent: rules.agent(place.key),
-        ..Change::new("phase skip", Some(place.key), told, edits)
+        ..Change::new("phase skip", Some(place.key), what, edits)
     })
 }
 
 /// The phase is over without having passed its gate.
 fn pass(
     edits: &mut Edits,
-    standing: &WorkflowPosition<'_>,
+    position: &WorkflowPosition<'_>,
     place: PhasePlace<'_>,
     reason: &str,
     rules: &Rules<'_>,
     now: Timestamp,
 ) {
     let agent = rules.agent(place.key);
-    begin::activate(edits, standing, place, agent.as_deref(), now);
-    let filed = standing.filed(place.key);
+    begin::activate(edits, position, place, agent.as_deref(), now);
+    let filed = position.filed(place.key);
     let skipped = json!({ "reason": reason, "timestamp": moment(now) });
     for (field, value) in [
         ("status", "completed".into()),
@@ -99,12 +90,12 @@ fn pass(
     ] {
         edits.set(&["phases", filed, field], value);
     }
-    if begin::is_timed(standing, place) {
+    if begin::is_timed(position, place) {
         edits.set(&["phases", filed, "timing", "completed_at"], moment(now));
-        if standing.lacks(place.key, &["timing", "wall_clock_minutes"]) {
+        if position.lacks(place.key, &["timing", "wall_clock_minutes"]) {
             edits.set(&["phases", filed, "timing", "wall_clock_minutes"], 0);
         }
     }
-    edits.set(&standing.status_path(place.key), "completed");
+    edits.set(&position.status_path(place.key), "completed");
     edits.set(&["active_workflow", "current_phase_index"], place.at + 1);
 }

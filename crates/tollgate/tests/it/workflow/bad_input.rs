@@ -296,7 +296,7 @@ fn a_workflow_that_is_none_is_not_called_absent() {
         let said = bench.refused(2, args);
         assert!(
             said.contains("active_workflow is 5, not an object")
-                && said.contains("`tollgate workflow audit --repair` mends it"),
+                && said.contains("`tollgate workflow audit --repair` repairs it"),
             "{said}"
         );
     }

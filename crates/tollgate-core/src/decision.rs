@@ -122,10 +122,7 @@ impl Decision {
 
     /// The agent may not do this.
     pub fn block(finding: Finding) -> Self {
-        Self {
-            block: Some(finding),
-            ..Self::default()
-        }
+        Self::default().blocking(finding)
     }
 
     /// The agent may go on and should know this.
@@ -133,6 +130,15 @@ impl Decision {
         Self {
             warnings: findings.into(),
             ..Self::default()
+        }
+    }
+
+    /// The same decision, but the agent may not do this.
+    #[must_use]
+    pub fn blocking(self, finding: Finding) -> Self {
+        Self {
+            block: Some(finding),
+            ..self
         }
     }
 
@@ -323,6 +329,13 @@ impl Finding {
     #[must_use]
     pub fn phase(mut self, phase: &str) -> Self {
         self.phase = Some(phase.to_owned());
+        self
+    }
+
+    /// The same finding about the phase that the workflow is in, if it is in one.
+    #[must_use]
+    pub fn in_phase(mut self, phase: Option<impl Into<String>>) -> Self {
+        self.phase = phase.map(Into::into);
         self
     }
 

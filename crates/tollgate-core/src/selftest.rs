@@ -75,7 +75,7 @@ fn forget(directory: &Path) {
 /// Whether a guard reacts to a sample as it must, in a project at `root`.
 fn reacts(guard: &Guard, sample: &Sample, root: &Path) -> io::Result<bool> {
     let now: Timestamp = SAMPLE_NOW.parse().map_err(io::Error::other)?;
-    for (path, text) in sample.files {
+    for (path, text) in sample.project() {
         let path = root.join(path);
         if let Some(parent) = path.parent() {
             fs::create_directories(parent)?;
@@ -121,7 +121,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let sample = Sample {
             must: Must::Block,
-            files: &[(".isdlc/state.json", "{}")],
+            state: "{}",
+            files: &[],
             event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit"}}"#,
         };
         let guard = Guard::named("branch-guard").unwrap();

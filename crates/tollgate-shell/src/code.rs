@@ -16,13 +16,10 @@ enum Token {
     Sign(char),
 }
 
-/// What the code does, as far as the caller's question goes.
-#[derive(Debug, Default)]
-pub(crate) struct Deeds {
-    /// It writes, moves or removes the file, or a directory above it.
-    pub(crate) writes: bool,
-    /// Commands it gives to a shell.
-    pub(crate) commands: Vec<String>,
+#[cfg(test)]
+thread_local! {
+    /// How often code was cut up.
+    pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// What a string in the code names.
@@ -71,27 +68,10 @@ const SHELLS: &str = "capture2 capture2e capture3 execa execaCommand execaComman
 const READERS: &str = "read load loads readFileSync readFile read_text read_bytes parse \
     readlines readlink slurp file_get_contents require";
 
-/// Looks for writes; `named` says what a string in the code stands for.
-pub(crate) fn deeds(code: &str, given: &Given<'_>, named: &dyn Fn(&str) -> Named) -> Deeds {
-    let tokens = with_values(tokens(code, false), given);
-    let kinds: Vec<Named> = tokens
-        .iter()
-        .map(|token| match token {
-            Token::Text(text) => named(text.trim_start_matches(['>', '+', '<', ' '])),
-            Token::Name(_) | Token::Sign(_) => Named::Other,
-        })
-        .collect();
-    let code = Code {
-        base: kinds.contains(&Named::Above),
-        tokens,
-        kinds,
-        held: Vec::new(),
-    };
-    code.deeds()
-}
-
-/// Code in pieces, with what is known about them.
-struct Code {
+/// Code in pieces, cut up once for all files that are asked about, with what the pieces are to
+/// the file that is asked about now.
+#[derive(Default)]
+pub(crate) struct Code {
     tokens: Vec<Token>,
     kinds: Vec<Named>,
     /// Whether a directory above the file is named somewhere, so that its own name is enough.
@@ -101,14 +81,39 @@ struct Code {
 }
 
 impl Code {
-    /// Only the pieces.
-    fn plain(code: &str, ticks: bool) -> Self {
+    /// The pieces. Where a text in backticks is run (`ticks`), it stands behind `qx`.
+    pub(crate) fn read(code: &str, given: &Given<'_>, ticks: bool) -> Self {
+        #[cfg(test)]
+        READ.set(READ.get() + 1);
         Self {
-            tokens: tokens(code, ticks),
-            kinds: Vec::new(),
-            base: false,
-            held: Vec::new(),
+            tokens: with_values(tokens(code, ticks), given),
+            ..Self::default()
         }
+    }
+
+    /// Whether it writes, moves or removes a file, or a directory above it; `named` says what a
+    /// string in the code is to that file.
+    pub(crate) fn writes(&mut self, named: &dyn Fn(&str) -> Named) -> bool {
+        let kind = |token: &Token| match token {
+            Token::Text(text) => named(text.trim_start_matches(['>', '+', '<', ' '])),
+            Token::Name(_) | Token::Sign(_) => Named::Other,
+        };
+        self.kinds = self.tokens.iter().map(kind).collect();
+        self.base = self.kinds.contains(&Named::Above);
+        self.held.clear();
+        self.follow_variables();
+        let mut all = 0..self.tokens.len();
+        all.any(|at| {
+            let name = self.name(at);
+            name.is_some_and(|name| self.call_writes(name, at, self.call_end(at)))
+        })
+    }
+
+    /// The commands that it gives to a shell.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = String> {
+        let calls = (0..self.tokens.len())
+            .filter(|at| self.name(*at).is_some_and(|name| has(SHELLS, name)));
+        calls.filter_map(|at| self.command(at + 1..self.call_end(at)))
     }
 
     fn name(&self, at: usize) -> Option<&str> {
@@ -132,23 +137,7 @@ impl Code {
         }
     }
 
-    fn deeds(mut self) -> Deeds {
-        self.follow_variables();
-        let mut deeds = Deeds::default();
-        for at in 0..self.tokens.len() {
-            let Some(name) = self.name(at) else {
-                continue;
-            };
-            let end = self.call_end(at);
-            if has(SHELLS, name) {
-                deeds.commands.extend(self.command(at + 1..end));
-            }
-            deeds.writes |= self.writes(name, at, end);
-        }
-        deeds
-    }
-
-    fn writes(&self, name: &str, at: usize, end: usize) -> bool {
+    fn call_writes(&self, name: &str, at: usize, end: usize) -> bool {
         let args = at + 1..end;
         let first = at + 1..self.first_argument_end(at, end);
         let tree = has(TREES, name);
@@ -336,7 +325,7 @@ fn command_of(words: &[&str]) -> String {
     words.join(" ")
 }
 
-/// Cuts code into tokens. Where a text in backticks is run, it stands behind `qx`.
+/// Cuts code into tokens.
 fn tokens(code: &str, ticks: bool) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut letters = code.chars().peekable();
@@ -400,21 +389,16 @@ const MAX_COMMANDS: usize = 32;
 /// alone: they may be meant for another repository.
 pub(crate) fn commands(code: &str, language: Language, vars: &[(String, Word)]) -> Vec<String> {
     let ticks = matches!(language, Language::Perl | Language::Php);
-    let mut code = Code::plain(code, ticks);
     let given = Given {
-        args: &[],
-        first: 0,
         vars,
+        ..Given::default()
     };
-    code.tokens = with_values(code.tokens, &given);
-    let all = 0..code.tokens.len();
-    let mut names = all.clone().filter_map(|at| code.name(at));
+    let code = Code::read(code, &given, ticks);
+    let mut names = (0..code.tokens.len()).filter_map(|at| code.name(at));
     if names.any(|name| matches!(name, "cwd" | "chdir")) {
         return Vec::new();
     }
-    let calls = all.filter(|at| code.name(*at).is_some_and(|name| has(SHELLS, name)));
-    let commands = calls.filter_map(|at| code.command(at + 1..code.call_end(at)));
-    commands
+    code.commands()
         .take(MAX_COMMANDS)
         .filter(|command| !command.contains(['{', '$', '%']))
         .collect()

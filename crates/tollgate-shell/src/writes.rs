@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::code::{Named, code_of, deeds};
+use super::code::{Code, Named, code_of};
 use super::effects::{Effect, Reach, effects};
 use super::path::join;
 use super::run::{Mode, Run, Survey};
@@ -254,22 +254,21 @@ impl Question<'_> {
         let (codes, given) = code_of(run);
         let mut worst = Touch::None;
         for code in &codes {
-            for goal in &self.goals {
-                let found = deeds(code.raw(), &given, &|text| goal.named(text, dir));
-                if found.writes {
-                    return Touch::Writes;
-                }
-                if depth >= MAX_CODE {
-                    continue;
-                }
-                for command in found.commands.iter().take(16) {
-                    let world = World {
-                        home: None,
-                        ..self.world.at(dir.map(Path::new))
-                    };
-                    let found = walk::survey(command, &world);
-                    worst = worst.max(self.inspect(&found, depth + 1, scripts));
-                }
+            let mut code = Code::read(code.raw(), &given, false);
+            let mut goals = self.goals.iter();
+            if goals.any(|goal| code.writes(&|text| goal.named(text, dir))) {
+                return Touch::Writes;
+            }
+            if depth >= MAX_CODE {
+                continue;
+            }
+            for command in code.commands().take(16) {
+                let world = World {
+                    home: None,
+                    ..self.world.at(dir.map(Path::new))
+                };
+                let found = walk::survey(&command, &world);
+                worst = worst.max(self.inspect(&found, depth + 1, scripts));
             }
         }
         worst
@@ -406,6 +405,25 @@ fn keeps_readable(mode: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::READ;
+
+    #[test]
+    fn code_is_cut_up_once_however_many_files_are_asked_about() {
+        let command = "python3 -c \"import os; open('a/x', 'w'); os.system('rm a/y')\"";
+        let world = World::unknown().at(Some(Path::new("/p")));
+        let survey = walk::survey(command, &world);
+        for (targets, expected) in [
+            (&["b/1", "b/2", "b/3", "b/4"][..], Touch::None),
+            (&["b/1", "b/2", "b/3", "a/x"][..], Touch::Writes),
+            (&["b/1", "b/2", "b/3", "a/y"][..], Touch::Writes),
+        ] {
+            let targets: Vec<&Path> = targets.iter().map(Path::new).collect();
+            let before = READ.get();
+            let found = touches(&survey, &targets, Path::new("/p"), &world);
+            assert_eq!(found, expected, "{targets:?}");
+            assert_eq!(READ.get() - before, 1, "{targets:?}");
+        }
+    }
 
     #[test]
     fn the_owner_reads_on_unless_a_mode_takes_it_away() {

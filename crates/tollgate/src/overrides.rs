@@ -1,6 +1,6 @@
 //! What a person allowed although a guard blocks it: `tollgate allow`.
 //!
-//! Looked at only when something blocks; then one question to the file system tells whether
+//! Asked only when something blocks; then one question to the file system tells whether
 //! anything was ever allowed here. An override lifts the block with one code in one project, for
 //! once or for a while, and leaves a warning that says who allowed it. What protects the records
 //! that all is decided from ([`Override::Nobody`]) is never lifted, whatever a file says.
@@ -109,7 +109,7 @@ pub(crate) fn meaning(id: &str) -> &'static str {
 
 impl Overrides<'_> {
     /// Puts a warning in a block's place, if a person allowed it. What cannot be read allows
-    /// nothing and is told.
+    /// nothing and is a fault.
     pub(crate) fn lift(
         self,
         event: &Event<'_>,
@@ -173,7 +173,7 @@ impl Overrides<'_> {
             return Ok(None);
         }
         store.change(HOOK_PATIENCE, |list| {
-            list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
+            self.forget_over(list);
             // Another hook may have been quicker. What an event used already goes first.
             let find = |list: &[Value], is_used: bool| {
                 list.iter().position(|value| {
@@ -197,6 +197,11 @@ impl Overrides<'_> {
         })
     }
 
+    /// Takes out what is over.
+    fn forget_over(self, list: &mut Vec<Value>) {
+        list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
+    }
+
     /// A person allows something.
     pub(crate) fn allow(
         self,
@@ -218,7 +223,7 @@ impl Overrides<'_> {
         let repository = self.repository()?;
         let store = UserStore::open(self.env, &repository, STORE)?;
         store.change(PATIENCE, |list| {
-            list.retain(|value| Allowed::read(value).is_some_and(|one| one.until > self.now));
+            self.forget_over(list);
             list.push(allowed.to_json());
         })?;
         Ok(allowed)

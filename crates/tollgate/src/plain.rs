@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
+use jiff::Timestamp;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// How words of different weight look.
@@ -59,6 +60,33 @@ where
 {
     let plural = if number == N::from(1) { "" } else { "s" };
     format!("{number} {one}{plural}")
+}
+
+/// How many minutes, hours or days lie between two moments, in these units; nothing below a minute.
+pub(crate) fn age(then: Timestamp, now: Timestamp, units: [&str; 3]) -> Option<String> {
+    let [minutes, hours, days] = units;
+    let (number, unit) = match now.duration_since(then).as_secs() {
+        ..60 => return None,
+        seconds @ 60..3600 => (seconds / 60, minutes),
+        seconds @ 3600..86_400 => (seconds / 3600, hours),
+        seconds => (seconds / 86_400, days),
+    };
+    Some(format!("{number}{unit}"))
+}
+
+/// A length of time as people say it.
+pub(crate) fn duration(ms: f64) -> String {
+    if ms < 1000.0 {
+        format!("{ms:.1} ms")
+    } else if ms < 60_000.0 {
+        format!("{:.1} s", ms / 1000.0)
+    } else if ms < 3_600_000.0 {
+        format!("{:.0} min", ms / 60_000.0)
+    } else if ms < 172_800_000.0 {
+        format!("{:.1} h", ms / 3_600_000.0)
+    } else {
+        format!("{:.0} days", ms / 86_400_000.0)
+    }
 }
 
 /// The beginning of a text, of at most so many characters; one that is cut says so.

@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tollgate_core::context::{EventContext, Inputs};
 use tollgate_core::env::Env;
-use tollgate_core::guard::GUARDS;
+use tollgate_core::guard::{self, GUARDS};
 use tollgate_core::project::Layout;
 use tollgate_core::protocol::{self, Hints, Protocol};
 
 /// One thing that today's rules have to say about a recorded call.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ReplayFinding {
     /// The line of the transcript, or the number in the journal.
     pub(crate) line: u64,
@@ -157,12 +157,13 @@ impl<'r> Replay<'r> {
                 sent.retain(|_, value| !value.is_null());
                 sent.extend(event);
             }
-            let about = About {
+            let about = ReplayFinding {
                 line: number,
-                session,
-                call: &id,
-                tool: &call,
-                agent,
+                session: session.to_owned(),
+                call: id,
+                tool: call,
+                agent: agent.to_owned(),
+                ..ReplayFinding::default()
             };
             let cwd = text("cwd").map(PathBuf::from);
             self.decide(&sent.to_string(), Some(Protocol::Claude), cwd, &about, tell);
@@ -222,31 +223,20 @@ impl<'r> Replay<'r> {
         let Some(input) = entry.value.get("input") else {
             return;
         };
-        let text = |field: &Option<String>| field.clone().unwrap_or_default();
-        let (session, call) = (text(&entry.session), text(&entry.call));
+        let given = |key: &str| input.get(key).and_then(Value::as_str);
         // A stop has no tool.
-        let tool = text(if entry.tool.is_some() {
-            &entry.tool
-        } else {
-            &entry.event
-        });
-        let agent = input
-            .get("agent_id")
-            .and_then(|agent| agent.as_str())
-            .unwrap_or("main");
-        self.count(&tool, agent).calls += 1;
-        let cwd = input
-            .get("cwd")
-            .and_then(|cwd| cwd.as_str())
-            .map(PathBuf::from);
-        let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
-        let about = About {
+        let tool = entry.tool.as_ref().or(entry.event.as_ref());
+        let about = ReplayFinding {
             line: entry.id.unwrap_or(0),
-            session: &session,
-            call: &call,
-            tool: &tool,
-            agent,
+            session: entry.session.clone().unwrap_or_default(),
+            call: entry.call.clone().unwrap_or_default(),
+            tool: tool.cloned().unwrap_or_default(),
+            agent: given("agent_id").unwrap_or("main").to_owned(),
+            ..ReplayFinding::default()
         };
+        self.count(&about.tool, &about.agent).calls += 1;
+        let cwd = given("cwd").map(PathBuf::from);
+        let protocol = entry.protocol.as_deref().and_then(Protocol::from_name);
         self.decide(&input.to_string(), protocol, cwd, &about, &mut tell);
     }
 
@@ -261,7 +251,7 @@ impl<'r> Replay<'r> {
         sent: &str,
         protocol: Option<Protocol>,
         cwd: Option<PathBuf>,
-        about: &About<'_>,
+        about: &ReplayFinding,
         tell: &mut impl FnMut(ReplayFinding),
     ) {
         let hints = Hints {
@@ -273,59 +263,40 @@ impl<'r> Replay<'r> {
             self.total.unreadable += 1;
             return;
         };
-        let mut found = Vec::new();
-        {
-            let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
-                Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
-                    .asking_changes(crate::changes::since)
-                    .asking_settings(crate::agents::unregister_check::ASK)
-            });
-            let context = EventContext::new(&event, inputs);
-            for guard in GUARDS.iter().filter(|guard| guard.watches(&event)) {
-                let said = guard.check(&context);
-                let warnings = said.warnings.into_iter();
-                found.extend(warnings.map(|finding| (guard.name, false, finding)));
-                if let Some(finding) = said.block {
-                    found.push((guard.name, true, finding));
-                    break;
-                }
-            }
-        }
-        if found.is_empty() {
+        let inputs = self.inputs.entry(cwd.clone()).or_insert_with(|| {
+            Inputs::new(self.layout.clone(), self.env.clone(), cwd, self.now)
+                .asking_changes(crate::changes::since)
+                .asking_settings(crate::agents::unregister_check::ASK)
+        });
+        let watching = GUARDS.iter().filter(|guard| guard.watches(&event));
+        let decision = guard::judge(&EventContext::new(&event, inputs), watching);
+        if decision.word() == "allow" {
             return;
         }
-        let key = (about.session.to_owned(), about.call.to_owned());
+        let key = (about.session.clone(), about.call.clone());
         let seen = self.seen.contains(&key);
-        let count = self.count(about.tool, about.agent);
-        let blocked = found.iter().any(|(_, blocks, _)| *blocks);
+        let blocked = decision.block.is_some();
+        let count = self.count(&about.tool, &about.agent);
         count.blocked += u64::from(blocked);
         count.warned += u64::from(!blocked);
         count.unseen += u64::from(!seen);
-        for (guard, blocks, finding) in found {
+        let warnings = decision
+            .warnings
+            .into_iter()
+            .map(|finding| ("warn", finding));
+        let block = decision.block.map(|finding| ("block", finding));
+        for (verdict, finding) in warnings.chain(block) {
             tell(ReplayFinding {
-                line: about.line,
-                session: about.session.to_owned(),
-                call: about.call.to_owned(),
                 event: event.name.to_string(),
-                tool: about.tool.to_owned(),
-                agent: about.agent.to_owned(),
-                verdict: if blocks { "block" } else { "warn" },
-                guard,
+                verdict,
+                guard: finding.guard,
                 code: finding.code,
                 reason: finding.reason,
                 seen,
+                ..about.clone()
             });
         }
     }
-}
-
-/// Which call it is.
-struct About<'a> {
-    line: u64,
-    session: &'a str,
-    call: &'a str,
-    tool: &'a str,
-    agent: &'a str,
 }
 
 /// What the journal in this directory knows of calls.

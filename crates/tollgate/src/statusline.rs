@@ -18,13 +18,13 @@ use tollgate_store::json::Object;
 
 use crate::gate::evidence::{Evidence, Pass};
 use crate::journal::Tail;
-use crate::plain::{Plain, cut};
+use crate::plain::{Plain, age, cut};
 use crate::project_view::{self, Evidenced, Workflow};
 
 /// How long the line is at most.
 const MOST: usize = 159;
 
-/// How much of the journal is looked at: the last lines.
+/// How much of the journal is read: the last lines.
 const LOOK_BACK: u64 = 8 << 10;
 
 /// How long git may take. Agents ask again soon.
@@ -39,12 +39,12 @@ const AND: &str = " · ";
 /// Prints the line of the project that the agent on standard input works in.
 pub(crate) fn run() -> ExitCode {
     let env = crate::environment::current();
-    let told = if std::io::stdin().is_terminal() {
+    let sent = if std::io::stdin().is_terminal() {
         String::new()
     } else {
         crate::stdin::read().unwrap_or_default()
     };
-    let text = layout(&env, &told).map(|layout| of(&layout, &env, Timestamp::now()));
+    let text = layout(&env, &sent).map(|layout| of(&layout, &env, Timestamp::now()));
     // Outside of a project there is nothing to say.
     if let Some(text) = text {
         let _gone = std::io::stdout().write_all(format!("{text}\n").as_bytes());
@@ -53,8 +53,8 @@ pub(crate) fn run() -> ExitCode {
 }
 
 /// Where the agent works: by what it says, else here.
-fn layout(env: &Env, told: &str) -> Option<Layout> {
-    let object = Object::parse(told).unwrap_or_default();
+fn layout(env: &Env, sent: &str) -> Option<Layout> {
+    let object = Object::parse(sent).unwrap_or_default();
     let workspace = object.object("workspace").unwrap_or_default();
     let said = workspace
         .str("current_dir")
@@ -135,11 +135,5 @@ fn blocked(layout: &Layout, now: Timestamp) -> Option<String> {
 }
 
 fn age_of(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(then).as_secs().max(0);
-    match seconds {
-        0..60 => "now".to_owned(),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
+    age(then, now, ["m", "h", "d"]).unwrap_or_else(|| "now".to_owned())
 }

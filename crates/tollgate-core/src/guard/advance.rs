@@ -50,23 +50,13 @@ const READERS: &[&str] = &["explore", "plan"];
 
 /// Whether the event asks to pass the gate.
 pub(super) fn is_attempt(context: &EventContext<'_>) -> bool {
-    match context.tool().map(|tool| &tool.call) {
-        Some(ToolCall::Delegate { agent, .. }) => {
-            agents::normalize(agent).contains("orchestrator")
-                && request(context).is_some_and(|text| text::says(&text, ADVANCE))
-        }
-        Some(ToolCall::Skill { name, args, prompt }) => skill_asks(name, args, prompt),
-        Some(
-            ToolCall::Shell { .. }
-            | ToolCall::Write { .. }
-            | ToolCall::Edit { .. }
-            | ToolCall::Patch { .. }
-            | ToolCall::Delete { .. }
-            | ToolCall::Notebook { .. }
-            | ToolCall::Other,
-        )
-        | None => false,
+    let call = context.tool().map(|tool| &tool.call);
+    if let Some(ToolCall::Skill { name, args, prompt }) = call {
+        return skill_asks(name, args, prompt);
     }
+    let is_orchestrator = matches!(call, Some(ToolCall::Delegate { agent, .. })
+        if agents::normalize(agent).contains("orchestrator"));
+    is_orchestrator && request(context).is_some_and(|text| text::says(&text, ADVANCE))
 }
 
 /// What a sub-agent is asked, in lower case, if that is neither the work of a phase nor the
@@ -92,8 +82,7 @@ pub(super) fn request(context: &EventContext<'_>) -> Option<String> {
 
 /// Whether a skill is the workflow's own and its verb is about the gate.
 fn skill_asks(name: &str, args: &str, prompt: &str) -> bool {
-    let name = name.trim().trim_start_matches('/').to_lowercase();
-    let name = name.rsplit(':').next().unwrap_or(&name);
+    let name = skill(name);
     let asks = |text: &str| {
         verb(text).is_some_and(|verb| {
             let whole =
@@ -101,7 +90,7 @@ fn skill_asks(name: &str, args: &str, prompt: &str) -> bool {
             VERBS.iter().any(whole)
         })
     };
-    match name {
+    match name.as_str() {
         "isdlc" | "sdlc" if args.trim().is_empty() => asks(prompt),
         "isdlc" | "sdlc" => asks(args),
         // A call that names no skill is all text.
@@ -110,13 +99,26 @@ fn skill_asks(name: &str, args: &str, prompt: &str) -> bool {
     }
 }
 
+/// The name of a skill in lower case. A plugin's skills carry its name in front: `isdlc:discover`.
+pub(super) fn skill(name: &str) -> String {
+    let name = name.trim().trim_start_matches('/');
+    name.rsplit(':').next().unwrap_or(name).to_lowercase()
+}
+
 /// The first word of a skill's arguments that is no flag, in lower case and without quotes.
-pub(super) fn verb(args: &str) -> Option<String> {
+fn verb(args: &str) -> Option<String> {
     let word = args
         .split_whitespace()
         .find(|word| !word.starts_with('-'))?;
-    let word = word.trim_matches(|c: char| !text::is_word(c));
+    let word = word.trim_start_matches(|c: char| !text::is_word(c));
+    let end = word.find(|c: char| !text::is_word(c));
+    let word = word.get(..end.unwrap_or(word.len()))?;
     (!word.is_empty()).then(|| word.to_lowercase())
+}
+
+/// Whether the agent carries out a command with these arguments itself.
+pub(super) fn is_inline(args: &str) -> bool {
+    verb(args).is_some_and(|verb| matches!(verb.as_str(), "add" | "analyze"))
 }
 
 /// The call in a few words, for the agent to recognise it.
@@ -127,12 +129,12 @@ pub(super) fn describe(context: &EventContext<'_>) -> String {
             prompt,
             description,
         }) => {
-            let task = if description.trim().is_empty() {
+            let text = if description.trim().is_empty() {
                 prompt
             } else {
                 description
             };
-            format!("Task for '{}': {}", agent.trim(), task.trim())
+            format!("Task for '{}': {}", agent.trim(), text.trim())
         }
         Some(ToolCall::Skill { name, args, .. }) => format!("Skill /{name} {args}"),
         _ => String::new(),
@@ -157,6 +159,8 @@ mod tests {
             ("--verbose -x ADVANCE now", Some("advance")),
             ("analyze \"the gate\"", Some("analyze")),
             ("\"advance\"", Some("advance")),
+            ("--light -v Analyze: \"the gate\"", Some("analyze")),
+            ("analyze(x)", Some("analyze")),
             ("--only-flags", None),
             ("", None),
         ] {

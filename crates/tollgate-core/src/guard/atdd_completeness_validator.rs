@@ -4,12 +4,8 @@
 //! at the head of the line or by the word at its end; `not ok` is no `ok`.
 
 use super::fields::NO_ATDD;
-use super::sample::STATE;
 use super::test_watcher::test_run;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -30,14 +26,11 @@ pub(super) const GUARD: Guard = Guard {
         "active_workflow.atdd_mode",
     ],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"options":{"atdd_mode":true}}}"#,
-        )],
+        state: r#"{"active_workflow":{"options":{"atdd_mode":true}}}"#,
         event: r#"{"tool_name":"Bash","tool_input":{"command":"npm test"},"tool_result":"not ok 1 - P0 login\nok 2 - P1 logout\n"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// What became of a test.
@@ -98,10 +91,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         lines.concat()
     );
     let finding = Finding::new("ACV-001", text, violations.join("; "));
-    Some(Decision::warn(vec![match context.current_phase() {
-        Some(phase) => finding.phase(&phase),
-        None => finding,
-    }]))
+    Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }
 
 fn counts(text: &str) -> [Count; 4] {

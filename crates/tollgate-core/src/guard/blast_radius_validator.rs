@@ -5,14 +5,10 @@
 
 use std::path::PathBuf;
 
-use super::advance;
 use super::fields::PHASE;
-use super::sample::{ADVANCE, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::sample::ADVANCE;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
 use crate::project::stays_inside;
-use crate::protocol::EventKind;
 use crate::workflow::phases;
 
 pub(super) const GUARD: Guard = Guard {
@@ -41,21 +37,16 @@ pub(super) const GUARD: Guard = Guard {
         "active_workflow.git_branch.created_from",
     ],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            (
-                STATE,
-                r#"{"active_workflow":{"type":"feature","artifact_folder":"REQ-1",
+        state: r#"{"active_workflow":{"type":"feature","artifact_folder":"REQ-1",
                 "current_phase":"06-implementation"}}"#,
-            ),
-            (
-                "docs/requirements/REQ-1/impact-analysis.md",
-                "| `src/a.rs` | MODIFY |\n",
-            ),
-        ],
+        files: &[(
+            "docs/requirements/REQ-1/impact-analysis.md",
+            "| `src/a.rs` | MODIFY |\n",
+        )],
         event: ADVANCE,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// What the analysis says happens to a file.
@@ -82,7 +73,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let analysis = context.file_text(&home.join("impact-analysis.md"))?;
     let listed = affected(&analysis);
     if listed.is_empty() {
-        return Some(Decision::warn(vec![unreadable(&home).phase(&phase)]));
+        return Some(Decision::warn([unreadable(&home).phase(&phase)]));
     }
     let expected: Vec<&Affected> = listed
         .iter()

@@ -8,13 +8,9 @@
 use std::borrow::Cow;
 
 use super::fields::PHASE;
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::git::{Head, Repository};
 use crate::project::ConfigFile;
-use crate::protocol::{EventKind, ToolCall};
 use crate::workflow::phases;
 use crate::workflow::state::{GitBranch, Workflow};
 use tollgate_shell as shell;
@@ -42,15 +38,10 @@ pub(super) const GUARD: Guard = Guard {
             "active_workflow.phases",
         ],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            (
-                STATE,
-                r#"{"active_workflow":{"git_branch":{"name":"x","status":"active"}}}"#,
-            ),
-            (".git/HEAD", "ref: refs/heads/main\n"),
-        ],
+        state: r#"{"active_workflow":{"git_branch":{"name":"x","status":"active"}}}"#,
+        files: &[(".git/HEAD", "ref: refs/heads/main\n")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"env git -C . commit -m x"}}"#,
+        ..Sample::BLOCKED
     }),
     check,
 };
@@ -98,29 +89,21 @@ pub fn closes(workflow: &Workflow<'_>, name: &str) -> bool {
     PROTECTED.contains(&name) || from.as_deref() == Some(name)
 }
 
-fn check(context: &EventContext<'_>) -> Decision {
-    let Some(ToolCall::Shell { command }) = context.tool().map(|tool| &tool.call) else {
-        return Decision::allow();
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let ToolCall::Shell { command } = &context.tool()?.call else {
+        return None;
     };
-    let Some(survey) = context.survey() else {
-        return Decision::allow();
-    };
+    let survey = context.survey()?;
     if !shell::may_mention(command, "git") && !survey.runs().any(shell::runs_script) {
-        return Decision::allow();
+        return None;
     }
     let commits = shell::commits(survey, &context.world());
     if commits.is_empty() {
-        return Decision::allow();
+        return None;
     }
-    let Some(workflow) = context.workflow() else {
-        return Decision::allow();
-    };
-    let Some((branch, _)) = workflow.git_branch().and_then(guarded) else {
-        return Decision::allow();
-    };
-    let Some(ours) = context.repository() else {
-        return Decision::allow();
-    };
+    let workflow = context.workflow()?;
+    let (branch, _) = workflow.git_branch().and_then(guarded)?;
+    let ours = context.repository()?;
     // The command may start outside the project and come back to it, so the repository counts and
     // not how far it is from there.
     for commit in &commits {
@@ -131,16 +114,16 @@ fn check(context: &EventContext<'_>) -> Decision {
         for name in branches(context, commit, &repository) {
             if PROTECTED.contains(&name.as_ref()) {
                 if let Some(closed) = closed(workflow, &repository) {
-                    return Decision::block(to_main(&name, closed));
+                    return Some(Decision::block(to_main(&name, closed)));
                 }
             } else if branch.name.as_deref() == Some(name.as_ref())
                 && let Some(finding) = too_early(context, workflow, &name)
             {
-                return Decision::block(finding);
+                return Some(Decision::block(finding));
             }
         }
     }
-    Decision::allow()
+    None
 }
 
 /// The branch, if its status calls for guarding, and why in doubt. A branch that nobody gave a

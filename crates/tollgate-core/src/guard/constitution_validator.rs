@@ -3,15 +3,12 @@
 
 use serde_json::json;
 
-use super::advance;
 use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
-use super::sample::{REQUIREMENTS, STATE};
-use super::self_heal;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::sample::REQUIREMENTS;
+use super::{
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
+};
 use crate::guard::escalation::Escalation;
-use crate::protocol::EventKind;
 use crate::text;
 use crate::workflow::evidence;
 use crate::workflow::requirements::Requirements;
@@ -30,25 +27,16 @@ pub(super) const GUARD: Guard = Guard {
             "validate the work against the listed articles first",
         )
         .passes_with(VALIDATION),
-        Code::warns(
-            "CV-100",
-            "the guard helped itself over something (note)",
-            "nothing; it is in the log",
-        ),
+        self_heal::code("CV-100"),
     ],
     reads: &[PHASE, VALIDATION_RECORD, "iteration_enforcement"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        files: &[REQUIREMENTS],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"sdlc-orchestrator","prompt":"phase complete"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const NAME: &str = "constitution-validator";
@@ -122,10 +110,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     }
     let reason = format!("Constitutional validation is {status}");
     let finding = Finding::new("CV-001", text, reason).phase(&phase);
-    Some(Decision {
-        block: Some(finding),
-        ..decision.editing(edits)
-    })
+    Some(decision.editing(edits).blocking(finding))
 }
 
 /// How far the validation is; nothing once it is done.

@@ -1,12 +1,7 @@
 //! constitutional-iteration-validator: a validation that says it is complete has been done.
 
-use super::advance;
 use super::fields::{PHASE, VALIDATION, VALIDATION_RECORD};
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -21,15 +16,12 @@ pub(super) const GUARD: Guard = Guard {
     .passes_with(VALIDATION)],
     reads: &[PHASE, VALIDATION_RECORD, "iteration_enforcement"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"current_phase":"06-implementation"},
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"},
             "phases":{"06-implementation":{"constitutional_validation":{"completed":true}}}}"#,
-        )],
         event: r#"{"tool_name":"Skill","tool_input":{"skill":"isdlc","args":"gate-check"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {

@@ -5,13 +5,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::advance;
-use super::sample::STATE;
-use super::self_heal;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
+};
 use crate::workflow::agents;
 use crate::workflow::state::State;
 use tollgate_store::edit::Edit;
@@ -36,24 +32,18 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &["pending_delegation", "active_workflow.current_phase_index"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(
-            STATE,
-            r#"{"pending_delegation":{"skill":"isdlc","args":"feature x",
+        state: r#"{"pending_delegation":{"skill":"isdlc","args":"feature x",
             "required_agent":"sdlc-orchestrator","invoked_at":"2026-01-01T00:09:00.000Z"}}"#,
-        )],
         event: r#"{"hook_event_name":"Stop","stop_hook_active":false}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const NAME: &str = "delegation-gate";
 
 /// After this time a marker is left over from another session.
 const FRESH: SignedDuration = SignedDuration::from_mins(30);
-
-/// Verbs that the agent does itself.
-const INLINE: &[&str] = &["add", "analyze"];
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let event = context.event;
@@ -71,8 +61,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         let what = "Stale pending delegation cleared (older than 30 minutes or without a time).";
         return Some(clear(state, &marker).noting(self_heal::note(NAME, "DG-100", "", what)));
     };
-    let verb = marker.str("args").and_then(|args| advance::verb(&args));
-    if verb.is_some_and(|verb| INLINE.contains(&verb.as_str())) {
+    let args = marker.str("args").unwrap_or_default();
+    if advance::is_inline(&args) {
         return Some(clear(state, &marker));
     }
     let agent = marker.str("required_agent").unwrap_or_default();

@@ -1,13 +1,9 @@
 //! discover-menu-guard: the menu of a discovery has its three options and no removed one.
 //!
-//! The specification gives patterns; they are matched without a regex engine here, because compiling one
+//! The specification gives patterns; they are matched without a library here, because compiling one
 //! regular expression costs more than a whole event. Messages show the patterns as it does.
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -28,11 +24,10 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"Please choose what to do now: [1] Scoped analysis [2] New project"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// A pattern of the specification and how it is matched, on text in lower case.
@@ -123,11 +118,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         let reason = format!("Forbidden menu options found: {removed}");
         findings.push(Finding::new("DMG-002", text, reason));
     }
-    if findings.is_empty() {
-        None
-    } else {
-        Some(Decision::warn(findings))
-    }
+    Some(Decision::warn(findings))
 }
 
 /// `\[\d+\]|\d+\.\s|option\s+\d`: something is numbered.

@@ -3,12 +3,8 @@
 
 use std::path::{Component, Path};
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::project::real;
-use crate::protocol::EventKind;
 use tollgate_store::json::Node;
 
 pub(super) const GUARD: Guard = Guard {
@@ -23,11 +19,11 @@ pub(super) const GUARD: Guard = Guard {
     .passes_with(&["chat_explore_active = false"])],
     reads: &["chat_explore_active"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(STATE, r#"{"chat_explore_active":true}"#)],
+        state: r#"{"chat_explore_active":true}"#,
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {

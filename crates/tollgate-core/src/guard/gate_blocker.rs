@@ -5,16 +5,13 @@
 
 use serde_json::json;
 
-use super::advance;
 use super::fields::{PHASE, VALIDATION_RECORD};
-use super::sample::{ADVANCE, REQUIREMENTS, STATE};
-use super::self_heal;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::sample::{ADVANCE, REQUIREMENTS};
+use super::{
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance, self_heal,
+};
 use crate::guard::escalation::Escalation;
 use crate::project::ConfigFile;
-use crate::protocol::EventKind;
 use crate::workflow::evidence::{self, Evidence, PhaseRequirements};
 use crate::workflow::requirements::Requirements;
 use crate::workflow::state::{State, Workflow};
@@ -54,11 +51,7 @@ pub(super) const GUARD: Guard = Guard {
             "`tollgate workflow finalize`, then start the next workflow",
         )
         .passes_with(&["active_workflow = null"]),
-        Code::warns(
-            "GB-100",
-            "the guard helped itself over something (note)",
-            "nothing; it is in the log",
-        ),
+        self_heal::code("GB-100"),
     ],
     reads: &[
         PHASE,
@@ -71,17 +64,12 @@ pub(super) const GUARD: Guard = Guard {
         "iteration_enforcement",
     ],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        files: &[REQUIREMENTS],
         event: ADVANCE,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const NAME: &str = "gate-blocker";
@@ -152,10 +140,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     );
     let decision = decision.editing(edits.into_iter().chain(escalation.raise(context)));
     let finding = Finding::new("GB-001", text, reason).phase(&phase);
-    Some(Decision {
-        block: Some(finding),
-        ..decision
-    })
+    Some(decision.blocking(finding))
 }
 
 /// Whether there is room for the phase's data. One field of a wrong kind must not void the
@@ -179,13 +164,7 @@ fn out_of_step(
     if listed.is_empty() {
         listed = defined_phases(context, &kind);
     }
-    let expected = listed.get(index)?;
-    // Between the end of a phase and the beginning of the next the index is one ahead.
-    let behind = index.checked_sub(1).and_then(|before| listed.get(before));
-    let in_step = |other: &String| phases::same(other, phase);
-    if in_step(expected) || behind.is_some_and(in_step) {
-        return None;
-    }
+    let expected = phases::out_of_step(&listed, index, phase)?;
     // Of a type that nobody defined it is not known what its index counts.
     if !definitions::is_built_in(&kind) && definition(context, &kind).is_none() {
         return None;

@@ -1,17 +1,15 @@
 //! iteration-corridor: while tests fail or the constitution is being checked, nobody moves on.
 //!
-//! A corridor leaves all work open, running tests and correcting code above all; it closes only
+//! A corridor leaves all work open, running tests and repairing code above all; it closes only
 //! the doors at its end.
 
-use super::advance;
 use super::fields::{PHASE, TEST_RECORD, TESTS, VALIDATION, VALIDATION_RECORD};
-use super::sample::{ADVANCE, REQUIREMENTS, STATE};
-use super::self_heal;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::sample::{ADVANCE, REQUIREMENTS};
+use super::{
+    Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall, advance,
+    self_heal,
+};
 use crate::guard::escalation::Escalation;
-use crate::protocol::{EventKind, ToolCall};
 use crate::text;
 use crate::workflow::evidence::{self, Corridor};
 use crate::workflow::requirements::Requirements;
@@ -32,11 +30,7 @@ pub(super) const GUARD: Guard = Guard {
             "finish the constitutional validation",
         )
         .passes_with(VALIDATION),
-        Code::warns(
-            "IC-100",
-            "the guard helped itself over something (note)",
-            "nothing; it is in the log",
-        ),
+        self_heal::code("IC-100"),
     ],
     reads: &[
         PHASE,
@@ -45,19 +39,14 @@ pub(super) const GUARD: Guard = Guard {
         "iteration_enforcement",
     ],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"},
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"},
                 "phases":{"06-implementation":{"iteration_requirements":{"test_iteration":{
                 "completed":false,"last_test_result":"failed"}}}}}"#,
-            ),
-        ],
+        files: &[REQUIREMENTS],
         event: ADVANCE,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const NAME: &str = "iteration-corridor";
@@ -110,10 +99,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     };
     let decision = decision.editing(escalation.raise(context));
     let finding = Finding::new(code, text, reason).phase(&phase);
-    Some(Decision {
-        block: Some(finding),
-        ..decision
-    })
+    Some(decision.blocking(finding))
 }
 
 /// Whether the call would leave the corridor.

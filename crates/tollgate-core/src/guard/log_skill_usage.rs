@@ -6,11 +6,8 @@
 
 use serde_json::json;
 
-use super::sample::{MANIFEST, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::sample::MANIFEST;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::workflow::{agents, phases};
 use tollgate_store::edit::Edit;
 use tollgate_store::json::{Kind, Node, Object};
@@ -27,11 +24,11 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[MANIFEST, (STATE, "{}")],
+        files: &[MANIFEST],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"software-developer"},"tool_result":"done"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const LOG: &str = "skill_usage_log";

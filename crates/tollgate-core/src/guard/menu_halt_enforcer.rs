@@ -1,11 +1,7 @@
 //! menu-halt-enforcer: after a menu the agent stops and waits for the choice.
 
 use super::fields::PHASE;
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
@@ -19,14 +15,11 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[PHASE],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
-        )],
+        state: r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue\nNobody chose anything, and yet here is what comes next: the requirements are taken for granted, the architecture is drawn, the design follows from it, and the implementation begins without anybody having been asked."}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// How much may follow a menu, as JavaScript counts.
@@ -83,10 +76,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     );
     let reason = format!("{length} characters after an interactive menu ({kind})");
     let finding = Finding::new("MHE-001", text, reason);
-    Some(Decision::warn(vec![match context.current_phase() {
-        Some(phase) => finding.phase(&phase),
-        None => finding,
-    }]))
+    Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }
 
 fn next_line(text: &str) -> &str {

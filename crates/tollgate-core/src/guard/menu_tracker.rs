@@ -7,11 +7,7 @@
 use serde_json::json;
 
 use super::record::RequirementRecord;
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Guard, Sample, ToolCall};
 use crate::text;
 use crate::workflow::phases;
 use crate::workflow::state::State;
@@ -28,14 +24,11 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[super::fields::PHASE],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
-        )],
+        state: r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"[A] Adjust [R] Refine [C] Continue. Your choice:"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const PHASE: &str = "01-requirements";

@@ -1,6 +1,6 @@
 //! The guards: one row each in a table, one file each beside this one.
 //!
-//! A guard is a pure function from a [`EventContext`] to an decision. Its row says when it runs, what it can
+//! A guard is a pure function from an [`EventContext`] to a [`Decision`]. Its row says when it runs, what it can
 //! say and what helps then, who may lift it, and an event that it must react to; `--guard`, `explain`,
 //! `allow`, the self-test, the documentation and the tests are made from the same rows. To add a
 //! guard, add a file and its row.
@@ -48,6 +48,7 @@ pub use sample::{Must, NOW as SAMPLE_NOW, Sample};
 use crate::context::EventContext;
 use crate::decision::{Code, Decision, Finding};
 use crate::integrity;
+use crate::protocol::{EventKind, ToolCall};
 
 /// Every guard, in the order in which an event meets them.
 ///

@@ -2,11 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use tollgate_store::json::{Node, Object};
 
 pub(super) const GUARD: Guard = Guard {
@@ -20,14 +16,12 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[
-            (STATE, r#"{"active_workflow":{}}"#),
-            ("docs/test-strategy.md", "nothing\n"),
-        ],
+        state: r#"{"active_workflow":{}}"#,
+        files: &[("docs/test-strategy.md", "nothing\n")],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"docs/test-strategy.md","content":"nothing"},"tool_result":"ok"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// A kind of artifact: whether a file name means it, and what its text lacks.
@@ -81,18 +75,15 @@ const FORMATS: &[Format] = &[
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
     let tool = context.tool()?;
-    let content = match &tool.call {
-        ToolCall::Write { content, .. } => *content,
-        // Codex writes files by patches only.
-        ToolCall::Patch { .. } => None,
-        ToolCall::Edit { .. }
-        | ToolCall::Delete { .. }
-        | ToolCall::Notebook { .. }
-        | ToolCall::Shell { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => return None,
+    let content = if let ToolCall::Write { content, .. } = &tool.call {
+        *content
+    } else {
+        None
     };
+    // Codex writes files by patches only.
+    if !matches!(tool.call, ToolCall::Write { .. } | ToolCall::Patch { .. }) {
+        return None;
+    }
     let mut findings = Vec::new();
     for path in tool.files() {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
@@ -111,11 +102,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
             findings.push(finding(context, &path, &missing));
         }
     }
-    if findings.is_empty() {
-        None
-    } else {
-        Some(Decision::warn(findings))
-    }
+    Some(Decision::warn(findings))
 }
 
 fn finding(context: &EventContext<'_>, path: &str, missing: &[String]) -> Finding {
@@ -126,11 +113,7 @@ fn finding(context: &EventContext<'_>, path: &str, missing: &[String]) -> Findin
         lines.concat()
     );
     let reason = format!("{path}: {}", missing.join("; "));
-    let finding = Finding::new("OFV-001", text, reason);
-    match context.current_phase() {
-        Some(phase) => finding.phase(&phase),
-        None => finding,
-    }
+    Finding::new("OFV-001", text, reason).in_phase(context.current_phase())
 }
 
 fn user_stories(text: &str) -> Vec<String> {

@@ -1,11 +1,8 @@
 //! phase-loop-controller: no delegation before the phase is marked as in progress.
 
 use super::fields::PHASE;
-use super::sample::{DELEGATION, MANIFEST, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::sample::{DELEGATION, MANIFEST};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::definitions::is_key;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -32,17 +29,12 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[PHASE, "phases.{}.status", "active_workflow.phase_status.{}"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            MANIFEST,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        files: &[MANIFEST],
         event: DELEGATION,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// What the specification writes into its log about it.

@@ -1,11 +1,8 @@
 //! phase-sequence-guard: a delegation goes to the phase the workflow is in, and to no other.
 
 use super::fields::PHASE;
-use super::sample::{DELEGATION, MANIFEST, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::sample::{DELEGATION, MANIFEST};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
 
@@ -31,17 +28,12 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[PHASE],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            MANIFEST,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
+        files: &[MANIFEST],
         event: DELEGATION,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -59,8 +51,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
                  No workflow knows this phase, so the delegation was not checked."
             );
             let reason = format!("Unknown phase key '{key}'");
-            return Some(Decision::warn(vec![
-                Finding::new("PSG-002", text, reason).phase(&current),
+            return Some(Decision::warn([
+                Finding::new("PSG-002", text, reason).phase(&current)
             ]));
         }
     };

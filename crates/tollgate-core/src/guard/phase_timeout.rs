@@ -5,11 +5,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::fields::PHASE;
-use super::sample::{DELEGATION, REQUIREMENTS, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::sample::{DELEGATION, REQUIREMENTS};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::requirements::Requirements;
 use tollgate_store::json::Object;
 use tollgate_store::timestamp;
@@ -31,18 +28,13 @@ pub(super) const GUARD: Guard = Guard {
         "phases.{}.started",
     ],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"},
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"},
                 "phases":{"06-implementation":{"started":"2026-01-01T00:00:00.000Z"}}}"#,
-            ),
-        ],
+        files: &[REQUIREMENTS],
         event: DELEGATION,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// Where the beginning of a phase may stand, best first. The first is what the original looked
@@ -81,8 +73,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
          {limit}). Consider escalating to human review.\nDEGRADATION_HINT: {hint}"
     );
     let reason = format!("Phase active for {elapsed} minutes, limit {limit}");
-    Some(Decision::warn(vec![
-        Finding::new("PT-001", text, reason).phase(&phase),
+    Some(Decision::warn([
+        Finding::new("PT-001", text, reason).phase(&phase)
     ]))
 }
 

@@ -1,11 +1,7 @@
 //! phase-transition-enforcer: a running workflow advances by itself; nobody asks whether it may.
 
 use super::fields::PHASE;
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::text;
 
 pub(super) const GUARD: Guard = Guard {
@@ -19,14 +15,11 @@ pub(super) const GUARD: Guard = Guard {
     )],
     reads: &[PHASE],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
-        )],
+        state: r#"{"active_workflow":{"current_phase":"01-requirements"}}"#,
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"x"},"tool_result":"Would you like to proceed?"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const QUESTIONS: &[&str] = &[
@@ -52,8 +45,5 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     );
     let reason = format!("Agent asked for permission to proceed: '{asked}'");
     let finding = Finding::new("PTE-001", text, reason);
-    Some(Decision::warn(vec![match context.current_phase() {
-        Some(phase) => finding.phase(&phase),
-        None => finding,
-    }]))
+    Some(Decision::warn([finding.in_phase(context.current_phase())]))
 }

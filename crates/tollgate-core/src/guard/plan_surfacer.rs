@@ -3,11 +3,8 @@
 use std::path::Path;
 
 use super::fields::PHASE;
-use super::sample::{DELEGATION, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::sample::DELEGATION;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::{phases, plan_format};
 
 pub(super) const GUARD: Guard = Guard {
@@ -28,14 +25,11 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[PHASE],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-        )],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
         event: DELEGATION,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -88,7 +82,5 @@ fn form(context: &EventContext<'_>, plan: &Path, phase: &str) -> Decision {
         flaws.join("\n- "),
         plan.display()
     );
-    Decision::warn(vec![
-        Finding::new("PS-002", text, flaws.join("; ")).phase(phase),
-    ])
+    Decision::warn([Finding::new("PS-002", text, flaws.join("; ")).phase(phase)])
 }

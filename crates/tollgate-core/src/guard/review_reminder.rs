@@ -1,10 +1,6 @@
 //! review-reminder: reminds a team at every commit that its code review is off.
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use tollgate_shell as shell;
 use tollgate_store::json::Node;
 
@@ -23,17 +19,12 @@ pub(super) const GUARD: Guard = Guard {
     .passes_with(&["code_review.enabled = true"])],
     reads: &["code_review.enabled", "code_review.team_size"],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[
-            (
-                STATE,
-                r#"{"active_workflow":{},"code_review":{"enabled":false,"team_size":3}}"#,
-            ),
-            (".git/HEAD", "ref: refs/heads/main\n"),
-        ],
+        state: r#"{"active_workflow":{},"code_review":{"enabled":false,"team_size":3}}"#,
+        files: &[(".git/HEAD", "ref: refs/heads/main\n")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"git commit -m x"},"tool_result":"ok"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const TEXT: &str = "Manual code review is currently bypassed. The team has more than one member, \
@@ -61,5 +52,5 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         return None;
     }
     let reason = "Commit while manual code review is bypassed";
-    Some(Decision::warn(vec![Finding::new("RR-001", TEXT, reason)]))
+    Some(Decision::warn([Finding::new("RR-001", TEXT, reason)]))
 }

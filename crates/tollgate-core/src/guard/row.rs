@@ -23,7 +23,8 @@ pub struct Guard {
     pub reads: &'static [&'static str],
     /// An event that it must react to; none if it never says anything.
     pub sample: Option<Sample>,
-    pub(super) check: fn(&EventContext<'_>) -> Decision,
+    /// Its decision; none if it has nothing to say.
+    pub(super) check: fn(&EventContext<'_>) -> Option<Decision>,
 }
 
 /// What a tool call is, as far as the table of guards cares.
@@ -71,11 +72,10 @@ impl Guard {
 
     /// The guard's decision; an event it does not watch is allowed.
     pub fn check(&self, context: &EventContext<'_>) -> Decision {
-        if self.watches(context.event) {
-            (self.check)(context).by(self.name)
-        } else {
-            Decision::allow()
+        if !self.watches(context.event) {
+            return Decision::allow();
         }
+        (self.check)(context).unwrap_or_default().by(self.name)
     }
 }
 

@@ -5,7 +5,9 @@
 pub struct Sample {
     /// What the guard must do about it.
     pub must: Must,
-    /// The project it is shown in.
+    /// The state of the project it is shown in.
+    pub state: &'static str,
+    /// What else is in that project.
     pub files: &'static [(&'static str, &'static str)],
     /// The event, in the specification's bare shape.
     pub event: &'static str,
@@ -22,10 +24,32 @@ pub enum Must {
     Act,
 }
 
+impl Sample {
+    /// Every file of the project it is shown in, with its text.
+    pub fn project(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        std::iter::once((STATE, self.state)).chain(self.files.iter().copied())
+    }
+
+    pub(super) const BLOCKED: Self = Self {
+        must: Must::Block,
+        state: "{}",
+        files: &[],
+        event: "",
+    };
+    pub(super) const WARNED: Self = Self {
+        must: Must::Warn,
+        ..Self::BLOCKED
+    };
+    pub(super) const RECORDED: Self = Self {
+        must: Must::Act,
+        ..Self::BLOCKED
+    };
+}
+
 /// The moment in which samples happen: the times in their states are seen from here.
 pub const NOW: &str = "2026-01-01T00:10:00Z";
 
-pub(super) const STATE: &str = ".isdlc/state.json";
+const STATE: &str = ".isdlc/state.json";
 pub(super) const MANIFEST: (&str, &str) = (
     ".isdlc/config/skills-manifest.json",
     r#"{"ownership":{"software-developer":{"phase":"06-implementation"},

@@ -1,9 +1,17 @@
 //! What guards note when they help themselves over something in the state or configuration.
 
-use crate::context::EventContext;
-use crate::decision::{Decision, Finding};
+use super::{Code, Decision, EventContext, Finding};
 use crate::project::ConfigFile;
 use crate::workflow::phases;
+
+/// The code under which a guard notes it.
+pub(super) const fn code(id: &'static str) -> Code {
+    Code::warns(
+        id,
+        "the guard helped itself over something (note)",
+        "nothing; it is in the log",
+    )
+}
 
 /// Nothing to object to; a phase under an old name is noted.
 pub(super) fn renamed(guard: &str, code: &'static str, phase: &str) -> Decision {

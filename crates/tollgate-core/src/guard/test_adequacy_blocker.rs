@@ -1,12 +1,8 @@
 //! test-adequacy-blocker: nothing is upgraded under tests that would not notice.
 
-use super::advance;
 use super::fields::PHASE;
-use super::sample::{MANIFEST, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::sample::MANIFEST;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, advance};
 use crate::text;
 use crate::workflow::delegation::Delegation;
 use crate::workflow::phases;
@@ -27,18 +23,13 @@ pub(super) const GUARD: Guard = Guard {
     ])],
     reads: &[PHASE, "discovery_context.coverage_summary"],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[
-            MANIFEST,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"15-upgrade-plan"},
+        state: r#"{"active_workflow":{"current_phase":"15-upgrade-plan"},
                 "discovery_context":{"coverage_summary":{"total_tests":0}}}"#,
-            ),
-        ],
+        files: &[MANIFEST],
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"upgrade-engineer","prompt":"x"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// The phases it watches. The quality loop has the number that they once had.

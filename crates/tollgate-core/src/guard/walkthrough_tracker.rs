@@ -1,10 +1,6 @@
 //! walkthrough-tracker: a finished discovery should have walked through the constitution.
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::workflow::agents;
 
 pub(super) const GUARD: Guard = Guard {
@@ -19,11 +15,11 @@ pub(super) const GUARD: Guard = Guard {
     .passes_with(&["discovery_context.walkthrough_completed = true"])],
     reads: &["discovery_context.walkthrough_completed"],
     sample: Some(Sample {
-        must: Must::Warn,
-        files: &[(STATE, r#"{"discovery_context":{"completed_at":"x"}}"#)],
+        state: r#"{"discovery_context":{"completed_at":"x"}}"#,
         event: r#"{"tool_name":"Task","tool_input":{"subagent_type":"discover-orchestrator"},"tool_result":"done"}"#,
+        ..Sample::WARNED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const TEXT: &str = "\
@@ -52,7 +48,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         return None;
     }
     let reason = "Discovery completed without constitution walkthrough";
-    Some(Decision::warn(vec![
-        Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator"),
+    Some(Decision::warn([
+        Finding::new("WT-001", TEXT, reason).agent("discover-orchestrator")
     ]))
 }

@@ -1,4 +1,4 @@
-//! workflow-completion-enforcer: a workflow that an agent ended in the state file still leaves its
+//! workflow-completion-enforcer: a workflow that an agent ended itself still leaves its
 //! snapshots and figures behind.
 //!
 //! `tollgate workflow finalize` writes all of it in one step. An agent that edits the state
@@ -6,11 +6,7 @@
 
 use serde_json::Value;
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::EventKind;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
 use crate::workflow::transition::snapshot;
 use crate::workflow::{pace, prune};
 use tollgate_store::document::{Document, whole};
@@ -18,7 +14,7 @@ use tollgate_store::edit::Edit;
 
 pub(super) const GUARD: Guard = Guard {
     name: "workflow-completion-enforcer",
-    about: "adds what is missing when an agent ends a workflow in the state file",
+    about: "adds what is missing when an agent ends a workflow itself",
     on: &[(EventKind::PostTool, Class::File)],
     codes: &[
         Code::warns(
@@ -29,21 +25,18 @@ pub(super) const GUARD: Guard = Guard {
         Code::warns(
             "WCE-002",
             "the workflow took markedly longer than those before it",
-            "nothing; see which phases took longest",
+            "nothing; the phases that took longest show why",
         )
         .passes_with(&["workflow_history = {faster}"]),
     ],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[(
-            STATE,
-            r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
+        state: r#"{"active_workflow":null,"phases":{"01-requirements":{"status":"completed"}},
             "workflow_history":[{"type":"feature","completed_at":"2026-01-01T00:09:30.000Z"}]}"#,
-        )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json"},"tool_result":"ok"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 /// Later than this the phases may belong to something else.
@@ -115,8 +108,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         None => Decision::allow(),
         Some(slower) => {
             put("regression_check", slower.record);
-            let text = format!("PERFORMANCE_REGRESSION: {}", slower.text);
-            Decision::warn(vec![Finding::new("WCE-002", text, slower.text)])
+            let text = format!("PERFORMANCE_REGRESSION: {}", slower.what);
+            Decision::warn([Finding::new("WCE-002", text, slower.what)])
         }
     };
     edits.extend(prune::edits(&document));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::text_file::MAX_FILE;
 use tollgate_store::document::{Document, InTheWay};
@@ -62,7 +62,7 @@ pub fn has(archive: &Document, entry: &Value) -> bool {
     holds(archive, &record(entry))
 }
 
-fn holds(archive: &Document, record: &Map<String, Value>) -> bool {
+fn holds(archive: &Document, record: &Value) -> bool {
     archive
         .array(&["records"])
         .unwrap_or_default()
@@ -73,8 +73,7 @@ fn holds(archive: &Document, record: &Map<String, Value>) -> bool {
         })
 }
 
-fn record(entry: &Value) -> Map<String, Value> {
-    let field = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);
+fn record(entry: &Value) -> Value {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let outcome = match (
         text("status"),
@@ -91,25 +90,17 @@ fn record(entry: &Value) -> Map<String, Value> {
         .flatten()
         .map(|one| json!({ "phase": one.get("key"), "status": one.get("status"), "summary": one.get("summary") }))
         .collect();
-    let branch = entry
-        .get("git_branch")
-        .and_then(|branch| branch.get("name"))
-        .cloned();
-    let mut record = Map::new();
-    for (key, value) in [
-        ("source_id", field("id")),
-        ("slug", field("artifact_folder")),
-        ("workflow_type", field("type")),
-        ("completed_at", ended.map_or(Value::Null, Value::from)),
-        ("branch", branch.unwrap_or(Value::Null)),
-        ("outcome", outcome.into()),
-        ("reason", field("cancellation_reason")),
-        ("phase_summary", phases.into()),
-        ("metrics", field("metrics")),
-    ] {
-        record.insert(key.to_owned(), value);
-    }
-    record
+    json!({
+        "source_id": entry.get("id"),
+        "slug": entry.get("artifact_folder"),
+        "workflow_type": entry.get("type"),
+        "completed_at": ended,
+        "branch": entry.get("git_branch").and_then(|branch| branch.get("name")),
+        "outcome": outcome,
+        "reason": entry.get("cancellation_reason"),
+        "phase_summary": phases,
+        "metrics": entry.get("metrics"),
+    })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::evidence::{PhaseRequirements, any_of, in_folder};
 use super::phases;
-use super::position::{Doing, WorkflowPosition};
+use super::position::WorkflowPosition;
 use super::transition::{Refusal, Rules};
 use crate::project::under_docs;
 use tollgate_store::document::{Document, whole};
@@ -55,13 +55,7 @@ pub fn write(
     now: Timestamp,
 ) -> Result<Brief, Refusal> {
     let position = WorkflowPosition::of(document)?;
-    let place = match position.doing()? {
-        Doing::Waiting(place)
-        | Doing::Running(place)
-        | Doing::Redoing(place)
-        | Doing::Between { next: place, .. } => place,
-        Doing::Finished(_) => return Err(Refusal::finished()),
-    };
+    let place = position.doing()?.turn().ok_or_else(Refusal::finished)?;
     let requirements = rules.requirements.of(position.workflow, place.key);
     let folder = document.str(&["active_workflow", "artifact_folder"]);
     let number = phases::gate_number(place.key);

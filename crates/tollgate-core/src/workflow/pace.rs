@@ -17,7 +17,7 @@ pub struct Regression {
     /// `regression_check` of the entry.
     pub record: Value,
     /// In words.
-    pub text: String,
+    pub what: String,
 }
 
 /// Compares `minutes`, the time a workflow of size `intensity` took, with the history before it.
@@ -50,7 +50,7 @@ pub fn check(minutes: u64, intensity: Option<&str>, before: &[Value]) -> Option<
             "regressed": true, "average_minutes": average, "actual_minutes": minutes,
             "percent_over": percent, "compared_with": times.len(),
         }),
-        text: format!(
+        what: format!(
             "The workflow took {minutes} minutes; the last {} of its size took {average} on \
              average",
             times.len()

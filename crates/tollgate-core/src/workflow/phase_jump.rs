@@ -40,18 +40,14 @@ pub fn left(disk: &Object<'_>, incoming: &Object<'_>) -> Option<String> {
         .or_else(|| branch(&was, &is))
 }
 
-/// Whether the index points at another phase than the current one. Between the end of a phase
-/// and the beginning of the next it is one ahead.
+/// Whether the index points at another phase than the current one.
 fn out_of_step(workflow: &Object<'_>) -> bool {
-    let listed = workflow.texts("phases");
     let index = workflow.get("current_phase_index").and_then(Node::u64);
     let index = index.and_then(|index| usize::try_from(index).ok());
-    let (Some(current), Some(index)) = (workflow.str("current_phase"), index) else {
-        return false;
-    };
-    let is_at = |at: usize| listed.get(at).map(|phase| phases::same(phase, &current));
-    let ahead = index.checked_sub(1).and_then(is_at) == Some(true);
-    is_at(index) == Some(false) && !ahead
+    let current = workflow.str("current_phase");
+    index.zip(current).is_some_and(|(index, current)| {
+        phases::out_of_step(&workflow.texts("phases"), index, &current).is_some()
+    })
 }
 
 /// The phase that the guards go by.

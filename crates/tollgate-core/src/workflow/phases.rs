@@ -1,7 +1,5 @@
 //! Phase keys: the known ones, their agents, and the names they had before.
 
-use std::borrow::Cow;
-
 /// Every phase of the built-in workflows with the agent that works in it.
 ///
 /// The originals keep four such tables that disagree on nine keys; this is the only one here.
@@ -91,6 +89,15 @@ pub fn same(a: &str, b: &str) -> bool {
     a == b || member(a, b) || member(b, a)
 }
 
+/// The phase that a workflow's index points at, if that is another than the current one. Between
+/// the end of a phase and the beginning of the next the index is one ahead.
+pub fn out_of_step<'p>(listed: &'p [String], index: usize, current: &str) -> Option<&'p str> {
+    let expected = listed.get(index)?;
+    let before = index.checked_sub(1).and_then(|before| listed.get(before));
+    let is_current = |phase: &String| same(phase, current);
+    (!is_current(expected) && !before.is_some_and(is_current)).then_some(expected)
+}
+
 /// Whether two keys are one name behind two numbers: releases renumbered their phases, and old
 /// overrides stayed behind.
 pub fn differ_in_number(a: &str, b: &str) -> bool {
@@ -132,11 +139,10 @@ pub fn title(key: &str) -> String {
 }
 
 /// The number in front of a key: `03` of `03-architecture`, `??` where there is none.
-pub fn gate_number(key: &str) -> Cow<'_, str> {
+pub fn gate_number(key: &str) -> &str {
     let digits = key.len() - key.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    key.get(..digits)
-        .filter(|d| !d.is_empty())
-        .map_or(Cow::Borrowed("??"), Cow::Borrowed)
+    let number = key.get(..digits).filter(|number| !number.is_empty());
+    number.unwrap_or("??")
 }
 
 #[cfg(test)]
@@ -172,6 +178,25 @@ mod tests {
         assert_eq!(agent("99-own"), None);
         assert_eq!(title("02-impact-analysis"), "Impact Analysis");
         assert_eq!(title("R4-atdd-bridge"), "Atdd Bridge");
+    }
+
+    /// V9 compared names as they are written, so an older name of the phase was a contradiction.
+    #[test]
+    fn an_index_points_at_the_current_phase_or_one_behind_it_by_any_name() {
+        let listed = ["01-requirements", "13-test-deploy", "16-quality-loop"].map(str::to_owned);
+        for (index, current, expected) in [
+            (1, "12-test-deploy", None),
+            (2, "12-test-deploy", None),
+            (0, "12-test-deploy", Some("01-requirements")),
+            (2, "01-requirements", Some("16-quality-loop")),
+            (3, "16-quality-loop", None),
+        ] {
+            assert_eq!(
+                out_of_step(&listed, index, current),
+                expected,
+                "{index} {current}"
+            );
+        }
     }
 
     #[test]

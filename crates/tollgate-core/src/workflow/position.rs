@@ -53,29 +53,45 @@ pub enum Doing<'a> {
     Finished(PhasePlace<'a>),
 }
 
+impl<'a> Doing<'a> {
+    /// The phase whose turn it is; nothing if all are completed.
+    pub fn turn(self) -> Option<PhasePlace<'a>> {
+        match self {
+            Self::Waiting(place)
+            | Self::Running(place)
+            | Self::Redoing(place)
+            | Self::Between { next: place, .. } => Some(place),
+            Self::Finished(_) => None,
+        }
+    }
+}
+
 impl<'a> WorkflowPosition<'a> {
     /// The running workflow of a document, if one runs.
     pub fn of(document: &'a Document) -> Result<Self, Refusal> {
-        let Some(fields) = running(document) else {
+        if running(document).is_none() {
             return Err(odd(document).unwrap_or_else(Refusal::no_workflow));
-        };
-        let listed = fields.get("phases").and_then(Value::as_array);
-        let listed: Option<Vec<&str>> =
-            listed.map(|l| l.iter().filter_map(Value::as_str).collect());
-        match listed {
-            Some(phases) if !phases.is_empty() => Ok(Self {
-                document,
-                workflow: fields
-                    .get("type")
-                    .and_then(Value::as_str)
-                    .unwrap_or("feature"),
-                phases,
-            }),
+        }
+        let position = Self::read(document);
+        if position.phases.is_empty() {
             // No repair can know what they were.
-            Some(_) | None => Err(Refusal::misplaced(
+            return Err(Refusal::misplaced(
                 "the state contradicts itself: active_workflow.phases has no phases",
                 "list them there, or end the workflow: `tollgate workflow cancel --reason …`",
-            )),
+            ));
+        }
+        Ok(position)
+    }
+
+    /// What can be read of a workflow, whatever its fields say; no phases if none runs.
+    pub(super) fn read(document: &'a Document) -> Self {
+        let listed = document.array(&["active_workflow", "phases"]);
+        let listed = listed.unwrap_or_default().iter();
+        let workflow = document.str(&["active_workflow", "type"]);
+        Self {
+            document,
+            workflow: workflow.unwrap_or("feature"),
+            phases: listed.filter_map(Value::as_str).collect(),
         }
     }
 
@@ -118,8 +134,12 @@ impl<'a> WorkflowPosition<'a> {
 
     /// A phase's status: that of its entry, else the short one.
     pub fn status(&self, key: &'a str) -> Option<&'a str> {
-        let long = self.field(key, &["status"]).and_then(Value::as_str);
-        long.or_else(|| self.short_status(key))
+        self.long_status(key).or_else(|| self.short_status(key))
+    }
+
+    /// `phases[key].status`.
+    pub fn long_status(&self, key: &'a str) -> Option<&'a str> {
+        self.field(key, &["status"])?.as_str()
     }
 
     /// `active_workflow.phase_status[key]`.
@@ -162,10 +182,8 @@ impl<'a> WorkflowPosition<'a> {
             ));
         };
         let PhasePlace { key, at } = current;
-        if let (Some(long), Some(short)) = (
-            self.field(key, &["status"]).and_then(Value::as_str),
-            self.short_status(key),
-        ) && long != short
+        if let (Some(long), Some(short)) = (self.long_status(key), self.short_status(key))
+            && long != short
         {
             return Err(Refusal::contradiction(&format!(
                 "phases['{key}'].status is '{long}' but active_workflow.phase_status['{key}'] is '{short}'"
@@ -212,16 +230,17 @@ impl<'a> WorkflowPosition<'a> {
             .str(&["active_workflow", "supervised_review", "status"])
     }
 
-    /// How many minutes a phase has been running, and after how many it counts as stale: twice
-    /// its limit.
-    pub fn age(
-        &self,
-        place: PhasePlace<'a>,
-        limit: Option<u64>,
-        now: Timestamp,
-    ) -> Option<(u64, u64)> {
-        let minutes = minutes(self.started(place.key), now)?;
-        Some((minutes, limit.unwrap_or(120).saturating_mul(2)))
+    /// Refuses what waits for the end of the supervised review that is open.
+    pub(super) fn require_reviewed(&self) -> Result<(), Refusal> {
+        match (self.review(), self.current()) {
+            (Some(_), Some(reviewed)) => Err(Refusal::unfinished_review(reviewed.key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many minutes ago a phase began.
+    pub fn age(&self, key: &'a str, now: Timestamp) -> Option<u64> {
+        minutes(self.started(key), now)
     }
 
     /// When a phase began.
@@ -258,7 +277,7 @@ pub fn odd(document: &Document) -> Option<Refusal> {
 }
 
 /// The spelling of a phase that an object of the document has it under.
-pub(super) fn filed<'a>(document: &'a Document, way: &[&str], key: &'a str) -> &'a str {
+fn filed<'a>(document: &'a Document, way: &[&str], key: &'a str) -> &'a str {
     let Some(members) = document.object(way) else {
         return key;
     };
@@ -289,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn every_legal_standing_is_told_apart_and_no_other() {
+    fn every_legal_position_is_recognised_and_no_other() {
         assert_eq!(
             doing("01-requirements", Some(0), ["pending", "pending"]),
             "Waiting"

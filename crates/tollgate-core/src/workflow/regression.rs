@@ -32,7 +32,8 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
     let file = file.display();
     let have = disk.get("state_version").filter(|node| !node.is_null())?;
     let Some(given) = incoming.get("state_version").filter(|node| !node.is_null()) else {
-        return Some(v7(
+        return Some(Finding::new(
+            "SWV-007",
             format!(
                 "Unversioned write rejected: disk state has state_version {} but incoming write \
                  has no state_version. Include state_version in your write. Re-read {file} \
@@ -56,7 +57,8 @@ fn version(disk: &Object<'_>, incoming: &Object<'_>, file: &Path) -> Option<Find
     if version.is_some_and(|version| version >= least) {
         return None;
     }
-    Some(v7(
+    Some(Finding::new(
+        "SWV-007",
         format!(
             "Version mismatch: expected state_version >= {}, got {}. Re-read {file} before \
              writing.",
@@ -112,11 +114,11 @@ fn removed(disk: &Object<'_>, incoming: &Object<'_>) -> Option<Finding> {
     if ended(disk, incoming) {
         return None;
     }
-    Some(v8(
+    Some(Finding::new(
+        "SWV-008",
         "Workflow removed: the write drops active_workflow without an entry in workflow_history. \
-         Finish or cancel the workflow instead. Re-read state.json."
-            .to_owned(),
-        "V8: active_workflow removed without a workflow_history entry".to_owned(),
+         Finish or cancel the workflow instead. Re-read state.json.",
+        "V8: active_workflow removed without a workflow_history entry",
     ))
 }
 
@@ -135,7 +137,8 @@ fn index(was: &Object<'_>, is: &Object<'_>) -> Option<Finding> {
             have.text()
         ),
     };
-    Some(v8(
+    Some(Finding::new(
+        "SWV-008",
         format!(
             "Phase index regression: incoming current_phase_index {problem}. Subagents must not \
              regress phase orchestration fields. Re-read state.json."
@@ -161,7 +164,7 @@ fn statuses<'a>(
             return None;
         }
         let reason = format!("V8: phase_status '{phase}' {from} -> {to}");
-        Some(v8(message(phase, &from, &to), reason).phase(phase))
+        Some(Finding::new("SWV-008", message(phase, &from, &to), reason).phase(phase))
     })
 }
 
@@ -209,12 +212,4 @@ impl Redo {
                 .as_deref()
                 .is_none_or(|reviewed| reviewed == phase)
     }
-}
-
-fn v7(text: String, reason: String) -> Finding {
-    Finding::new("SWV-007", text, reason)
-}
-
-fn v8(text: String, reason: String) -> Finding {
-    Finding::new("SWV-008", text, reason)
 }

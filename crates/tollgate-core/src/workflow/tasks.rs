@@ -17,14 +17,14 @@ pub fn tick(text: &str, phase: &str) -> Option<String> {
         let body = line.trim_end_matches(['\r', '\n']);
         let end = line.strip_prefix(body).unwrap_or_default();
         if body.starts_with("## ") {
-            inside = is_heading(body, &number, phase);
+            inside = is_heading(body, number, phase);
         }
         let new = if inside && body.starts_with("## ") {
             heading(body)
         } else if inside {
             task(body)
         } else {
-            row(body, &number)
+            row(body, number)
         };
         changed |= new.is_some();
         out.push_str(new.as_deref().unwrap_or(body));

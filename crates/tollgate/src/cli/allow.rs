@@ -9,7 +9,7 @@ use tollgate_store::journal::Journal;
 
 use super::plain::Plain;
 use super::trust::a_person;
-use super::{Answer, BOLD, DIM, GOOD, Trouble};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble};
 use crate::gate::config::nearest;
 use crate::overrides::{Extent, LONGEST, ONCE_WITHIN, Overrides, codes, meaning, override_of};
 
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let env = crate::environment::current();
     let layout = super::layout_here()?;
     let overrides = Overrides {
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     allow(overrides, &code, arguments)
 }
 
-fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Answer {
+fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> CommandResult {
     check(code)?;
     let (extent, lasts) = match (&arguments.r#for, arguments.once) {
         (Some(text), _) => (Extent::Always, duration(text)?),
@@ -96,7 +96,7 @@ fn allow(overrides: Overrides<'_>, code: &str, arguments: &Arguments) -> Answer 
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(overrides: Overrides<'_>, as_json: bool) -> Answer {
+fn list(overrides: Overrides<'_>, as_json: bool) -> CommandResult {
     let all = overrides.list().map_err(Trouble::new)?;
     let lately = blocked_lately(overrides);
     if as_json {
@@ -143,7 +143,7 @@ fn blocked_lately(overrides: Overrides<'_>) -> Vec<Value> {
 }
 
 /// Taking back makes nothing weaker, so anybody may.
-fn revoke(overrides: Overrides<'_>, code: &str) -> Answer {
+fn revoke(overrides: Overrides<'_>, code: &str) -> CommandResult {
     check(code)?;
     let count = overrides.revoke(code).map_err(Trouble::new)?;
     if count == 0 {

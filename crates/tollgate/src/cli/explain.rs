@@ -1,4 +1,4 @@
-//! `tollgate explain`: an event, each guard's answer with what it looked at, and the smallest
+//! `tollgate explain`: an event, each guard's answer with what it read, and the smallest
 //! change with which it would have passed.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use tollgate_store::patch;
 use tollgate_store::timestamp::iso;
 
 use super::plain::{Plain, cut};
-use super::{Answer, BOLD, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, HINT, Trouble, WARN, read_text};
 use crate::explain::{
     Case, Change, Goal, Judged, UNASKED, Unasked, Way, guard_inputs, obstacle, way_out,
 };
@@ -50,7 +50,7 @@ struct Explained {
     doubts: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let layout = super::layout_here()?;
     let explained = if let Some(file) = &arguments.file {
         given(&layout, file)?

@@ -9,7 +9,7 @@ use ureq::tls::Certificate;
 
 use super::plain::Plain;
 use super::workflow_context::warn;
-use super::{Answer, Trouble};
+use super::{CommandResult, Trouble};
 use crate::telemetry::{Collector, Cursors, Sender, Signal, certificates};
 
 #[derive(Debug, clap::Subcommand)]
@@ -35,7 +35,7 @@ pub(super) struct Otlp {
     pause: u64,
 }
 
-pub(super) fn run(command: &Command) -> Answer {
+pub(super) fn run(command: &Command) -> CommandResult {
     let Command::Otlp(arguments) = command;
     let headers = headers(&arguments.header)?;
     let authorities = authorities(arguments.certificate.as_deref())?;
@@ -70,8 +70,8 @@ pub(super) fn run(command: &Command) -> Answer {
         if report.is_anew && report.sent > 0 {
             warn("the journal starts over, so all of it was sent");
         }
-        for told in &report.told {
-            warn(&format!("the collector says: {}", Plain(told)));
+        for message in &report.messages {
+            warn(&format!("the collector says: {}", Plain(message)));
         }
         is_refused |= report.rejected > 0;
         let refused = match report.rejected {

@@ -105,12 +105,12 @@ const INTRODUCTION: &str = "\
 
 # Guards
 
-A guard looks at one event of an agent and allows it, warns, or blocks it. An event meets the
+A guard checks one event of an agent and allows it, warns, or blocks it. An event meets the
 guards in the order of this page; the first block ends it, warnings add up. Each guard also runs
 alone with `tollgate hook --guard NAME`.
 
 **How a person overrides a guard.** Guards bind agents, not people: what you do in your own
-terminal is not looked at, so the shortest way past a block is to do that one thing yourself. To
+terminal is not checked, so the shortest way past a block is to do that one thing yourself. To
 let the agent do it, `tollgate allow CODE --once --reason \"…\"` (or `--for 30m`) in a terminal of
 your own turns the block into a warning; `tollgate allow --list` shows what was blocked lately, with
 its code. See [trust.md](trust.md). What protects the state itself is lifted by nobody: a state file

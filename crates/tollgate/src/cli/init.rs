@@ -12,7 +12,7 @@ use tollgate_store::fs::{self, Durability};
 
 use super::install;
 use super::wrap::wrap;
-use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
 use crate::agents::AGENTS;
 use crate::gate::config::Config;
 use crate::init::{Action, Group, Nowhere, Part, Proposal, Survey, WrittenFiles};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let env = crate::environment::current();
     let survey = Survey::of(&env).map_err(|nowhere| trouble(&nowhere))?;
     let mut record = WrittenFiles::of(&survey.root);

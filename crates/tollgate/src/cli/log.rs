@@ -13,10 +13,10 @@ use tollgate_store::journal::Verdict;
 use tollgate_store::timestamp;
 
 use super::plain::{Plain, cut};
-use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN};
 use crate::journal::{self, Entry, Follower, Verified};
 
-/// How often a journal that is followed is looked at.
+/// How often a journal that is followed is read.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Args)]
@@ -57,10 +57,8 @@ pub(super) struct Arguments {
 }
 
 fn verdict(name: &str) -> Result<Verdict, String> {
-    Verdict::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Verdict::ALL.iter().map(|known| known.as_str()).collect();
-        format!("one of {}", names.join(", "))
-    })
+    let known = Verdict::ALL.iter().map(|known| known.as_str());
+    Verdict::from_name(name).ok_or_else(|| super::one_of(known))
 }
 
 /// A moment, or how long ago it was.
@@ -76,7 +74,7 @@ fn since(text: &str) -> Result<Timestamp, String> {
         })
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let layout = super::layout_here()?;
     let local = layout.local();
     if arguments.verify {

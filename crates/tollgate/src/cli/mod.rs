@@ -31,8 +31,11 @@ mod wrap;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 use tollgate_core::workflow::transition::{Kind, Refusal};
 
@@ -139,15 +142,26 @@ struct HookArguments {
 }
 
 /// What a command ended with.
-type Answer = Result<ExitCode, Trouble>;
+type CommandResult = Result<ExitCode, Trouble>;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
 struct Trouble {
     what: String,
     next: Option<String>,
+    kind: TroubleKind,
+}
+
+/// What a [`Trouble`] is called, and the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TroubleKind {
+    /// The command could not run.
+    Error,
     /// It ran, and the answer is no.
-    is_refusal: bool,
+    Refused,
+    /// A command of the original could not run; for programs (`json`) it says so on standard
+    /// output, too.
+    Gates { json: bool },
 }
 
 impl Trouble {
@@ -155,14 +169,14 @@ impl Trouble {
         Self {
             what: what.into(),
             next: None,
-            is_refusal: false,
+            kind: TroubleKind::Error,
         }
     }
 
     /// A step that is not made, and what would be right.
     fn refused(what: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
-            is_refusal: true,
+            kind: TroubleKind::Refused,
             ..Self::new(what).hint(next)
         }
     }
@@ -172,16 +186,27 @@ impl Trouble {
         self
     }
 
-    /// What is wrong and what to do, in one text.
-    fn told(&self) -> String {
-        match &self.next {
-            Some(next) => format!("{}: {next}", self.what),
-            None => self.what.clone(),
-        }
-    }
-
     fn about(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::new(format!("{}: {error}", path.display()))
+    }
+
+    /// Says it, and with what the command ends.
+    fn print(self) -> ExitCode {
+        let (style, word, label, code) = match self.kind {
+            TroubleKind::Error => (ERROR, "error", "hint", 2),
+            TroubleKind::Refused => (WARN, "refused", "next", 1),
+            TroubleKind::Gates { .. } => (ERROR, "Error", "hint", 1),
+        };
+        if self.kind == (TroubleKind::Gates { json: true }) {
+            let value = json!({ "status": "error", "error": self.what });
+            anstream::println!("{value:#}");
+        }
+        // Both quote what files say, and files may say anything.
+        anstream::eprintln!("{style}{word}{style:#}: {}", PlainLines(&self.what));
+        if let Some(next) = &self.next {
+            anstream::eprintln!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
+        }
+        ExitCode::from(code)
     }
 }
 
@@ -211,22 +236,10 @@ pub(crate) fn run() -> ExitCode {
         |_| Arguments::parse().command,
         |arguments| Command::Gates(arguments.command),
     );
-    obey(command).unwrap_or_else(|trouble| {
-        let (style, word, label, code) = if trouble.is_refusal {
-            (WARN, "refused", "next", 1)
-        } else {
-            (ERROR, "error", "hint", 2)
-        };
-        // Both quote what files say, and files may say anything.
-        anstream::eprintln!("{style}{word}{style:#}: {}", PlainLines(&trouble.what));
-        if let Some(next) = &trouble.next {
-            anstream::eprintln!("{HINT}{label}{HINT:#}: {}", PlainLines(next));
-        }
-        ExitCode::from(code)
-    })
+    obey(command).unwrap_or_else(Trouble::print)
 }
 
-fn obey(command: Command) -> Answer {
+fn obey(command: Command) -> CommandResult {
     match command {
         Command::Hook(HookArguments {
             guard,
@@ -267,6 +280,29 @@ fn obey(command: Command) -> Answer {
         Command::Allow(arguments) => allow::run(&arguments),
         Command::TryReview(arguments) => try_review::run(&arguments),
     }
+}
+
+/// Becomes true when somebody wants the command to end (Ctrl-C and its kin), which then can tidy up.
+fn interrupted() -> std::io::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    Ok(interrupted)
+}
+
+/// What is said of a word that is none of these.
+fn one_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    format!("one of {}", names.collect::<Vec<_>>().join(", "))
+}
+
+/// An object with more members behind its own.
+fn with_members(mut value: Value, more: Value) -> Value {
+    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+    value
 }
 
 /// A command that needs a project was given none.

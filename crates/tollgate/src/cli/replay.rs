@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::plain::{Plain, count};
-use super::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, WARN, with_members};
 use crate::journal;
 use crate::replay::{Replay, ReplayFinding, Total, seen};
 
@@ -30,7 +29,7 @@ pub(super) struct Arguments {
     exit_code: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let env = crate::environment::current();
     let layout = super::layout_here()?;
     let local = layout.local();
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let mut tell = |source: &str, found: ReplayFinding| {
         blocked |= found.verdict == "block";
         if arguments.json {
-            all.push(labelled(json!({ "source": source }), &found));
+            all.push(with_members(json!({ "source": source }), json!(found)));
         } else {
             print(source, &found);
         }
@@ -117,19 +116,10 @@ fn summary(total: &Total) {
     }
 }
 
-/// What is serialised, with these members before it.
-fn labelled(labels: Value, value: impl Serialize) -> Value {
-    let mut all = labels;
-    if let (Some(all), Ok(Value::Object(more))) = (all.as_object_mut(), serde_json::to_value(value))
-    {
-        all.extend(more);
-    }
-    all
-}
-
 fn summary_json(total: &Total, all: &[Value]) -> Value {
     let counts = total.counts.iter();
-    let counts = counts
-        .map(|((tool, agent), count)| labelled(json!({ "tool": tool, "agent": agent }), count));
+    let counts = counts.map(|((tool, agent), count)| {
+        with_members(json!({ "tool": tool, "agent": agent }), json!(count))
+    });
     json!({ "findings": all, "counts": counts.collect::<Vec<_>>(), "unreadable": total.unreadable })
 }

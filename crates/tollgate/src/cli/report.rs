@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use tollgate_store::fs::{self, Durability};
 
-use super::{Answer, Trouble};
+use super::{CommandResult, Trouble};
 use crate::ui::page;
 use crate::ui::serve::Token;
 
@@ -20,8 +20,8 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
-    let view = super::observer()?.look(Timestamp::now());
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    let view = super::observer()?.view(Timestamp::now());
     if arguments.json {
         let text =
             serde_json::to_string_pretty(&view).map_err(|error| Trouble::new(error.to_string()))?;

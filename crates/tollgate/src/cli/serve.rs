@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::{Answer, Trouble};
+use super::{CommandResult, Trouble};
 use crate::person::Person;
 use crate::ui::serve::{OverrideForm, Server};
 
@@ -13,7 +13,7 @@ pub(super) struct Arguments {
     port: u16,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let observer = super::observer()?;
     // Whoever is no person gets a page without overrides.
     let form = Person::present().ok();

@@ -13,7 +13,7 @@ use tollgate_core::protocol::{self, Event, Hints, NotAnEvent, Protocol};
 use super::explain::{answer_json, say};
 use super::made::Made;
 use super::plain::Plain;
-use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN, read_text};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, read_text};
 use crate::explain::{Judged, UNASKED};
 
 #[derive(Debug, clap::Args)]
@@ -40,13 +40,11 @@ pub(super) struct Arguments {
 }
 
 fn protocol_named(name: &str) -> Result<Protocol, String> {
-    Protocol::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Protocol::ALL.iter().map(|one| one.as_str()).collect();
-        format!("one of {}", names.join(", "))
-    })
+    let known = Protocol::ALL.iter().map(|one| one.as_str());
+    Protocol::from_name(name).ok_or_else(|| super::one_of(known))
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let (text, source) = match (&arguments.file, arguments.made.event()) {
         (Some(file), _) => (read_text(file)?, file.display().to_string()),
         (None, Some(event)) => (event.to_string(), "the options".to_owned()),

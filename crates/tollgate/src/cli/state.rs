@@ -16,7 +16,7 @@ use tollgate_store::timestamp::iso;
 use super::plain::{Plain, cut};
 use super::workflow::audit::own_lines;
 use super::workflow_context::{WorkflowContext, unchanged};
-use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
 use crate::journal::{self, Entry};
 
 #[derive(Debug, clap::Subcommand)]
@@ -48,7 +48,7 @@ pub(super) enum Command {
     },
 }
 
-pub(super) fn run(command: &Command) -> Answer {
+pub(super) fn run(command: &Command) -> CommandResult {
     let context = WorkflowContext::here()?;
     match command {
         Command::Log { lines, json } => Ok(log(&context, *lines, *json)),
@@ -60,25 +60,28 @@ pub(super) fn run(command: &Command) -> Answer {
 
 /// The changes of this project's state, newest first.
 fn changes(context: &WorkflowContext) -> Vec<Entry> {
-    let told = |entry: &Entry| {
+    let is_change = |entry: &Entry| {
         ["patch", "undone"]
             .iter()
             .any(|key| entry.value.get(key).is_some())
     };
     let mut changes: Vec<Entry> = journal::entries(&context.layout.local())
-        .filter(|entry| entry.version.is_some() && told(entry))
+        .filter(|entry| entry.version.is_some() && is_change(entry))
         .filter(|entry| entry.project.as_deref() == context.project_id())
         .collect();
     changes.reverse();
     // A change of very many fields is not in its line.
     let values = values(context);
     for key in ["patch", "undone"] {
-        for told in changes
+        for patch in changes
             .iter_mut()
             .filter_map(|entry| entry.value.get_mut(key))
         {
-            if let Some(whole) = told.get("$kept").and_then(|_| patch::whole(told, &values)) {
-                *told = whole;
+            if let Some(whole) = patch
+                .get("$kept")
+                .and_then(|_| patch::whole(patch, &values))
+            {
+                *patch = whole;
             }
         }
     }
@@ -135,15 +138,15 @@ fn print(entry: &Entry, only: Option<&[&str]>) {
     );
     let wanted = |step: &&Value| only.is_none_or(|field| touches(&keys(step), field));
     for step in steps(entry, "patch").iter().filter(wanted) {
-        anstream::println!("    {}", Plain(&told(step)));
+        anstream::println!("    {}", Plain(&described(step)));
     }
     for step in steps(entry, "undone").iter().filter(wanted) {
-        anstream::println!("    {WARN}undone{WARN:#} {}", Plain(&told(step)));
+        anstream::println!("    {WARN}undone{WARN:#} {}", Plain(&described(step)));
     }
 }
 
 /// A step of a change, in words.
-fn told(step: &Value) -> String {
+fn described(step: &Value) -> String {
     let place = keys(step).join(".");
     // Where more than the last key was made, what was there before was not at that key.
     let made = step.get("made").and_then(Value::as_u64);
@@ -220,7 +223,7 @@ impl Back {
     }
 
     /// Goes back to a version. One that the journal does not know was not made by Tollgate, and
-    /// what came before it cannot be told.
+    /// what came before it is not known.
     fn to(&mut self, document: &mut Document, wanted: u64, values: &Blobs) -> Result<(), String> {
         while version(document) > wanted {
             let now = version(document);
@@ -248,7 +251,7 @@ impl Back {
     }
 }
 
-fn at(context: &WorkflowContext, wanted: u64) -> Answer {
+fn at(context: &WorkflowContext, wanted: u64) -> CommandResult {
     let mut document = context.document()?;
     let now = version(&document);
     if wanted > now || wanted == 0 {
@@ -269,7 +272,7 @@ fn at(context: &WorkflowContext, wanted: u64) -> Answer {
     }
 }
 
-fn undo(context: &WorkflowContext, force: bool) -> Answer {
+fn undo(context: &WorkflowContext, force: bool) -> CommandResult {
     context.reconcile();
     let by_agent = crate::person::agent().is_some();
     let changes = changes(context);

@@ -3,7 +3,6 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -11,11 +10,11 @@ use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags};
 use rustix::termios::{self, OptionalActions, Termios};
 
-use super::{Answer, Trouble};
+use super::{CommandResult, Trouble};
 use crate::project_view::Observer;
 use crate::ui::top::{Line, Room, frame};
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// What is assumed of a terminal that does not tell its size.
@@ -31,7 +30,7 @@ pub(super) struct Arguments {
     once: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut observer = super::observer()?;
     let is_dumb = crate::environment::variable("TERM").is_none_or(|name| name == "dumb");
     let watched = !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
@@ -41,20 +40,13 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         } else {
             USUAL
         };
-        for line in frame(&observer.look(Timestamp::now()), room) {
+        for line in frame(&observer.view(Timestamp::now()), room) {
             anstream::println!("{}", line.text(true));
         }
         return Ok(ExitCode::SUCCESS);
     }
     let trouble = |error: std::io::Error| Trouble::new(format!("the terminal: {error}"));
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-        signal_hook::consts::SIGINT,
-    ] {
-        signal_hook::flag::register(signal, Arc::clone(&ended)).map_err(trouble)?;
-    }
+    let ended = super::interrupted().map_err(trouble)?;
     let screen = Screen::take().map_err(trouble)?;
     let shown = show(&mut observer, &ended);
     drop(screen);
@@ -69,8 +61,8 @@ fn show(observer: &mut Observer, ended: &AtomicBool) -> std::io::Result<()> {
         let room = size();
         let now = (observer.print(), room.width, room.height);
         if drawn != Some(now) {
-            draw(&frame(&observer.look(Timestamp::now()), room))?;
-            // As it was before the look: what changed since then is not on the screen.
+            draw(&frame(&observer.view(Timestamp::now()), room))?;
+            // As it was before the view was made: what changed since then is not on the screen.
             drawn = Some(now);
         }
         if is_quit(wait_for_key()?) {

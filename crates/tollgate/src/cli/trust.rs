@@ -1,4 +1,4 @@
-//! `tollgate trust` and `tollgate untrust`: a person looks at what a project would run.
+//! `tollgate trust` and `tollgate untrust`: a person decides about what a project would run.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN};
 use crate::gate::config::{Config, ConfigError};
 use crate::person::Person;
 use crate::project_commands;
@@ -35,14 +35,14 @@ struct Here {
     repository: Repository,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
-    let here = Here::look()?;
-    let standing = trust::status(&here.layout, &here.env, &here.commands);
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    let here = Here::open()?;
+    let status = trust::status(&here.layout, &here.env, &here.commands);
     if arguments.show {
-        return Ok(here.show(&standing, arguments.json));
+        return Ok(here.show(&status, arguments.json));
     }
-    if let TrustStatus::Nothing | TrustStatus::Trusted(_) = standing {
-        anstream::println!("{}", standing.words(&here.commands));
+    if let TrustStatus::Nothing | TrustStatus::Trusted(_) = status {
+        anstream::println!("{}", status.words(&here.commands));
         return Ok(ExitCode::SUCCESS);
     }
     let person = a_person("trust")?;
@@ -79,8 +79,8 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn untrust() -> Answer {
-    let here = Here::look()?;
+pub(super) fn untrust() -> CommandResult {
+    let here = Here::open()?;
     let store = here.store()?;
     let known = store.trusted().map_err(Trouble::new)?;
     if known.is_empty() {
@@ -112,7 +112,7 @@ pub(super) fn a_person(what: &str) -> Result<Person, Trouble> {
 }
 
 impl Here {
-    fn look() -> Result<Self, Trouble> {
+    fn open() -> Result<Self, Trouble> {
         let env = crate::environment::current();
         let layout = super::layout_here()?;
         let gates = match Config::load(&layout, &env) {
@@ -163,8 +163,8 @@ impl Here {
         anstream::println!("    {DIM}{same} as you trusted before{DIM:#}");
     }
 
-    fn show(&self, standing: &TrustStatus, as_json: bool) -> ExitCode {
-        let is_trusted = standing.is_consent();
+    fn show(&self, status: &TrustStatus, as_json: bool) -> ExitCode {
+        let is_trusted = status.is_consent();
         if as_json {
             let commands: Vec<_> = self.commands.shown().collect();
             anstream::println!(
@@ -172,14 +172,14 @@ impl Here {
                 json!({
                     "trusted": is_trusted, "fingerprint": self.commands.fingerprint(),
                     "commands": commands, "repository": self.repository.place,
-                    "project": self.repository.project, "note": standing.words(&self.commands),
+                    "project": self.repository.project, "note": status.words(&self.commands),
                 })
             );
         } else {
             for line in self.commands.shown() {
                 anstream::println!("    {line}");
             }
-            anstream::println!("{}", standing.words(&self.commands));
+            anstream::println!("{}", status.words(&self.commands));
             anstream::println!("{DIM}{}{DIM:#}", self.commands.fingerprint());
         }
         ExitCode::from(u8::from(!is_trusted))

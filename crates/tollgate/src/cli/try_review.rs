@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Answer, BOLD, DIM, GOOD, Trouble, WARN, read_text};
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, read_text};
 use crate::process::Children;
 use crate::review::cli::Usage;
 use crate::review::gate::{Request, Reviewed};
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let env = crate::environment::current();
     let root = env.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let prompt = read_text(&arguments.prompt)?;

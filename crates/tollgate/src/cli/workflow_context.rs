@@ -27,7 +27,7 @@ use tollgate_store::journal::{Entry, Journal, Verdict};
 use tollgate_store::store::{Store, StoreError, UpdateError, Updated};
 
 use super::plain::{Plain, PlainLines};
-use super::{BOLD, DIM, GOOD, Trouble, WARN};
+use super::{BOLD, DIM, GOOD, Trouble, WARN, with_members};
 
 /// A person waits longer for a lock than a hook may.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -108,13 +108,9 @@ impl WorkflowContext {
     /// The state as it is; an empty document if there is none.
     pub(super) fn document(&self) -> Result<Document, Trouble> {
         let path = self.state_file();
-        match fs::read_regular(&path, MAX_FILE) {
-            Ok(None) => Ok(Document::default()),
-            Ok(Some(contents)) => {
-                Document::parse(&contents.bytes).map_err(|flaw| corrupt(&path, &flaw))
-            }
-            Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
-                .hint("it must be a regular file that you may read")),
+        match contents(&path)? {
+            None => Ok(Document::default()),
+            Some(bytes) => Document::parse(&bytes).map_err(|flaw| corrupt(&path, &flaw)),
         }
     }
 
@@ -195,7 +191,7 @@ impl WorkflowContext {
         let env = crate::environment::current();
         let inputs = Inputs::new(self.layout.clone(), env, None, self.now);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
-        self.tell(Decision {
+        self.report(Decision {
             warnings: found.finding.into_iter().collect(),
             changes: found.adopted.into_iter().collect(),
             faults: found.fault.into_iter().collect(),
@@ -203,8 +199,8 @@ impl WorkflowContext {
         });
     }
 
-    /// Writes down what was found beside the step, and says it.
-    fn tell(&self, mut outcome: Decision) {
+    /// Writes down what was found beside the step, and prints it.
+    fn report(&self, mut outcome: Decision) {
         if !outcome.is_silent() {
             let record = Record::unread(None).in_project(self.project_id());
             record.write(&self.layout, &mut outcome, self.now);
@@ -222,7 +218,7 @@ impl WorkflowContext {
             event: Some(made.change.step),
             phase: made.change.phase.as_deref(),
             agent: made.change.agent.as_deref(),
-            reason: Some(&made.change.message),
+            reason: Some(&made.change.what),
             index: made
                 .document
                 .u64(&["active_workflow", "current_phase_index"]),
@@ -242,7 +238,7 @@ impl WorkflowContext {
     }
 
     fn write_changes(&self, updated: &Updated, own: Option<&Entry<'_>>) {
-        self.tell(Decision {
+        self.report(Decision {
             faults: self
                 .store()
                 .refusals(updated)
@@ -264,75 +260,74 @@ impl WorkflowContext {
     }
 }
 
-/// Says what a step did.
-pub(super) fn tell(made: &Made, json: bool, next: Option<&str>) -> ExitCode {
-    tell_with(made, json, next, None)
-}
-
-/// The same, with what is known about the gates.
-pub(super) fn tell_with(
-    made: &Made,
-    json: bool,
-    next: Option<&str>,
-    gates: Option<&Verification>,
-) -> ExitCode {
-    if json {
-        let mut value = as_json(made);
-        if let (Some(value), Some(gates)) = (value.as_object_mut(), gates) {
-            value.insert("gates".to_owned(), gates.to_json());
+impl Made {
+    /// Prints what a step did, what is known about the gates, and the next command.
+    pub(super) fn report(
+        &self,
+        json: bool,
+        next: Option<&str>,
+        gates: Option<&Verification>,
+    ) -> ExitCode {
+        if json {
+            let more = gates.map(|gates| json!({ "gates": gates.to_json() }));
+            self.print_json(more.unwrap_or_default());
+        } else {
+            self.print();
+            if let Some(gates) = gates {
+                anstream::println!("  {}", Plain(&gates.to_string()));
+            }
+            if let Some(next) = next {
+                anstream::println!("  next: {BOLD}{next}{BOLD:#}");
+            }
         }
-        anstream::println!("{value:#}");
-    } else {
-        tell_made(made);
-        if let Some(gates) = gates {
-            anstream::println!("  {}", Plain(&gates.to_string()));
+        for note in &self.change.notes {
+            warn(note);
         }
-        if let Some(next) = next {
-            anstream::println!("  next: {BOLD}{next}{BOLD:#}");
-        }
+        ExitCode::SUCCESS
     }
-    for note in &made.change.notes {
-        warn(note);
+
+    /// Prints what happened, in one line.
+    pub(super) fn print(&self) {
+        anstream::println!(
+            "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
+            Plain(&self.change.what),
+            self.version
+        );
     }
-    ExitCode::SUCCESS
-}
 
-/// Says what happened, in one line.
-pub(super) fn tell_made(made: &Made) {
-    anstream::println!(
-        "{GOOD}✔{GOOD:#} {} {DIM}(state version {}){DIM:#}",
-        Plain(&made.change.message),
-        made.version
-    );
-}
-
-pub(super) fn as_json(made: &Made) -> Value {
-    let Change {
-        step,
-        phase,
-        agent,
-        message,
-        notes,
-        ..
-    } = &made.change;
-    json!({
-        "step": step, "phase": phase, "agent": agent, "message": message, "notes": notes, "state_version": made.version,
-        "current_phase_index": made.document.u64(&["active_workflow", "current_phase_index"]),
-    })
+    /// Prints the same for programs, with `more` behind it.
+    pub(super) fn print_json(&self, more: Value) {
+        let Change {
+            step,
+            phase,
+            agent,
+            what,
+            notes,
+            ..
+        } = &self.change;
+        let value = json!({
+            "step": step, "phase": phase, "agent": agent, "told": what, "notes": notes, "state_version": self.version,
+            "current_phase_index": self.document.u64(&["active_workflow", "current_phase_index"]),
+        });
+        anstream::println!("{:#}", with_members(value, more));
+    }
 }
 
 pub(super) fn warn(text: &str) {
     anstream::eprintln!("{WARN}warning{WARN:#}: {}", PlainLines(text));
 }
 
-fn read(path: &Path) -> Result<Option<String>, Trouble> {
+fn contents(path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
     match fs::read_regular(path, MAX_FILE) {
-        Ok(found) => {
-            Ok(found.map(|contents| String::from_utf8_lossy(&contents.bytes).into_owned()))
-        }
+        Ok(found) => Ok(found.map(|contents| contents.bytes)),
         Err(fault) => Err(Trouble::new(format!("{}: {fault}", path.display()))
             .hint("it must be a regular file that you may read")),
     }
+}
+
+fn read(path: &Path) -> Result<Option<String>, Trouble> {
+    let bytes = contents(path)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// The first of a configuration file's places that has it, and where that is.

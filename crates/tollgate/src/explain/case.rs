@@ -38,7 +38,7 @@ pub(crate) struct Case {
 /// What the guards say to a case.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
-    /// Each guard that looks at such an event, in their order.
+    /// Each guard that watches such an event, in their order.
     pub(crate) answers: Vec<(&'static str, Decision)>,
     /// What could not be read.
     pub(crate) faults: Vec<Fault>,

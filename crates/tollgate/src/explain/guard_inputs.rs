@@ -1,4 +1,4 @@
-//! Which fields of the state a guard looks at, with their values.
+//! Which fields of the state a guard reads, with their values.
 
 use serde_json::Value;
 use tollgate_core::guard::{Guard, fields::PHASE};
@@ -6,7 +6,7 @@ use tollgate_store::document::Document;
 
 const NAMES_OF_PHASE: [&str; 2] = ["active_workflow.current_phase", "current_phase"];
 
-/// The fields that a guard looks at, and what they say in this state; nothing for one that is not
+/// The fields that a guard reads, and what they say in this state; nothing for one that is not
 /// set.
 pub(crate) fn guard_inputs(guard: &str, state: &Document) -> Vec<(String, Option<Value>)> {
     let phase = state

@@ -152,13 +152,16 @@ pub(super) fn pretending<T>(root: &Path, touched: &[String], work: impl FnOnce()
     done
 }
 
+fn pretended() -> Result<(PathBuf, Vec<String>), String> {
+    let pretended = PRETENDED.with_borrow(Clone::clone);
+    pretended.ok_or_else(|| "nobody said where".to_owned())
+}
+
 /// What changed in the real project since its tests passed, and what is pretended to have.
 pub(super) const WORK: AskWork = AskWork {
     tree: crate::changes::LOOKING.tree,
     since: |_, tree| {
-        let Some((root, touched)) = PRETENDED.with_borrow(Clone::clone) else {
-            return Err("nobody said where".to_owned());
-        };
+        let (root, touched) = pretended()?;
         let layout = Layout::at(&root).ok_or("there is no project any more")?;
         let mut changed = (crate::changes::WORK.since)(&layout, tree)?;
         changed.extend(touched);
@@ -168,9 +171,7 @@ pub(super) const WORK: AskWork = AskWork {
 
 /// What changed in the real project, and what is pretended to have.
 pub(super) fn changes(_: &Path, base: Option<&str>) -> Result<Vec<String>, String> {
-    let Some((root, touched)) = PRETENDED.with_borrow(Clone::clone) else {
-        return Err("nobody said where".to_owned());
-    };
+    let (root, touched) = pretended()?;
     let mut changed = match crate::changes::since(&root, base) {
         Ok(changed) => changed,
         Err(_) if !touched.is_empty() => Vec::new(),

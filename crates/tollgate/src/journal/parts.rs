@@ -84,17 +84,10 @@ pub(super) fn parts(local: &Path) -> Vec<Part> {
 impl Part {
     /// Its lines from a byte on; they are counted from there.
     pub(super) fn lines_from(mut self, start: u64) -> Lines {
-        let length = self.length.saturating_sub(start);
-        if self.file.seek(SeekFrom::Start(start)).is_err() {
-            return Lines::default();
-        }
-        let place = LinePlace {
-            file: self.name,
-            line: 0,
-        };
-        Lines {
-            parts: Vec::new().into_iter(),
-            current: Some((BufReader::new(self.file.take(length)), place)),
+        self.length = self.length.saturating_sub(start);
+        match self.file.seek(SeekFrom::Start(start)) {
+            Ok(_) => Lines::through(vec![self]),
+            Err(_) => Lines::default(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use gates::Evidenced;
 pub(crate) use gates::{Configured, Finding, Gate, Gates, Reviewed};
 pub(crate) use journal::{Counts, Past, Point};
 pub(crate) use plan::Plan;
-pub(crate) use workflow::{Position, Running, Workflow};
+pub(crate) use workflow::{Running, Workflow};
 
 /// A project at one moment.
 #[derive(Clone, Debug, Serialize)]
@@ -133,7 +133,7 @@ impl Observer {
     }
 
     /// The project as it is now.
-    pub(crate) fn look(&mut self, now: Timestamp) -> ProjectView {
+    pub(crate) fn view(&mut self, now: Timestamp) -> ProjectView {
         self.poll();
         let mut troubles = Vec::new();
         let (workflow, state_file) = workflow(&self.layout, &self.env, now, &mut troubles);

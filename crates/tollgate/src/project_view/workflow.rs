@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use tollgate_core::context::MAX_FILE;
-use tollgate_core::workflow::position::{Doing, PhasePlace, WorkflowPosition, odd, running};
+use tollgate_core::workflow::evidence::ProjectRequirements;
+use tollgate_core::workflow::position::{Doing, WorkflowPosition, odd, running};
 use tollgate_core::workflow::transition::Refusal;
 use tollgate_store::document::Document;
 use tollgate_store::fs;
@@ -55,19 +56,10 @@ pub(crate) struct Running {
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     pub(crate) phase: String,
+    /// `waiting`, `running`, `redoing`, `between`, `under_review` or `finished`.
     pub(crate) doing: &'static str,
     /// For how long it has been running, if it ever began.
     pub(crate) minutes: Option<u64>,
-    /// The command for the next step.
-    pub(crate) next: &'static str,
-}
-
-/// Where a workflow is, and what comes next.
-pub(crate) struct Position<'a> {
-    /// `waiting`, `running`, `redoing`, `between`, `under_review` or `finished`.
-    pub(crate) doing: &'static str,
-    /// The phase that is meant by it.
-    pub(crate) place: PhasePlace<'a>,
     /// The command for the next step.
     pub(crate) next: &'static str,
 }
@@ -84,6 +76,55 @@ pub(crate) struct Phase {
 }
 
 impl Running {
+    /// The workflow that runs in a document, and what its fields contradict each other about.
+    pub(crate) fn of(
+        document: &Document,
+        workflow: &WorkflowPosition<'_>,
+        now: Timestamp,
+    ) -> (Self, Option<Refusal>) {
+        let (due, contradiction) = match Due::of(workflow, now) {
+            Ok(due) => (Some(due), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        let text = |key: &str| {
+            let text = document.str(&["active_workflow", key]);
+            text.unwrap_or_default().to_owned()
+        };
+        let branch = document.str(&["active_workflow", "git_branch", "name"]);
+        let budget = document.str(&["active_workflow", "budget_status"]);
+        let phases = workflow.phases.iter();
+        let running = Self {
+            kind: workflow.workflow.to_owned(),
+            folder: text("artifact_folder"),
+            description: text("description"),
+            started_at: text("started_at"),
+            branch: branch.map(str::to_owned),
+            budget: budget.unwrap_or("on_track").replace('_', " "),
+            version: document.u64(&["state_version"]),
+            doing: due.as_ref().map(Due::words),
+            due,
+            current: workflow.current().map(|place| place.key.to_owned()),
+            phases: phases.map(|key| phase(workflow, key, now)).collect(),
+            escalations: workflow.escalations().len(),
+        };
+        (running, contradiction)
+    }
+
+    /// What it is called: its type and its folder.
+    pub(crate) fn name(&self) -> String {
+        let name = format!("{} {}", self.kind.trim(), self.folder.trim());
+        name.trim_end().to_owned()
+    }
+
+    /// For how many minutes the phase has been running, and after how many it is stale, if it is.
+    pub(crate) fn stale(&self, requirements: &ProjectRequirements) -> Option<(u64, u64)> {
+        let due = self.due.as_ref().filter(|due| due.is_active())?;
+        let limit = requirements.of(&self.kind, &due.phase).timeout_minutes();
+        let limit = limit.unwrap_or(120).saturating_mul(2);
+        let minutes = due.minutes.filter(|minutes| *minutes > limit)?;
+        Some((minutes, limit))
+    }
+
     /// How many phases are completed.
     pub(crate) fn completed(&self) -> usize {
         let done = |phase: &&Phase| phase.status == "completed";
@@ -114,56 +155,24 @@ pub(crate) fn read(path: &Path, now: Timestamp, troubles: &mut Vec<Trouble>) -> 
             last: last(&document),
         };
     }
-    let standing = match WorkflowPosition::of(&document) {
-        Ok(standing) => standing,
+    let workflow = match WorkflowPosition::of(&document) {
+        Ok(workflow) => workflow,
         Err(Refusal { what, next, .. }) => {
             let broken = Workflow::Broken { what: what.clone() };
             troubles.push(Trouble { what, next });
             return broken;
         }
     };
-    let position = match Position::of(&standing) {
-        Ok(position) => Some(position),
-        Err(Refusal { what, next, .. }) => {
-            troubles.push(Trouble { what, next });
-            None
-        }
-    };
-    let text = |key: &str| document.str(&["active_workflow", key]).unwrap_or_default();
-    let branch = document.str(&["active_workflow", "git_branch", "name"]);
-    let budget = document.str(&["active_workflow", "budget_status"]);
-    Workflow::Running(Box::new(Running {
-        kind: standing.workflow.to_owned(),
-        folder: text("artifact_folder").to_owned(),
-        description: text("description").to_owned(),
-        started_at: text("started_at").to_owned(),
-        branch: branch.map(str::to_owned),
-        budget: budget.unwrap_or("on_track").replace('_', " "),
-        version: document.u64(&["state_version"]),
-        doing: position.as_ref().map(Position::words),
-        due: position.map(|position| Due {
-            phase: position.place.key.to_owned(),
-            doing: position.doing,
-            minutes: standing
-                .age(position.place, None, now)
-                .map(|(minutes, _)| minutes),
-            next: position.next,
-        }),
-        current: standing.current().map(|place| place.key.to_owned()),
-        phases: standing
-            .phases
-            .iter()
-            .map(|key| phase(&standing, key, now))
-            .collect(),
-        escalations: standing.escalations().len(),
-    }))
+    let (running, contradiction) = Running::of(&document, &workflow, now);
+    troubles.extend(contradiction.map(|Refusal { what, next, .. }| Trouble { what, next }));
+    Workflow::Running(Box::new(running))
 }
 
-impl<'a> Position<'a> {
-    pub(crate) fn of(standing: &WorkflowPosition<'a>) -> Result<Self, Refusal> {
-        let is_reviewed = standing.review().is_some();
+impl Due {
+    fn of(workflow: &WorkflowPosition<'_>, now: Timestamp) -> Result<Self, Refusal> {
+        let is_reviewed = workflow.review().is_some();
         let complete = "tollgate phase complete --summary \"…\"";
-        let (doing, place, next) = match standing.doing()? {
+        let (doing, place, next) = match workflow.doing()? {
             Doing::Waiting(place) => ("waiting", place, "tollgate phase begin"),
             Doing::Running(place) => ("running", place, complete),
             Doing::Redoing(place) => ("redoing", place, complete),
@@ -173,7 +182,12 @@ impl<'a> Position<'a> {
             Doing::Between { next, .. } => ("between", next, "tollgate phase begin"),
             Doing::Finished(done) => ("finished", done, "tollgate workflow finalize"),
         };
-        Ok(Self { doing, place, next })
+        Ok(Self {
+            phase: place.key.to_owned(),
+            doing,
+            minutes: workflow.age(place.key, now),
+            next,
+        })
     }
 
     /// Whether somebody works on the phase.
@@ -193,10 +207,10 @@ impl<'a> Position<'a> {
     }
 }
 
-fn phase<'a>(standing: &WorkflowPosition<'a>, key: &'a str, now: Timestamp) -> Phase {
-    let text = |path: &[&str]| standing.field(key, path).and_then(Value::as_str);
-    let status = standing.status(key).unwrap_or("pending");
-    let measured = standing
+fn phase<'a>(workflow: &WorkflowPosition<'a>, key: &'a str, now: Timestamp) -> Phase {
+    let text = |path: &[&str]| workflow.field(key, path).and_then(Value::as_str);
+    let status = workflow.status(key).unwrap_or("pending");
+    let measured = workflow
         .field(key, &["timing", "wall_clock_minutes"])
         .and_then(Value::as_f64);
     let began = text(&["timing", "started_at"]).or_else(|| text(&["started"]));
@@ -209,7 +223,7 @@ fn phase<'a>(standing: &WorkflowPosition<'a>, key: &'a str, now: Timestamp) -> P
         status: status.to_owned(),
         summary: text(&["summary"]).map(str::to_owned),
         minutes: running.or(measured).filter(|minutes| *minutes >= 0.0),
-        retries: standing.retries(key),
+        retries: workflow.retries(key),
     }
 }
 

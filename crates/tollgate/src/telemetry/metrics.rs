@@ -98,30 +98,20 @@ impl Gathered {
 
     fn metrics(self, span: &Span) -> Vec<Value> {
         let whole = |count: u64| json!({ "asInt": count.to_string() });
+        let dollars = |usd: f64| json!({ "asDouble": usd });
+        let Self {
+            decisions,
+            hook,
+            gate,
+            cost,
+            tokens,
+        } = self;
         let metrics = [
-            sum(
-                "tollgate.decisions",
-                "{decision}",
-                span,
-                self.decisions,
-                whole,
-            ),
-            sum(
-                "tollgate.review.cost",
-                "USD",
-                span,
-                self.cost,
-                |usd| json!({ "asDouble": usd }),
-            ),
-            sum(
-                "tollgate.review.tokens",
-                "{token}",
-                span,
-                self.tokens,
-                whole,
-            ),
-            histogram("tollgate.hook.duration", "ms", span, &HOOK, self.hook),
-            histogram("tollgate.gate.duration", "s", span, &GATE, self.gate),
+            sum(("tollgate.decisions", "{decision}"), span, decisions, whole),
+            sum(("tollgate.review.cost", "USD"), span, cost, dollars),
+            sum(("tollgate.review.tokens", "{token}"), span, tokens, whole),
+            histogram(("tollgate.hook.duration", "ms"), span, &HOOK, hook),
+            histogram(("tollgate.gate.duration", "s"), span, &GATE, gate),
         ];
         metrics.into_iter().flatten().collect()
     }
@@ -145,8 +135,7 @@ fn point(labels: &Labels, span: &Span, more: Value) -> Value {
 
 /// None without a value.
 fn sum<T>(
-    name: &str,
-    unit: &str,
+    (name, unit): (&str, &str),
     span: &Span,
     values: BTreeMap<Labels, T>,
     write: impl Fn(T) -> Value,
@@ -164,8 +153,7 @@ fn sum<T>(
 
 /// None without a value.
 fn histogram(
-    name: &str,
-    unit: &str,
+    (name, unit): (&str, &str),
     span: &Span,
     bounds: &[f64],
     values: BTreeMap<Labels, Vec<f64>>,

@@ -43,7 +43,7 @@ pub(crate) struct Report {
     /// Spans or points of them that it refused.
     pub(crate) rejected: u64,
     /// What it says about that.
-    pub(crate) told: Vec<String>,
+    pub(crate) messages: Vec<String>,
     /// The journal is another one than last time; it was sent from its beginning.
     pub(crate) is_anew: bool,
 }
@@ -152,8 +152,8 @@ impl Report {
         let rejected =
             rejected.and_then(|count| count.as_u64().or_else(|| count.as_str()?.parse().ok()));
         self.rejected += rejected.unwrap_or(0);
-        let told = partial.get("errorMessage").and_then(Value::as_str);
-        self.told
-            .extend(told.filter(|text| !text.is_empty()).map(str::to_owned));
+        let message = partial.get("errorMessage").and_then(Value::as_str);
+        self.messages
+            .extend(message.filter(|text| !text.is_empty()).map(str::to_owned));
     }
 }

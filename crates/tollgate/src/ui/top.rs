@@ -109,7 +109,7 @@ fn workflow(view: &ProjectView, width: usize, lines: &mut Vec<Line>) {
             phases(running, width, lines);
             if running.escalations > 0 {
                 let waiting = count(running.escalations, "escalation");
-                let text = format!("          {waiting} for a person to look at");
+                let text = format!("          {waiting} for a person");
                 lines.push(Line::new(ERROR, text));
             }
         }

@@ -11,12 +11,9 @@ mod settings;
 
 use std::path::{Path, PathBuf};
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::project::{Layout, ProjectId, real};
-use crate::protocol::{After, EventKind, Tool, ToolCall};
+use crate::protocol::{After, Tool};
 use crate::text::cut;
 use tollgate_shell::{Survey, Touch, changes_files, removed_around, touches};
 
@@ -55,11 +52,10 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(STATE, "{}")],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cd .isdlc && rm state.json"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).map_or_else(Decision::allow, Decision::block),
+    check: |context| check(context).map(Decision::block),
 };
 
 /// Names without which a doubtful command is none of ours: `git reset --hard` may change

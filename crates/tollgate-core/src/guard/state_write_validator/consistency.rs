@@ -2,6 +2,7 @@
 
 use super::warning;
 use crate::decision::Finding;
+use crate::workflow::phases;
 use tollgate_store::json::{Node, Object};
 
 /// The contradictions in a state.
@@ -40,23 +41,15 @@ pub(super) fn find(state: &Object<'_>) -> Vec<Finding> {
     }
 
     let index = workflow.get("current_phase_index").and_then(Node::u64);
-    let listed = workflow
-        .get("phases")
-        .and_then(Node::array)
-        .unwrap_or_default();
-    if let (Some(index), Some(current)) = (index, current.as_deref()) {
-        let at = |index: Option<u64>| {
-            let index = usize::try_from(index?).ok()?;
-            listed.get(index)?.str()
-        };
-        // Between the end of a phase and the start of the next one the index is one ahead.
-        let between = at(index.checked_sub(1)).as_deref() == Some(current);
-        if let Some(expected) = at(Some(index)).filter(|phase| phase != current && !between) {
-            let text = format!(
-                "active_workflow.phases[{index}] is '{expected}' but current_phase is '{current}'."
-            );
-            warn("C", text, Some(current));
-        }
+    let index = index.and_then(|index| usize::try_from(index).ok());
+    let listed = workflow.texts("phases");
+    if let (Some(index), Some(current)) = (index, current.as_deref())
+        && let Some(expected) = phases::out_of_step(&listed, index, current)
+    {
+        let text = format!(
+            "active_workflow.phases[{index}] is '{expected}' but current_phase is '{current}'."
+        );
+        warn("C", text, Some(current));
     }
     findings
 }

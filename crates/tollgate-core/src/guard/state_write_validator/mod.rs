@@ -9,11 +9,8 @@
 mod consistency;
 mod fabrication;
 
-use super::sample::STATE;
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{After, EventKind, ToolCall};
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
+use crate::protocol::After;
 use crate::workflow::regression;
 use tollgate_store::json::{Kind, Node, Object};
 
@@ -73,11 +70,11 @@ pub(super) const GUARD: Guard = Guard {
         "active_workflow.phase_status",
     ],
     sample: Some(Sample {
-        must: Must::Block,
-        files: &[(STATE, r#"{"state_version":2}"#)],
+        state: r#"{"state_version":2}"#,
         event: r#"{"tool_name":"Write","tool_input":{"file_path":".isdlc/state.json","content":"{\"state_version\":1}"}}"#,
+        ..Sample::BLOCKED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 fn check(context: &EventContext<'_>) -> Option<Decision> {
@@ -88,19 +85,9 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         .find(|path| context.layout().is_state_file(&context.absolute(path)))?;
     let absolute = context.absolute(&path);
     let disk = context.file_text(&absolute);
-    let incoming = match &tool.call {
-        ToolCall::Write { .. } | ToolCall::Edit { .. } | ToolCall::Patch { .. } => {
-            match tool.after(&path, disk.as_deref()) {
-                After::Text(text) => Some(text),
-                After::Gone | After::Unknown => None,
-            }
-        }
-        ToolCall::Shell { .. }
-        | ToolCall::Delete { .. }
-        | ToolCall::Notebook { .. }
-        | ToolCall::Delegate { .. }
-        | ToolCall::Skill { .. }
-        | ToolCall::Other => None,
+    let incoming = match tool.after(&path, disk.as_deref()) {
+        After::Text(text) => Some(text),
+        After::Gone | After::Unknown => None,
     };
     if context.event.kind == EventKind::PreTool {
         if let (Some(disk), Some(incoming)) = (parse(disk.as_ref()), written(incoming.as_ref()))
@@ -121,11 +108,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let state = parse(left.as_ref())?;
     let mut findings = consistency::find(&state);
     findings.extend(fabrication::find(&state, &path));
-    if findings.is_empty() {
-        None
-    } else {
-        Some(Decision::warn(findings))
-    }
+    Some(Decision::warn(findings))
 }
 
 fn parse(text: Option<&String>) -> Option<Object<'_>> {
@@ -145,9 +128,5 @@ fn warning(code: &'static str, text: String, phase: Option<&str>) -> Finding {
         .split_once("WARNING: ")
         .map_or(first, |(_, rest)| rest)
         .to_owned();
-    let finding = Finding::new(code, text, reason);
-    match phase {
-        Some(phase) => finding.phase(phase),
-        None => finding,
-    }
+    Finding::new(code, text, reason).in_phase(phase)
 }

@@ -1,6 +1,6 @@
 //! What the test runners of the JVM say at their end.
 
-use super::summary::{Summary, any_line, broken, last, none, ran, sum, tally};
+use super::summary::{Summary, any_line, both, broken, last, none, ran, sum, tally};
 use crate::text::{count, leading_number, number_after};
 
 /// `[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 1`; a class's own line has a time.
@@ -27,8 +27,7 @@ pub(super) fn maven(text: &str) -> Option<Summary> {
     let is_none = || built("No tests to run.") || built("Tests are skipped.");
     match (counted, ending) {
         (None, Some(Summary::Succeeded)) if is_none() => none(true),
-        (Some(counted), Some(ending)) => Some(counted.and(ending)),
-        (counted, ending) => counted.or(ending),
+        (counted, ending) => both(counted, ending),
     }
 }
 
@@ -52,8 +51,7 @@ pub(super) fn gradle(text: &str) -> Option<Summary> {
     };
     match (counted, ending) {
         (None, Some(Summary::Succeeded)) if only_idle_tasks(text) => none(true),
-        (Some(counted), Some(ending)) => Some(counted.and(ending)),
-        (counted, ending) => counted.or(ending),
+        (counted, ending) => both(counted, ending),
     }
 }
 

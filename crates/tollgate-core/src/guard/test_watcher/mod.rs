@@ -20,11 +20,8 @@ pub(super) use judge::{TestRun, test_run};
 
 use super::fields::{MORE_RUNS, NO_ATDD, PHASE, TEST_RECORD};
 use super::record::RequirementRecord;
-use super::sample::{REQUIREMENTS, STATE};
-use super::{Class, Guard, Must, Sample};
-use crate::context::EventContext;
-use crate::decision::{Code, Decision, Finding};
-use crate::protocol::{EventKind, ToolCall};
+use super::sample::REQUIREMENTS;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample, ToolCall};
 use crate::text;
 use crate::workflow::evidence::{MAX_TEST_RUNS, TREE};
 use crate::workflow::requirements::Requirements;
@@ -77,17 +74,12 @@ pub(super) const GUARD: Guard = Guard {
     ],
     reads: &[PHASE, TEST_RECORD],
     sample: Some(Sample {
-        must: Must::Act,
-        files: &[
-            REQUIREMENTS,
-            (
-                STATE,
-                r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
-            ),
-        ],
+        state: r#"{"active_workflow":{"current_phase":"06-implementation"}}"#,
+        files: &[REQUIREMENTS],
         event: r#"{"tool_name":"Bash","tool_input":{"command":"cargo test"},"tool_result":"test result: FAILED. 1 passed; 2 failed; 0 ignored"}"#,
+        ..Sample::RECORDED
     }),
-    check: |context| check(context).unwrap_or_default(),
+    check,
 };
 
 const REQUIREMENT: &str = "test_iteration";
@@ -134,7 +126,7 @@ struct Watch<'s, 'a> {
     record: RequirementRecord<'a>,
     /// The number of this run.
     iteration: u64,
-    messages: Vec<String>,
+    guidance: Vec<String>,
     findings: Vec<Finding>,
     also: Vec<Edit>,
 }
@@ -154,7 +146,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             limits: Limits::of(context, wanted),
             iteration: record.number("current_iteration").saturating_add(1),
             record,
-            messages: Vec::new(),
+            guidance: Vec::new(),
             findings: Vec::new(),
             also: Vec::new(),
         }
@@ -224,7 +216,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         let counted = run
             .tally
             .map(|tally| format!("\n{} passed, {} skipped", tally.passed, tally.skipped));
-        self.messages.push(format!(
+        self.guidance.push(format!(
             "✅ TESTS PASSED (iteration {iteration}){}\nThe test requirement of phase {} is met.",
             counted.unwrap_or_default(),
             self.phase
@@ -232,7 +224,7 @@ impl<'s, 'a> Watch<'s, 'a> {
         // Most runs measure nothing, and that holds nobody up; but it is not passed over either.
         if let (Some(wanted), None) = (wanted, found) {
             self.record.remove("coverage");
-            self.messages.push(format!(
+            self.guidance.push(format!(
                 "⚠️ COVERAGE NOT VERIFIED: {wanted}% are required, and this run shows none. Run \
                  the tests with coverage before the gate."
             ));
@@ -242,7 +234,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     fn uncovered(&mut self, found: f64, wanted: f64) {
         if self.iteration < self.limits.iterations {
             self.reopen();
-            self.messages.push(format!(
+            self.guidance.push(format!(
                 "⚠️ TESTS PASSED but COVERAGE INSUFFICIENT ({found}% of {wanted}% required)\n\
                  Add tests for what is not covered and run them again (iteration {}/{}).",
                 self.iteration, self.limits.iterations
@@ -279,7 +271,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             self.raise("TW-002", &first, &format!("The last failure: {error}"));
         } else {
             self.reopen();
-            self.messages.push(format!(
+            self.guidance.push(format!(
                 "❌ TESTS FAILED (iteration {iteration}/{most})\n{error}\n\
                  Find the cause, change something, and run the tests again. Do not advance or \
                  delegate meanwhile. {} more identical failures stop the iteration.",
@@ -306,7 +298,7 @@ impl<'s, 'a> Watch<'s, 'a> {
             );
             return;
         }
-        self.messages.push(format!(
+        self.guidance.push(format!(
             "⚠️ TEST RESULT INCONCLUSIVE (iteration {iteration}/{most})\nThe run proved nothing: \
              {why}. {}",
             doubt.remedy()
@@ -368,7 +360,7 @@ impl<'s, 'a> Watch<'s, 'a> {
     }
 
     fn raise(&mut self, code: &'static str, first: &str, what: &str) {
-        self.messages.push(format!(
+        self.guidance.push(format!(
             "{first}\n{what}\nStop here and ask the person how to go on: the gate stays closed \
              until they approve."
         ));
@@ -383,8 +375,8 @@ impl<'s, 'a> Watch<'s, 'a> {
             .editing(still_here(self.context))
             .editing(edits)
             .editing(self.also);
-        for message in self.messages {
-            decision = decision.telling(message);
+        for line in self.guidance {
+            decision = decision.telling(line);
         }
         match note {
             Some(note) => decision.noting(note.phase(self.phase)),

@@ -62,6 +62,14 @@ impl Summary {
     }
 }
 
+/// What a count and the word at the end say together, as far as they are there.
+pub(super) fn both(counted: Option<Summary>, ending: Option<Summary>) -> Option<Summary> {
+    match (counted, ending) {
+        (Some(counted), Some(ending)) => Some(counted.and(ending)),
+        (counted, ending) => counted.or(ending),
+    }
+}
+
 pub(super) fn tally(passed: u64, failed: u64, skipped: u64) -> Tally {
     Tally {
         passed,
@@ -141,10 +149,7 @@ pub(super) fn cargo(text: &str) -> Option<Summary> {
     let is_broken = any_line(text, |line| {
         line.starts_with("error: could not compile") || line.starts_with("error: test failed")
     });
-    match (counted, broken(is_broken)) {
-        (Some(counted), Some(broken)) => Some(counted.and(broken)),
-        (counted, broken) => counted.or(broken),
-    }
+    both(counted, broken(is_broken))
 }
 
 /// `Summary [   0.132s] 3 tests run: 2 passed (1 slow), 1 failed, 1 skipped`

@@ -119,7 +119,7 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let path = LIST;
     let kind = scan.str(&["active_workflow", "type"]);
     let definition = kind.and_then(|kind| scan.evidence.rules.definitions.get(kind));
-    if scan.phases.is_empty() {
+    if scan.workflow.phases.is_empty() {
         let what = format!("phases is {}", scan.show(&path));
         match definition {
             Some(definition) => {
@@ -138,7 +138,7 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     }
     let given = scan.document().array(&path).unwrap_or_default().len();
     let mut once: Vec<&str> = Vec::new();
-    for key in &scan.phases {
+    for key in &scan.workflow.phases {
         if !once.iter().any(|known| phases::equal(known, key)) {
             once.push(key);
         }
@@ -163,16 +163,22 @@ pub(super) fn list(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// Phases that the workflow's definition does not have.
 fn foreign(scan: &Scan<'_>, definition: &Definition, findings: &mut Findings<'_>) {
     let current = scan.current().map(|(key, _)| key);
-    for key in &scan.phases {
+    for key in &scan.workflow.phases {
         if definition.phases.iter().any(|own| phases::equal(own, key)) {
             continue;
         }
         let what = format!("'{key}' is no phase of '{}'", definition.name);
-        let begun = current == Some(*key) || !matches!(scan.long(key), None | Some("pending"));
+        let begun = current == Some(*key)
+            || !matches!(scan.workflow.long_status(key), None | Some("pending"));
         if begun {
             findings.note("AC-008a", "active_workflow.phases", what);
         } else {
-            let others = scan.phases.iter().copied().filter(|other| other != key);
+            let others = scan
+                .workflow
+                .phases
+                .iter()
+                .copied()
+                .filter(|other| other != key);
             let repair = format!("take '{key}' out: it has not begun");
             findings.replace("AC-008a", &LIST, what, repair, others.collect());
         }
@@ -220,8 +226,8 @@ pub(super) fn folder(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     }
     let path = ["active_workflow", "started_at"];
     if super::moment(scan.get(&path)).is_none() {
-        let started = |key: &&str| super::moment(scan.field(key, &["started"]));
-        let first = scan.phases.iter().filter_map(started).min();
+        let started = |key: &&str| super::moment(scan.workflow.field(key, &["started"]));
+        let first = scan.workflow.phases.iter().filter_map(started).min();
         let value = Value::from(iso(first.unwrap_or(scan.evidence.now)));
         let what = format!("started_at is {}", scan.show(&path));
         findings.set_instead("AC-010c", &path, what, value);
@@ -249,7 +255,7 @@ pub(super) fn review(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let status = review.get("status").and_then(Value::as_str);
-    let running = current.and_then(|key| scan.long(key)) == Some("in_progress");
+    let running = current.and_then(|key| scan.workflow.long_status(key)) == Some("in_progress");
     let fits = match status {
         Some("redo_pending") => running,
         Some("gate_presented" | "reviewing" | "rejected") => !running,

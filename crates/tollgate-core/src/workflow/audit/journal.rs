@@ -14,7 +14,7 @@ struct Line<'a> {
     version: u64,
     index: Option<u64>,
     at: &'a Value,
-    reason: &'a str,
+    what: &'a str,
 }
 
 /// The steps since the last start. A line is written after the lock is given back, so two
@@ -36,7 +36,7 @@ fn lines<'a>(scan: &Scan<'a>) -> Vec<Line<'a>> {
             version: line.get("version")?.as_u64()?,
             index: line.get("index").and_then(Value::as_u64),
             at: line.get("ts")?,
-            reason: text("reason").unwrap_or_default(),
+            what: text("reason").unwrap_or_default(),
         })
     };
     let mut all: Vec<Line<'_>> = changes.filter_map(read).collect();
@@ -87,7 +87,7 @@ fn own<'a, 'l>(scan: &Scan<'_>, lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
 pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let all = lines(scan);
     let own = own(scan, &all);
-    for key in &scan.phases {
+    for key in &scan.workflow.phases {
         let of = |line: &&Line<'_>| {
             line.phase == Some(*key)
                 && matches!(line.step, "phase complete" | "phase redo" | "phase skip")
@@ -96,26 +96,29 @@ pub(super) fn completions(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             continue;
         };
         let asked = last.step == "phase redo" || scan.redoing(key);
-        let gone_back = !asked && scan.long(key) != Some("completed");
+        let gone_back = !asked && scan.workflow.long_status(key) != Some("completed");
         if !gone_back {
             continue;
         }
-        let status = scan.long(key).unwrap_or("missing");
+        let status = scan.workflow.long_status(key).unwrap_or("missing");
         let what = format!(
             "phase '{key}' is {status}, but the journal saw it completed with version {}",
             last.version
         );
         let mut edits = scan.both(key, "completed");
-        if scan.field(key, &["completed"]).is_none_or(Value::is_null) {
-            edits.push(Edit::set(&scan.entry(key, "completed"), last.at.clone()));
+        if scan.workflow.lacks(key, &["completed"]) {
+            edits.push(Edit::set(
+                &scan.workflow.entry(key, "completed"),
+                last.at.clone(),
+            ));
         }
-        if scan.field(key, &["summary"]).is_none_or(Value::is_null) {
-            let reason = last
-                .reason
+        if scan.workflow.lacks(key, &["summary"]) {
+            let what = last
+                .what
                 .split_once(": ")
-                .map_or(last.reason, |(_, reason)| reason);
-            let short: String = reason.chars().take(150).collect();
-            edits.push(Edit::set(&scan.entry(key, "summary"), short));
+                .map_or(last.what, |(_, what)| what);
+            let short: String = what.chars().take(150).collect();
+            edits.push(Edit::set(&scan.workflow.entry(key, "summary"), short));
         }
         let path = ["phases", key, "status"];
         findings.repair("AC-012b", &path, what, "it is completed", edits);

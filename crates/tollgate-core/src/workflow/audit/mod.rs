@@ -18,8 +18,7 @@ use std::fmt::Display;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::phases;
-use super::position::{STATUSES, filed};
+use super::position::{STATUSES, WorkflowPosition};
 use super::transition::Rules;
 use tollgate_store::document::Document;
 use tollgate_store::edit::{self, Edit, EditFault};
@@ -55,7 +54,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair {
     /// In words.
-    pub description: String,
+    pub what: String,
     /// As edits.
     pub edits: Vec<Edit>,
 }
@@ -170,19 +169,16 @@ struct Scan<'a> {
     evidence: &'a Evidence<'a>,
     /// Whether a workflow runs.
     running: bool,
-    /// Its phases, those that are strings.
-    phases: Vec<&'a str>,
+    /// What can be read of it.
+    workflow: WorkflowPosition<'a>,
 }
 
 impl<'a> Scan<'a> {
     fn of(evidence: &'a Evidence<'a>) -> Self {
-        let running = super::position::running(evidence.document);
-        let listed = running.and_then(|fields| fields.get("phases")?.as_array());
-        let listed = listed.into_iter().flatten();
         Self {
             evidence,
-            running: running.is_some(),
-            phases: listed.filter_map(Value::as_str).collect(),
+            running: super::position::running(evidence.document).is_some(),
+            workflow: WorkflowPosition::read(evidence.document),
         }
     }
 
@@ -207,74 +203,23 @@ impl<'a> Scan<'a> {
         timestamp::iso(self.evidence.now).into()
     }
 
-    /// The spelling under which an object has a phase.
-    fn filed<'k>(&self, way: &[&str], key: &'k str) -> &'k str
-    where
-        'a: 'k,
-    {
-        filed(self.document(), way, key)
-    }
-
-    /// The path of a field of a phase's entry.
-    fn entry<'k>(&self, key: &'k str, field: &'k str) -> [&'k str; 3]
-    where
-        'a: 'k,
-    {
-        ["phases", self.filed(&["phases"], key), field]
-    }
-
-    /// A field of a phase's entry.
-    fn field(&self, key: &str, path: &[&str]) -> Option<&'a Value> {
-        let mut whole = vec!["phases", self.filed(&["phases"], key)];
-        whole.extend(path);
-        self.get(&whole)
-    }
-
     /// The phases that have this status.
     fn having(&self, status: &str) -> impl Iterator<Item = &'a str> {
-        let keys = self.phases.iter().copied();
-        keys.filter(move |key| self.long(key) == Some(status))
+        let keys = self.workflow.phases.iter().copied();
+        keys.filter(move |key| self.workflow.long_status(key) == Some(status))
     }
 
-    fn long(&self, key: &str) -> Option<&'a str> {
-        self.field(key, &["status"])?.as_str()
-    }
-
-    fn short(&self, key: &str) -> Option<&'a str> {
-        self.str(&self.status(key))
-    }
-
-    /// The path of a phase's status among those of the workflow.
-    fn status<'k>(&self, key: &'k str) -> [&'k str; 3]
-    where
-        'a: 'k,
-    {
-        let [top, map] = STATUSES;
-        [top, map, self.filed(&STATUSES, key)]
-    }
-
-    fn position(&self, key: &str) -> Option<usize> {
-        let mut keys = self.phases.iter();
-        keys.position(|phase| phases::equal(phase, key))
-    }
-
-    /// The current phase and its position, if it is one of the workflow's.
+    /// The current phase and its index, if the workflow names one of its own.
     fn current(&self) -> Option<(&'a str, usize)> {
         let key = self.str(&["active_workflow", "current_phase"])?;
-        let at = self.position(key)?;
-        self.phases.get(at).map(|key| (*key, at))
-    }
-
-    fn index(&self) -> Option<usize> {
-        let path = ["active_workflow", "current_phase_index"];
-        usize::try_from(self.document().u64(&path)?).ok()
+        let place = self.workflow.place(key)?;
+        Some((place.key, place.at))
     }
 
     /// Whether the open review has the phase done again.
     fn redoing(&self, key: &str) -> bool {
         let review = |field: &str| self.str(&["active_workflow", "supervised_review", field]);
-        review("status") == Some("redo_pending")
-            && review("phase").is_some_and(|phase| phases::equal(phase, key))
+        review("status") == Some("redo_pending") && self.workflow.is_under_review(key)
     }
 
     /// The edit that keeps the value at `path` under `set_aside`, if there is one to keep.
@@ -305,8 +250,8 @@ impl<'a> Scan<'a> {
     /// Edits that give a phase a status in both places.
     fn both(&self, key: &str, status: &str) -> Vec<Edit> {
         vec![
-            Edit::set(&self.entry(key, "status"), status),
-            Edit::set(&self.status(key), status),
+            Edit::set(&self.workflow.entry(key, "status"), status),
+            Edit::set(&self.workflow.status_path(key), status),
         ]
     }
 }
@@ -342,7 +287,7 @@ impl Findings<'_> {
             place: path.join("."),
             what: what.into(),
             repair: Some(Repair {
-                description: repair.into(),
+                what: repair.into(),
                 edits,
             }),
         });

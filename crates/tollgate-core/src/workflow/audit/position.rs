@@ -11,21 +11,27 @@ const INDEX: [&str; 2] = ["active_workflow", "current_phase_index"];
 
 /// The current phase is one of the workflow's.
 pub(super) fn current(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    if scan.phases.is_empty() || scan.current().is_some() {
+    if scan.workflow.phases.is_empty() || scan.current().is_some() {
         return;
     }
     let top = scan
         .str(&["current_phase"])
-        .and_then(|key| scan.position(key));
+        .and_then(|key| scan.workflow.place(key));
     let open = scan
+        .workflow
         .phases
         .iter()
-        .position(|key| scan.long(key) != Some("completed"));
+        .position(|key| scan.workflow.long_status(key) != Some("completed"));
     let at = top
-        .or_else(|| scan.index().filter(|at| *at < scan.phases.len()))
+        .map(|place| place.at)
+        .or_else(|| {
+            scan.workflow
+                .index()
+                .filter(|at| *at < scan.workflow.phases.len())
+        })
         .or(open)
-        .unwrap_or(scan.phases.len() - 1);
-    let Some(key) = scan.phases.get(at).copied() else {
+        .unwrap_or(scan.workflow.phases.len() - 1);
+    let Some(key) = scan.workflow.phases.get(at).copied() else {
         return;
     };
     let what = format!(
@@ -40,8 +46,8 @@ pub(super) fn index_kind(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let Some(right) = expected(scan) else {
         return;
     };
-    let count = scan.phases.len();
-    match scan.index().filter(|_| is_number(scan)) {
+    let count = scan.workflow.phases.len();
+    match scan.workflow.index().filter(|_| is_number(scan)) {
         None => {
             let what = format!("the index is {}", scan.show(&INDEX));
             findings.set_instead("AC-001c", &INDEX, what, right);
@@ -61,7 +67,7 @@ fn is_number(scan: &Scan<'_>) -> bool {
 /// The index that goes with the current phase and its status.
 fn expected(scan: &Scan<'_>) -> Option<usize> {
     let (key, at) = scan.current()?;
-    let done = scan.long(key) == Some("completed") || scan.redoing(key);
+    let done = scan.workflow.long_status(key) == Some("completed") || scan.redoing(key);
     Some(at + usize::from(done))
 }
 
@@ -70,13 +76,19 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let Some((current, at)) = scan.current() else {
         return;
     };
-    let mut before = scan.phases.iter().take(at).enumerate();
-    let Some((at, key)) = before.find(|(_, key)| scan.long(key) != Some("completed")) else {
+    let mut before = scan.workflow.phases.iter().take(at).enumerate();
+    let Some((at, key)) =
+        before.find(|(_, key)| scan.workflow.long_status(key) != Some("completed"))
+    else {
         return;
     };
-    let status = scan.long(key).unwrap_or("missing");
+    let status = scan.workflow.long_status(key).unwrap_or("missing");
     let path = ["phases", key, "status"];
-    let is = |field: &str| scan.field(key, &[field]).is_some_and(Value::is_string);
+    let is = |field: &str| {
+        scan.workflow
+            .field(key, &[field])
+            .is_some_and(Value::is_string)
+    };
     if is("completed") || is("gate_passed") {
         let what = format!(
             "phase '{key}' is {status}, but it was completed and '{current}' came after it: its status went backwards"
@@ -88,12 +100,12 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let what = format!("phase '{key}' is {status}, but the workflow is in '{current}' behind it");
     let mut edits = scan.both(key, "in_progress");
     if !is("started") {
-        edits.push(Edit::set(&scan.entry(key, "started"), scan.now()));
+        edits.push(Edit::set(&scan.workflow.entry(key, "started"), scan.now()));
     }
     edits.push(Edit::set(&CURRENT, *key));
     edits.push(Edit::set(&INDEX, at));
-    for later in scan.phases.iter().skip(at + 1) {
-        if scan.long(later) != Some("pending") {
+    for later in scan.workflow.phases.iter().skip(at + 1) {
+        if scan.workflow.long_status(later) != Some("pending") {
             edits.extend(reopen(scan, later));
         }
     }
@@ -105,7 +117,7 @@ pub(super) fn holes(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 fn reopen(scan: &Scan<'_>, key: &str) -> Vec<Edit> {
     let mut edits = scan.both(key, "pending");
     for field in ["completed", "gate_passed"] {
-        let path = scan.entry(key, field);
+        let path = scan.workflow.entry(key, field);
         if scan.get(&path).is_some_and(|value| !value.is_null()) {
             edits.extend(scan.put_instead(&path, Value::Null));
         }
@@ -118,9 +130,9 @@ pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let Some((current, at)) = scan.current() else {
         return;
     };
-    for key in scan.phases.iter().skip(at + 1) {
+    for key in scan.workflow.phases.iter().skip(at + 1) {
         let path = ["phases", key, "status"];
-        match scan.long(key) {
+        match scan.workflow.long_status(key) {
             Some("in_progress") => {
                 let what = format!(
                     "phase '{key}' is in progress, but the current phase is '{current}': it was begun without becoming current"
@@ -143,15 +155,15 @@ pub(super) fn ahead(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 /// The index is that of the current phase, one more when that is completed.
 pub(super) fn index(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let (Some(right), Some(index), Some((key, at))) =
-        (expected(scan), scan.index(), scan.current())
+        (expected(scan), scan.workflow.index(), scan.current())
     else {
         return;
     };
-    if index == right || !is_number(scan) || index > scan.phases.len() {
+    if index == right || !is_number(scan) || index > scan.workflow.phases.len() {
         return;
     }
-    let last = at + 1 == scan.phases.len();
-    let status = scan.long(key).unwrap_or("missing");
+    let last = at + 1 == scan.workflow.phases.len();
+    let status = scan.workflow.long_status(key).unwrap_or("missing");
     let id = match (status, index == at) {
         ("completed", true) if last => "AC-010a",
         ("completed", true) => "AC-003e",
@@ -166,10 +178,10 @@ pub(super) fn pending(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let Some((key, _)) = scan.current() else {
         return;
     };
-    if scan.long(key) == Some("pending") {
+    if scan.workflow.long_status(key) == Some("pending") {
         let mut edits = scan.both(key, "in_progress");
-        if scan.field(key, &["started"]).is_none_or(Value::is_null) {
-            edits.push(Edit::set(&scan.entry(key, "started"), scan.now()));
+        if scan.workflow.lacks(key, &["started"]) {
+            edits.push(Edit::set(&scan.workflow.entry(key, "started"), scan.now()));
         }
         let what = format!("the current phase is '{key}', which is pending");
         let path = ["phases", key, "status"];
@@ -184,9 +196,9 @@ pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     };
     let top = scan.str(&["current_phase"]);
     if !top.is_some_and(|top| phases::equal(top, key)) {
-        let position = top.and_then(|top| scan.position(top));
-        let id = match scan.index() {
-            _ if position.is_some_and(|position| position > at) => "AC-003d",
+        let position = top.and_then(|top| scan.workflow.place(top));
+        let id = match scan.workflow.index() {
+            _ if position.is_some_and(|place| place.at > at) => "AC-003d",
             Some(0) => "AC-008e",
             Some(_) | None => "AC-001b",
         };
@@ -202,7 +214,11 @@ pub(super) fn mirrors(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     };
     let named = scan.str(&["active_agent"]);
     if named != Some(agent.as_str()) {
-        let next = scan.phases.get(at + 1).and_then(|next| rules.agent(next));
+        let next = scan
+            .workflow
+            .phases
+            .get(at + 1)
+            .and_then(|next| rules.agent(next));
         let id = if named.is_some() && next.as_deref() == named {
             "AC-003d"
         } else {

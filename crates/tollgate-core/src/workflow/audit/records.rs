@@ -11,14 +11,14 @@ const SUMMARY: usize = 150;
 
 /// Moments of phases that have begun or ended.
 pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    for key in &scan.phases {
-        let status = scan.long(key);
+    for key in &scan.workflow.phases {
+        let status = scan.workflow.long_status(key);
         if !matches!(status, Some("in_progress" | "completed")) {
             continue;
         }
-        let path = scan.entry(key, "started");
+        let path = scan.workflow.entry(key, "started");
         if moment(scan.get(&path)).is_none() {
-            let timed = scan.field(key, &["timing", "started_at"]);
+            let timed = scan.workflow.field(key, &["timing", "started_at"]);
             let value = first_moment(scan, [timed, scan.get(&["active_workflow", "started_at"])]);
             let what = format!("the phase has begun, but started is {}", scan.show(&path));
             findings.set("AC-002d", &path, what, value);
@@ -27,9 +27,12 @@ pub(super) fn times(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         if status != Some("completed") {
             continue;
         }
-        let path = scan.entry(key, "completed");
+        let path = scan.workflow.entry(key, "completed");
         if moment(scan.get(&path)).is_none() {
-            let value = first_moment(scan, [scan.field(key, &["timing", "completed_at"])]);
+            let value = first_moment(
+                scan,
+                [scan.workflow.field(key, &["timing", "completed_at"])],
+            );
             let what = format!(
                 "the phase is completed, but completed is {}: its duration would be lost",
                 scan.show(&path)
@@ -47,7 +50,7 @@ fn first_moment<const N: usize>(scan: &Scan<'_>, values: [Option<&Value>; N]) ->
 }
 
 fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {
-    let path = scan.entry(key, "timing");
+    let path = scan.workflow.entry(key, "timing");
     let Some(timing) = scan.get(&path).filter(|value| !value.is_null()) else {
         return;
     };
@@ -61,14 +64,14 @@ fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {
         let [top, filed, timing] = path;
         findings.set(rule, &[top, filed, timing, name], what, value);
     };
-    let moment_or_now = |field| first_moment(scan, [scan.field(key, &[field])]);
+    let moment_or_now = |field| first_moment(scan, [scan.workflow.field(key, &[field])]);
     if moment(timing.get("started_at")).is_none() {
         set("AC-002e", "started_at", "", moment_or_now("started"));
     }
     if timing.get("retries").and_then(whole).is_none() {
         set("AC-002e", "retries", ", not a count", 0.into());
     }
-    if scan.long(key) != Some("completed") {
+    if scan.workflow.long_status(key) != Some("completed") {
         return;
     }
     let ended = moment(timing.get("completed_at"));
@@ -88,7 +91,7 @@ fn timing(scan: &Scan<'_>, key: &str, findings: &mut Findings<'_>) {
 /// A completed phase says in a sentence what it did.
 pub(super) fn summaries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     for key in scan.having("completed") {
-        let path = scan.entry(key, "summary");
+        let path = scan.workflow.entry(key, "summary");
         let text = scan.str(&path).unwrap_or_default();
         if text.trim().is_empty() {
             let what = format!(
@@ -129,10 +132,10 @@ const CLAIMS: &[(&[&str], &str)] = &[
 
 /// V1–V3: completed without an iteration.
 pub(super) fn fabricated(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    for key in &scan.phases {
-        let filed = scan.filed(&["phases"], key);
+    for key in &scan.workflow.phases {
+        let filed = scan.workflow.filed(key);
         for (way, count) in CLAIMS {
-            let Some(record) = scan.field(key, way) else {
+            let Some(record) = scan.workflow.field(key, way) else {
                 continue;
             };
             let claimed = record.get("completed") == Some(&json!(true));
@@ -188,14 +191,17 @@ const GATES: &[GateRule] = &[
 
 /// A gate that passed although what it asks for is open.
 pub(super) fn gates(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    for key in &scan.phases {
-        let path = scan.entry(key, "gate_passed");
+    for key in &scan.workflow.phases {
+        let path = scan.workflow.entry(key, "gate_passed");
         let passed = scan
             .get(&path)
             .is_some_and(|value| !value.is_null() && value != &json!(false));
         let mut broken = GATES.iter().filter(|(_, _, way, is_broken)| {
             let open = |record: &&Value| record.get("completed") != Some(&json!(true));
-            scan.field(key, way).filter(open).is_some_and(is_broken)
+            scan.workflow
+                .field(key, way)
+                .filter(open)
+                .is_some_and(is_broken)
         });
         if passed && let Some((id, why, ..)) = broken.next() {
             let what = format!("the gate of '{key}' counts as passed, but {why}");
@@ -212,7 +218,7 @@ pub(super) fn misplaced(scan: &Scan<'_>, findings: &mut Findings<'_>) {
             "constitutional_validation",
             "gate_validation",
         ] {
-            let path = scan.entry(key, name);
+            let path = scan.workflow.entry(key, name);
             let record = scan.document().object(&path);
             if record.is_some_and(|record| !record.is_empty()) {
                 let what = format!(

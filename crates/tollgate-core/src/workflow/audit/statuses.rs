@@ -13,7 +13,7 @@ const WORDS: [&str; 3] = ["pending", "in_progress", "completed"];
 /// A phase that is filed under an old name and its present one.
 pub(super) fn spellings(scan: &Scan<'_>, findings: &mut Findings<'_>) {
     let [top, map] = STATUSES;
-    for key in &scan.phases {
+    for key in &scan.workflow.phases {
         for other in phases::spellings(key).filter(|other| other != key) {
             if let (Some(own), Some(old)) =
                 (scan.get(&["phases", key]), scan.get(&["phases", other]))
@@ -54,8 +54,11 @@ fn meant(word: &str) -> Option<&'static str> {
 
 /// A status is one of three words.
 pub(super) fn words(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    for key in &scan.phases {
-        for path in [scan.entry(key, "status"), scan.status(key)] {
+    for key in &scan.workflow.phases {
+        for path in [
+            scan.workflow.entry(key, "status"),
+            scan.workflow.status_path(key),
+        ] {
             let Some(value) = scan.get(&path) else {
                 continue;
             };
@@ -73,7 +76,11 @@ pub(super) fn words(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 
 /// The status that the moments of an entry tell.
 fn by_times(scan: &Scan<'_>, key: &str) -> &'static str {
-    let is = |field: &str| scan.field(key, &[field]).is_some_and(Value::is_string);
+    let is = |field: &str| {
+        scan.workflow
+            .field(key, &[field])
+            .is_some_and(Value::is_string)
+    };
     if is("completed") || is("gate_passed") {
         "completed"
     } else if is("started") {
@@ -85,31 +92,34 @@ fn by_times(scan: &Scan<'_>, key: &str) -> &'static str {
 
 /// Every phase has its entry and its status; nothing else has.
 pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    if scan.phases.is_empty() {
+    if scan.workflow.phases.is_empty() {
         return;
     }
-    for key in &scan.phases {
-        if scan.field(key, &[]).is_none() {
-            let status = scan.short(key).unwrap_or("pending");
+    for key in &scan.workflow.phases {
+        if scan.workflow.field(key, &[]).is_none() {
+            let status = scan.workflow.short_status(key).unwrap_or("pending");
             let edits = vec![Edit::set(&["phases", key], new_entry(status))];
             let what = "the workflow has this phase, but phases has no entry for it: its gate would check nothing";
             let repair = format!("make the entry, {status}");
             findings.repair("AC-008d", &["phases", key], what, repair, edits);
-        } else if scan.field(key, &["status"]).is_none() {
-            let status = scan.short(key).unwrap_or_else(|| by_times(scan, key));
-            let path = scan.entry(key, "status");
+        } else if scan.workflow.field(key, &["status"]).is_none() {
+            let status = scan
+                .workflow
+                .short_status(key)
+                .unwrap_or_else(|| by_times(scan, key));
+            let path = scan.workflow.entry(key, "status");
             findings.set("AC-008d", &path, "the entry has no status", status);
         }
-        let path = scan.status(key);
+        let path = scan.workflow.status_path(key);
         if scan.get(&path).is_none() {
-            let status = scan.long(key).unwrap_or("pending");
+            let status = scan.workflow.long_status(key).unwrap_or("pending");
             let what = "phase_status has no entry for this phase";
             findings.set("AC-008b", &path, what, status);
         }
     }
     for (way, id) in [(&["phases"][..], "AC-009c"), (&STATUSES[..], "AC-009a")] {
         for (name, _) in scan.document().object(way).into_iter().flatten() {
-            if scan.position(name).is_none() {
+            if scan.workflow.place(name).is_none() {
                 let path = [way, &[name]].concat();
                 let what = format!(
                     "'{name}' is no phase of this workflow: it is left from an earlier one, or was removed"
@@ -122,8 +132,11 @@ pub(super) fn entries(scan: &Scan<'_>, findings: &mut Findings<'_>) {
 
 /// Both places say the same.
 pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Findings<'_>) {
-    for (at, key) in scan.phases.iter().enumerate() {
-        let (Some(long), Some(short)) = (scan.long(key), scan.short(key)) else {
+    for (at, key) in scan.workflow.phases.iter().enumerate() {
+        let (Some(long), Some(short)) = (
+            scan.workflow.long_status(key),
+            scan.workflow.short_status(key),
+        ) else {
             continue;
         };
         if long == short {
@@ -138,7 +151,7 @@ pub(super) fn agreement(scan: &Scan<'_>, findings: &mut Findings<'_>) {
         };
         // Which of the two was written last is shown by the index; without one, the further one
         // counts, because work that was done is not undone by a missing write.
-        let truth = match scan.index() {
+        let truth = match scan.workflow.index() {
             Some(index) if at < index => further,
             Some(_) if is_current => "in_progress",
             Some(_) if further == "completed" => "pending",

@@ -1,4 +1,4 @@
-//! Whatever a state holds, the audit ends, and what it repairs stays repaired.
+//! Whatever a state looks like, the audit ends, and what it repairs stays repaired.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -55,9 +55,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Random damage: the audit neither fails nor goes in circles, and a second repair finds
-    /// nothing to do. What a repair cannot repair it leaves, and says so.
+    /// nothing to do. What a repair cannot undo it leaves, and says so.
     #[test]
-    fn any_damage_is_mended_or_told(damage in proptest::collection::vec((any::<prop::sample::Index>(), 0_u8..12), 1..6)) {
+    fn any_damage_is_repaired_or_reported(damage in proptest::collection::vec((any::<prop::sample::Index>(), 0_u8..12), 1..6)) {
         let mut state = base();
         let mut all = Vec::new();
         places(&state, "", &mut all);
@@ -81,7 +81,7 @@ proptest! {
         let again = repair(&mut document, &rules, &[], now).unwrap();
         prop_assert!(again.findings.is_empty());
         if repaired.left.is_empty() && crate::workflow::position::running(&document).is_some() {
-            let position = crate::workflow::position::WorkflowPosition::of(&document).unwrap();
+            let position = WorkflowPosition::of(&document).unwrap();
             prop_assert!(position.doing().is_ok(), "{:?}\n{}", position.doing(), document.to_text());
         }
     }

@@ -8,7 +8,8 @@
 pub use fresh::{Since, TREE};
 
 use super::manifest::Manifest;
-use super::{agents, phases, requirements};
+use super::requirements::Requirements;
+use super::{agents, phases};
 use crate::project::stays_inside;
 use crate::workflow::state::State;
 use tollgate_store::document::{Document, Flaw};
@@ -35,7 +36,7 @@ pub struct ProjectRequirements {
 /// The requirements of one phase in one kind of workflow.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseRequirements<'a> {
-    asked: requirements::Requirements<'a>,
+    asked: Requirements<'a>,
     /// Files the phase makes; `{artifact_folder}` stands for the workflow's folder.
     pub artifacts: Vec<String>,
 }
@@ -93,7 +94,7 @@ impl ProjectRequirements {
     /// What `phase` must show in a workflow of this type.
     pub fn of(&self, workflow: &str, phase: &str) -> PhaseRequirements<'_> {
         let object = |text| Object::parse(text).unwrap_or_default();
-        let asked = requirements::Requirements::of(&object(&self.asked), Some(workflow), phase);
+        let asked = Requirements::of(&object(&self.asked), Some(workflow), phase);
         PhaseRequirements::new(asked.unwrap_or_default(), Some(&object(&self.paths)), phase)
     }
 }
@@ -101,11 +102,7 @@ impl ProjectRequirements {
 impl<'a> PhaseRequirements<'a> {
     /// What was asked of `phase`, with the artifacts that `artifact-paths.json` gives it, else
     /// those of the requirement.
-    pub fn new(
-        asked: requirements::Requirements<'a>,
-        paths: Option<&Object<'_>>,
-        phase: &str,
-    ) -> Self {
+    pub fn new(asked: Requirements<'a>, paths: Option<&Object<'_>>, phase: &str) -> Self {
         let filed = paths.and_then(|paths| paths.object("phases"));
         let listed = filed.and_then(|filed| {
             let entry = phases::spellings(phase).find_map(|key| filed.object(key))?;
@@ -249,7 +246,7 @@ impl<'a> PhaseRequirements<'a> {
 }
 
 /// The corridor that a phase is in: what was asked of it, and its entry in the state.
-pub fn corridor(asked: &requirements::Requirements<'_>, entry: &Object<'_>) -> Option<Corridor> {
+pub fn corridor(asked: &Requirements<'_>, entry: &Object<'_>) -> Option<Corridor> {
     let tests = test_iteration(entry);
     let stuck = |tests: &Object<'_>| is_failing(tests) && !is_escalated(tests);
     if tests.as_ref().is_some_and(stuck) && counts(asked, true) {
@@ -325,7 +322,7 @@ pub fn test_iteration<'a>(entry: &Object<'a>) -> Option<Object<'a>> {
 }
 
 /// How many test runs there were, and how many there may be.
-pub fn test_runs(asked: &requirements::Requirements<'_>, tests: &Object<'_>) -> (u64, u64) {
+pub fn test_runs(asked: &Requirements<'_>, tests: &Object<'_>) -> (u64, u64) {
     let most = tests.get("max_iterations").and_then(Node::u64);
     let most = most.or_else(|| asked.section("test_iteration").u64("max_iterations"));
     (
@@ -334,7 +331,7 @@ pub fn test_runs(asked: &requirements::Requirements<'_>, tests: &Object<'_>) -> 
     )
 }
 
-fn least_interactions(asked: &requirements::Requirements<'_>) -> u64 {
+fn least_interactions(asked: &Requirements<'_>) -> u64 {
     asked.u64("min_menu_interactions").unwrap_or(1).max(1)
 }
 
@@ -353,7 +350,7 @@ fn is_escalated(record: &Object<'_>) -> bool {
 }
 
 /// Whether the tests of a phase matter to its gate.
-fn counts(asked: &requirements::Requirements<'_>, failing: bool) -> bool {
+fn counts(asked: &Requirements<'_>, failing: bool) -> bool {
     asked.enabled("test_iteration").is_some() || failing && !asked.is_off("test_iteration")
 }
 
@@ -365,11 +362,7 @@ fn count(object: &Object<'_>, key: &str) -> u64 {
     object.get(key).and_then(Node::u64).unwrap_or(0)
 }
 
-fn tests(
-    asked: &requirements::Requirements<'_>,
-    tests: Option<Object<'_>>,
-    since: Since<'_>,
-) -> Option<String> {
+fn tests(asked: &Requirements<'_>, tests: Option<Object<'_>>, since: Since<'_>) -> Option<String> {
     let failing = tests.as_ref().is_some_and(is_failing);
     if !counts(asked, failing) {
         return None;
@@ -437,10 +430,7 @@ fn constitution(checked: Option<Object<'_>>) -> Option<String> {
     })
 }
 
-fn elicitation(
-    required: &requirements::Requirements<'_>,
-    asked: Option<Object<'_>>,
-) -> Option<String> {
+fn elicitation(required: &Requirements<'_>, asked: Option<Object<'_>>) -> Option<String> {
     let Some(asked) = asked.filter(is_completed) else {
         return Some(
             "Interactive elicitation incomplete. Present the menu to the person and finish with \

@@ -22,17 +22,13 @@ pub(super) fn apply(
         // A phase that `start` opened has no timing until it is first begun.
         Doing::Running(place) => (place, is_timed(&position, place)),
         Doing::Redoing(place) => (place, true),
-        Doing::Between { done, next } => {
-            if position.review().is_some() {
-                return Err(Refusal::unfinished_review(done.key));
-            }
+        Doing::Between { next, .. } => {
+            position.require_reviewed()?;
             (next, false)
         }
-        Doing::Finished(done) => {
-            return Err(match position.review() {
-                Some(_) => Refusal::unfinished_review(done.key),
-                None => Refusal::finished(),
-            });
+        Doing::Finished(_) => {
+            position.require_reviewed()?;
+            return Err(Refusal::finished());
         }
     };
     named(phase, &position, place)?;
@@ -48,10 +44,10 @@ pub(super) fn apply(
     activate(&mut edits, &position, place, agent.as_deref(), now);
     timing(&mut edits, &position, place, again, now);
     let happened = if again { "is run again" } else { "began" };
-    let message = format!("phase {} {happened}", place.key);
+    let what = format!("phase {} {happened}", place.key);
     Ok(Change {
         agent,
-        ..Change::new("phase begin", Some(place.key), message, edits)
+        ..Change::new("phase begin", Some(place.key), what, edits)
     })
 }
 
@@ -126,7 +122,11 @@ pub(super) fn named(
         return Ok(());
     };
     if position.place(name).is_none() {
-        return Err(Refusal::unknown_phase(name, &position.phases));
+        return Err(Refusal::unknown_phase(
+            name,
+            "the workflow",
+            &position.phases,
+        ));
     }
     if phases::equal(name, place.key) {
         Ok(())

@@ -103,19 +103,19 @@ pub(super) fn apply(
     edits.set(&["active_workflow", "current_phase_index"], index);
     notes.extend(budget(&mut edits, document, place, definition, now));
     review(&mut edits, document, place);
-    let mut message = format!("phase {} is completed: {summary}", place.key);
+    let mut what = format!("phase {} is completed: {summary}", place.key);
     if let Some(size) = completion.size {
         let sized = (place, size, definition);
         let removed = sizing(&mut edits, &position, document, sized, now)?;
         if !removed.is_empty() {
             let (size, removed) = (size.as_str(), removed.join(", "));
-            message = format!("{message} (sized {size}: without {removed})");
+            what = format!("{what} (sized {size}: without {removed})");
         }
     }
     Ok(Change {
         agent: rules.agent(place.key),
         notes,
-        ..Change::new("phase complete", Some(place.key), message, edits)
+        ..Change::new("phase complete", Some(place.key), what, edits)
     })
 }
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Refusal, moment, snapshot};
-use crate::workflow::position::{self, Doing, WorkflowPosition};
+use crate::workflow::position::{self, WorkflowPosition};
 use crate::workflow::prune::{self, MAX_WORKFLOWS};
 use tollgate_store::document::Document;
 
@@ -22,22 +22,13 @@ pub(super) fn finalize(
     now: Timestamp,
 ) -> Result<Change, Refusal> {
     let position = WorkflowPosition::of(document)?;
-    match position.doing()? {
-        Doing::Finished(last) => {
-            if position.review().is_some() {
-                return Err(Refusal::unfinished_review(last.key));
-            }
-        }
-        Doing::Waiting(place)
-        | Doing::Running(place)
-        | Doing::Redoing(place)
-        | Doing::Between { next: place, .. } => {
-            return Err(Refusal::misplaced(
-                format!("phase '{}' is not completed", place.key),
-                "`tollgate workflow status` shows what is left; `tollgate workflow cancel --reason …` ends the workflow early",
-            ));
-        }
+    if let Some(place) = position.doing()?.turn() {
+        return Err(Refusal::misplaced(
+            format!("phase '{}' is not completed", place.key),
+            "`tollgate workflow status` shows what is left; `tollgate workflow cancel --reason …` ends the workflow early",
+        ));
     }
+    position.require_reviewed()?;
     if let Some(open) = position
         .phases
         .iter()
@@ -53,11 +44,11 @@ pub(super) fn finalize(
         None => ("kept", Value::Null),
     };
     let edits = archive(document, entry, (branch, commit), now);
-    let message = format!(
+    let what = format!(
         "the {} workflow is completed and archived",
         position.workflow
     );
-    Ok(Change::new("workflow finalize", None, message, edits))
+    Ok(Change::new("workflow finalize", None, what, edits))
 }
 
 pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -68,10 +59,7 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
     let workflow = workflow.unwrap_or("feature");
     let reason = reason.trim();
     if reason.is_empty() {
-        return Err(Refusal::misplaced(
-            "the reason is empty",
-            "say why: `--reason \"…\"`",
-        ));
+        return Err(Refusal::no_reason());
     }
     // A workflow whose fields contradict each other, or that has no phases, can still be
     // cancelled: that is a way out.
@@ -84,16 +72,11 @@ pub(super) fn cancel(reason: &str, document: &Document, now: Timestamp) -> Resul
         "cancellation_reason": reason, "status": "cancelled",
     });
     let edits = archive(document, entry, ("abandoned", Value::Null), now);
-    let message = format!(
+    let what = format!(
         "the {workflow} workflow is cancelled: {}",
         super::cut(reason, 150)
     );
-    Ok(Change::new(
-        "workflow cancel",
-        phase.as_str(),
-        message,
-        edits,
-    ))
+    Ok(Change::new("workflow cancel", phase.as_str(), what, edits))
 }
 
 /// The history entry, the pruned lists and the cleared fields.
@@ -104,10 +87,8 @@ fn archive(
     now: Timestamp,
 ) -> Edits {
     let field = |key: &str| {
-        document
-            .get(&["active_workflow", key])
-            .cloned()
-            .unwrap_or(Value::Null)
+        let value = document.get(&["active_workflow", key]);
+        value.cloned().unwrap_or_default()
     };
     // Before anything is pruned.
     let (snapshots, metrics) = snapshot::collect(document, now);

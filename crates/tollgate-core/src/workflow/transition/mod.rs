@@ -99,7 +99,7 @@ pub struct Change {
     /// The agent of that phase.
     pub agent: Option<String>,
     /// What happened, in one line, for the journal and the person.
-    pub message: String,
+    pub what: String,
     /// What the person should know besides.
     pub notes: Vec<String>,
     /// The edits of the document.
@@ -107,12 +107,12 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(step: &'static str, phase: Option<&str>, message: String, edits: Edits) -> Self {
+    fn new(step: &'static str, phase: Option<&str>, what: String, edits: Edits) -> Self {
         Self {
             step,
             phase: phase.map(str::to_owned),
             agent: None,
-            message,
+            what,
             notes: Vec::new(),
             edits: edits.0,
         }

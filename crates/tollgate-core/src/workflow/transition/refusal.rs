@@ -54,6 +54,10 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn no_reason() -> Self {
+        Self::misplaced("the reason is empty", "say why: `--reason \"…\"`")
+    }
+
     pub(crate) fn finished() -> Self {
         Self::misplaced(
             "every phase is completed",
@@ -68,12 +72,13 @@ impl Refusal {
         )
     }
 
-    pub(crate) fn unknown_phase(name: &str, phases: &[&str]) -> Self {
+    /// A workflow has no phase of this name.
+    pub(crate) fn unknown_phase(name: &str, workflow: &str, phases: &[&str]) -> Self {
         let next = match nearest(name, phases.iter().copied()) {
             Some(meant) => format!("did you mean {meant}?"),
             None => format!("its phases are {}", phases.join(", ")),
         };
-        Self::misplaced(format!("the workflow has no phase '{name}'"), next)
+        Self::misplaced(format!("{workflow} has no phase '{name}'"), next)
     }
 
     /// Somebody else was quicker.

@@ -32,7 +32,7 @@ pub(super) fn apply(
     let [workflow, review] = REVIEW;
     let mut edits = Edits::default();
     let reading = position.review() == Some("reviewing");
-    let message = match choice {
+    let what = match choice {
         Choice::Review if reading => {
             return Err(Refusal::misplaced(
                 format!("phase '{}' is being read already", place.key),
@@ -58,7 +58,7 @@ pub(super) fn apply(
             format!("phase {} passed its review", place.key)
         }
     };
-    Ok(Change::new("phase review", Some(place.key), message, edits))
+    Ok(Change::new("phase review", Some(place.key), what, edits))
 }
 
 pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Result<Change, Refusal> {
@@ -113,13 +113,13 @@ pub(super) fn redo(guidance: &str, document: &Document, now: Timestamp) -> Resul
         retries.saturating_add(1),
     );
     edits.set(&position.status_path(place.key), "in_progress");
-    let message = format!(
+    let what = format!(
         "phase {} is done again ({} of {MAX_REDOS}): {}",
         place.key,
         redone + 1,
         super::cut(guidance, 150)
     );
-    Ok(Change::new("phase redo", Some(place.key), message, edits))
+    Ok(Change::new("phase redo", Some(place.key), what, edits))
 }
 
 /// Tests that passed before the work is done again say nothing about the new work, and the runs

@@ -18,27 +18,18 @@ pub(super) fn apply(
     let position = WorkflowPosition::of(document)?;
     let reason = cut(reason, 120);
     if reason.is_empty() {
-        return Err(Refusal::misplaced(
-            "the reason is empty",
-            "say why: `--reason \"…\"`",
-        ));
+        return Err(Refusal::no_reason());
     }
     let doing = position.doing()?;
-    let turn = match doing {
-        Doing::Waiting(place) | Doing::Running(place) | Doing::Redoing(place) => place,
-        Doing::Between { done, next } => {
-            if position.review().is_some() {
-                return Err(Refusal::unfinished_review(done.key));
-            }
-            next
-        }
-        Doing::Finished(_) => return Err(Refusal::finished()),
-    };
+    let turn = doing.turn().ok_or_else(Refusal::finished)?;
+    if let Doing::Between { .. } = doing {
+        position.require_reviewed()?;
+    }
     let place = match phase {
         None => turn,
         Some(name) => position
             .place(name)
-            .ok_or_else(|| Refusal::unknown_phase(name, &position.phases))?,
+            .ok_or_else(|| Refusal::unknown_phase(name, "the workflow", &position.phases))?,
     };
     if place.at < turn.at {
         return Err(Refusal::misplaced(
@@ -50,7 +41,7 @@ pub(super) fn apply(
     if !position.escalations().is_empty() {
         edits.set(&["pending_escalations"], json!([]));
     }
-    let message = if place == turn {
+    let what = if place == turn {
         pass(&mut edits, &position, place, &reason, rules, now);
         if let Doing::Redoing(_) = doing {
             edits.remove(&["active_workflow", "supervised_review"]);
@@ -73,7 +64,7 @@ pub(super) fn apply(
     };
     Ok(Change {
         agent: rules.agent(place.key),
-        ..Change::new("phase skip", Some(place.key), message, edits)
+        ..Change::new("phase skip", Some(place.key), what, edits)
     })
 }
 

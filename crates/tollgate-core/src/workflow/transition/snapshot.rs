@@ -27,92 +27,72 @@ pub fn collect(document: &Document, now: Timestamp) -> (Vec<Value>, Value) {
 }
 
 fn snapshot(document: &Document, key: &str, entry: &Map<String, Value>) -> Value {
-    let field = |name: &str| entry.get(name).cloned().unwrap_or(Value::Null);
-    let mut out = Map::new();
-    let mut put = |name: &str, value: Value| {
-        out.insert(name.to_owned(), value);
-    };
-    let parsed = |name: &str| entry.get(name)?.as_str()?.parse::<Timestamp>().ok();
-    let duration = match (parsed("started"), parsed("completed")) {
+    let moment = |name: &str| moment(entry.get(name));
+    let duration = match (moment("started"), moment("completed")) {
         (Some(from), Some(to)) if to >= from => minutes(entry.get("started"), to),
         _ => None,
     };
-    put("key", key.into());
-    put(
-        "status",
-        entry
-            .get("status")
-            .cloned()
-            .unwrap_or_else(|| "pending".into()),
-    );
-    put("started", field("started"));
-    put("completed", field("completed"));
-    put("gate_passed", field("gate_passed"));
-    put(
-        "duration_minutes",
-        duration.map_or(Value::Null, Value::from),
-    );
-    let own = entry
-        .get("summary")
-        .and_then(Value::as_str)
-        .filter(|text| !text.is_empty());
-    let summary = own
-        .map(str::to_owned)
-        .or_else(|| from_history(document, key, entry));
-    put(
-        "summary",
-        summary.map_or(Value::Null, |text| {
-            cut(&text, super::complete::SUMMARY).into()
-        }),
-    );
-    if let Some(artifacts) = entry
-        .get("artifacts")
-        .and_then(Value::as_array)
-        .filter(|list| !list.is_empty())
-    {
-        put("artifacts", artifacts.clone().into());
+    let summary = entry.get("summary").and_then(Value::as_str);
+    let summary = summary.filter(|text| !text.is_empty()).map(str::to_owned);
+    let summary = summary.or_else(|| from_history(document, key, entry));
+    let pending = json!("pending");
+    let mut snapshot = json!({
+        "key": key,
+        "status": entry.get("status").unwrap_or(&pending),
+        "started": entry.get("started"),
+        "completed": entry.get("completed"),
+        "gate_passed": entry.get("gate_passed"),
+        "duration_minutes": duration,
+        "summary": summary.map(|text| cut(&text, super::complete::SUMMARY)),
+    });
+    let artifacts = entry.get("artifacts").and_then(Value::as_array);
+    let artifacts = artifacts.filter(|list| !list.is_empty());
+    let more = [
+        ("artifacts", artifacts.map(|list| json!(list))),
+        ("test_iterations", tests(entry)),
+        (
+            "timing",
+            entry
+                .get("timing")
+                .filter(|timing| timing.is_object())
+                .cloned(),
+        ),
+        ("skipped", entry.get("skipped").cloned()),
+    ];
+    for (name, value) in more {
+        if let (Some(snapshot), Some(value)) = (snapshot.as_object_mut(), value) {
+            snapshot.insert(name.to_owned(), value);
+        }
     }
-    let tests = entry
-        .get("iteration_requirements")
-        .and_then(|all| all.get("test_iteration"));
-    if let Some(tests) = tests.filter(|tests| {
-        tests
-            .get("current_iteration")
-            .and_then(whole)
-            .is_some_and(|n| n > 0)
-    }) {
-        let escalated = tests.get("status").and_then(Value::as_str) == Some("escalated");
-        let passed = tests.get("completed") == Some(&Value::Bool(true));
-        let result = if escalated {
-            "escalated"
-        } else if passed {
-            "passed"
-        } else {
-            "unknown"
-        };
-        put(
-            "test_iterations",
-            json!({ "count": tests.get("current_iteration"), "result": result, "escalated": escalated }),
-        );
-    }
-    if let Some(timing) = entry.get("timing").filter(|timing| timing.is_object()) {
-        put("timing", timing.clone());
-    }
-    if let Some(skipped) = entry.get("skipped") {
-        put("skipped", skipped.clone());
-    }
-    Value::Object(out)
+    snapshot
+}
+
+/// How often the phase's tests were run, and what came of it.
+fn tests(entry: &Map<String, Value>) -> Option<Value> {
+    let tests = entry.get("iteration_requirements")?.get("test_iteration")?;
+    let count = tests.get("current_iteration")?;
+    whole(count).filter(|count| *count > 0)?;
+    let escalated = tests.get("status").and_then(Value::as_str) == Some("escalated");
+    let result = match tests.get("completed") {
+        _ if escalated => "escalated",
+        Some(Value::Bool(true)) => "passed",
+        Some(_) | None => "unknown",
+    };
+    Some(json!({ "count": count, "result": result, "escalated": escalated }))
+}
+
+fn moment(value: Option<&Value>) -> Option<Timestamp> {
+    value?.as_str()?.parse().ok()
 }
 
 /// The last thing the phase's agent noted while the phase ran.
 fn from_history(document: &Document, key: &str, entry: &Map<String, Value>) -> Option<String> {
     let agent = phases::agent(key)?;
-    let parsed = |value: Option<&Value>| value?.as_str()?.parse::<Timestamp>().ok();
-    let from = parsed(entry.get("started"))?;
-    let to = parsed(entry.get("completed")).or_else(|| parsed(entry.get("gate_passed")));
+    let from = moment(entry.get("started"))?;
+    let to = moment(entry.get("completed")).or_else(|| moment(entry.get("gate_passed")));
     let history = document.array(&["history"]).unwrap_or_default();
     history.iter().rev().find_map(|noted| {
-        let at = parsed(noted.get("timestamp"))?;
+        let at = moment(noted.get("timestamp"))?;
         let ended = to.is_none_or(|to| at.duration_since(to).as_secs() <= 60);
         let own = noted.get("agent").and_then(Value::as_str) == Some(agent);
         let action = noted.get("action").and_then(Value::as_str)?;
@@ -121,32 +101,21 @@ fn from_history(document: &Document, key: &str, entry: &Map<String, Value>) -> O
 }
 
 fn metrics(snapshots: &[Value], total: usize, spent: Option<u64>) -> Value {
-    let is = |name: &str| {
-        snapshots
-            .iter()
-            .filter(|one| one.get(name).is_some_and(Value::is_string))
-            .count()
-    };
-    let completed = snapshots
-        .iter()
-        .filter(|one| one.get("status").and_then(Value::as_str) == Some("completed"))
-        .count();
+    let count = |is: &dyn Fn(&Value) -> bool| snapshots.iter().filter(|one| is(one)).count();
     let iterations = |one: &Value| {
-        one.get("test_iterations")
-            .and_then(|tests| whole(tests.get("count")?))
-            .unwrap_or(0)
+        let count = one
+            .get("test_iterations")
+            .and_then(|tests| whole(tests.get("count")?));
+        count.unwrap_or(0)
     };
-    let gates = is("gate_passed");
-    let again = snapshots
-        .iter()
-        .filter(|one| one.get("gate_passed").is_some_and(Value::is_string) && iterations(one) > 1)
-        .count();
+    let passed = |one: &Value| one.get("gate_passed").is_some_and(Value::is_string);
+    let again = count(&|one| passed(one) && iterations(one) > 1);
     json!({
         "total_phases": total,
-        "phases_completed": completed,
+        "phases_completed": count(&|one| one.get("status") == Some(&json!("completed"))),
         "total_duration_minutes": spent,
         "test_iterations_total": snapshots.iter().map(iterations).fold(0, u64::saturating_add),
-        "gates_passed_first_try": gates - again,
+        "gates_passed_first_try": count(&passed) - again,
         "gates_required_iteration": again,
     })
 }

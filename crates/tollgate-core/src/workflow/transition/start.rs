@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::{Change, Edits, Refusal, Rules, begin, moment};
 use crate::workflow::definitions::{Definition, Intensity, is_key};
-use crate::workflow::nearest::nearest;
 use crate::workflow::phases;
 use crate::workflow::position;
 use crate::workflow::prune::TRANSIENT;
@@ -81,16 +80,8 @@ impl Start<'_> {
             None => 0,
             Some(name) => {
                 let at = all.iter().position(|key| phases::equal(key, name));
-                at.ok_or_else(|| {
-                    let next = match nearest(name, all.iter().copied()) {
-                        Some(meant) => format!("did you mean {meant}?"),
-                        None => format!("its phases are {}", all.join(", ")),
-                    };
-                    Refusal::misplaced(
-                        format!("workflow '{}' has no phase '{name}'", definition.name),
-                        next,
-                    )
-                })?
+                let workflow = format!("workflow '{}'", definition.name);
+                at.ok_or_else(|| Refusal::unknown_phase(name, &workflow, &all))?
             }
         };
         let skipped =
@@ -226,10 +217,10 @@ pub(super) fn apply(
         edits.set(&["supervised_mode"], mode);
     }
     let (name, count) = (&definition.name, phases.len());
-    let message = format!("{name} workflow {folder} started with {count} phases");
+    let what = format!("{name} workflow {folder} started with {count} phases");
     Ok(Change {
         agent,
-        ..Change::new("workflow start", Some(first), message, edits)
+        ..Change::new("workflow start", Some(first), what, edits)
     })
 }
 

@@ -386,11 +386,7 @@ fn ac_009d_sizing_and_skipping_shorten_the_array_and_the_rest_goes_on() {
         since: &|_| None,
     });
     let change = bench.make(&sized).unwrap();
-    assert!(
-        change
-            .message
-            .contains("without 03-architecture, 04-design")
-    );
+    assert!(change.what.contains("without 03-architecture, 04-design"));
     bench
         .make(&Step::Skip {
             phase: Some("08-code-review"),

@@ -12,7 +12,7 @@ mod story;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use super::{Answer, ERROR, Trouble};
+use super::{CommandResult, ERROR, Trouble};
 use screen::Screen;
 use stage::Stage;
 
@@ -48,7 +48,7 @@ impl From<std::io::Error> for Ended {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let is_paced = std::io::stdout().is_terminal() && !arguments.fast;
     let mut screen = Screen::new(is_paced)
         .map_err(|error| Trouble::new(format!("signals cannot be watched: {error}")))?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::cli::{Answer, Trouble};
+use crate::cli::{CommandResult, Trouble};
 
 /// The one defect it knows: something is taken off a balance that nobody compared with it.
 const TAKES_OFF: &str = "$(($1 - $2))";
@@ -15,7 +15,7 @@ const COMPARES: &str = "-le \"$1\"";
 const ISSUE: &str = "A card can be overdrawn: nothing looks at its balance.";
 
 /// Answers the question on standard input as reviews expect it.
-pub(in crate::cli) fn review() -> Answer {
+pub(in crate::cli) fn review() -> CommandResult {
     let mut question = String::new();
     std::io::stdin()
         .read_to_string(&mut question)

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::Ended;
 use super::stage::{Decided, Said};
 use crate::cli::wrap::wrap;
-use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
-use crate::plain::fit;
+use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN, interrupted};
+use crate::plain::{duration, fit};
 
 /// How wide it is, whatever the terminal: it is read top to bottom.
 const WIDTH: usize = 80;
@@ -20,7 +20,7 @@ const INDENT: usize = 6;
 /// The length of the longest tool's name.
 const TOOL: usize = 5;
 
-/// How often a pause looks whether it was interrupted.
+/// How often a pause checks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(40);
 
 pub(super) struct Screen {
@@ -32,14 +32,9 @@ pub(super) struct Screen {
 impl Screen {
     /// Ctrl-C and its kin end the demo instead of the process, so that it can tidy up.
     pub(super) fn new(is_paced: bool) -> io::Result<Self> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-        }
         Ok(Self {
             is_paced,
-            interrupted,
+            interrupted: interrupted()?,
             scenes: 0,
         })
     }
@@ -69,7 +64,7 @@ impl Screen {
         let (sign, word, style) = match &decided.said {
             Said::Allowed => ("✔", "allowed", GOOD),
             Said::Stopped(_) => ("✖", "stopped", ERROR),
-            Said::Told(_) => ("!", "undone", WARN),
+            Said::Warned(_) => ("!", "undone", WARN),
         };
         let took = took(decided.took);
         let room = WIDTH - INDENT - TOOL - 2 - took.len();
@@ -77,7 +72,7 @@ impl Screen {
         self.line(&format!(
             "   {style}{sign}{style:#}  {BOLD}{tool:<TOOL$}{BOLD:#} {what:<room$} {DIM}{took}{DIM:#}"
         ))?;
-        let (Said::Stopped(text) | Said::Told(text)) = &decided.said else {
+        let (Said::Stopped(text) | Said::Warned(text)) = &decided.said else {
             return Ok(());
         };
         if let Some((code, guard)) = &decided.by {
@@ -129,10 +124,10 @@ impl Screen {
         let mut out = anstream::stdout().lock();
         writeln!(out, "{text}")?;
         out.flush()?;
-        self.look()
+        self.check()
     }
 
-    fn look(&self) -> Result<(), Ended> {
+    fn check(&self) -> Result<(), Ended> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(Ended::Left);
         }
@@ -145,22 +140,15 @@ impl Screen {
             let step = left.min(TICK);
             std::thread::sleep(step);
             left -= step;
-            self.look()?;
+            self.check()?;
         }
-        self.look()
+        self.check()
     }
 }
 
 /// A time as people read it.
 pub(super) fn took(time: Duration) -> String {
-    let milliseconds = time.as_secs_f64() * 1000.0;
-    if milliseconds < 100.0 {
-        format!("{milliseconds:.1} ms")
-    } else if milliseconds < 1000.0 {
-        format!("{milliseconds:.0} ms")
-    } else {
-        format!("{:.1} s", time.as_secs_f64())
-    }
+    duration(time.as_secs_f64() * 1000.0)
 }
 
 /// A line of a quotation, with its own indentation kept.

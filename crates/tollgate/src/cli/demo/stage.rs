@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tollgate_store::journal::Journal;
 
 use super::Ended;
-use crate::cli::Trouble;
+use crate::cli::{Trouble, with_members};
 
 /// The files that the project begins with.
 const FILES: &[(&str, &str)] = &[
@@ -55,8 +55,8 @@ pub(super) enum Said {
     Allowed,
     /// It may not, for this reason.
     Stopped(String),
-    /// It is told something afterwards.
-    Told(String),
+    /// It reads this afterwards.
+    Warned(String),
 }
 
 impl Stage {
@@ -139,14 +139,11 @@ impl Stage {
 
     /// An event of this kind, with what every event of a session has.
     pub(super) fn event(&self, name: &str, fields: &Value) -> Value {
-        let mut event = json!({
+        let event = json!({
             "session_id": "demo", "transcript_path": self.directory.path().join("transcript.jsonl"),
             "cwd": self.root, "permission_mode": "default", "hook_event_name": name,
         });
-        if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.as_object()) {
-            event.extend(fields.clone());
-        }
-        event
+        with_members(event, fields.clone())
     }
 
     /// A new id for the use of a tool.
@@ -241,6 +238,6 @@ fn said(output: &Output, shown: impl Fn(&str) -> String) -> Result<Said, Ended> 
         Some(reason) if denied || blocked => Said::Stopped(reason),
         Some(_) | None => at(&format!("{specific}/additionalContext"))
             .or_else(|| at("/systemMessage"))
-            .map_or(Said::Allowed, Said::Told),
+            .map_or(Said::Allowed, Said::Warned),
     })
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::Ended;
 use super::screen::{Screen, took};
 use super::stage::{Decided, Said, Stage};
+use crate::cli::with_members;
 
 /// The code as the agent writes it: wrong, right, and safe.
 const WRONG: &str =
@@ -261,13 +262,14 @@ impl Play<'_> {
     }
 
     fn tool(&self, event: &str, tool: &str, input: &Value) -> Value {
-        let mut fields = json!({
+        let fields = json!({
             "tool_name": tool, "tool_input": input, "tool_use_id": self.stage.tool_use(),
         });
-        if let Some(fields) = fields.as_object_mut().filter(|_| event == "PostToolUse") {
-            fields.insert("tool_response".to_owned(), json!({ "stdout": "" }));
-        }
-        self.stage.event(event, &fields)
+        let result = match event {
+            "PostToolUse" => json!({ "tool_response": { "stdout": "" } }),
+            _ => Value::Null,
+        };
+        self.stage.event(event, &with_members(fields, result))
     }
 
     fn decide(
@@ -294,7 +296,7 @@ impl Play<'_> {
         match decided.said {
             Said::Allowed => {}
             Said::Stopped(_) => self.stopped += 1,
-            Said::Told(_) => self.undone += 1,
+            Said::Warned(_) => self.undone += 1,
         }
         check(decided, expected)
     }
@@ -316,15 +318,15 @@ fn check(decided: &Decided, expected: Expected) -> Result<(), Ended> {
     let holds = match (&decided.said, expected) {
         (Said::Allowed, Allowed) => true,
         (Said::Stopped(_), Stopped(expected)) => code == Some(expected),
-        (Said::Told(_), Undone) => code == Some("SW-001"),
-        (Said::Allowed | Said::Stopped(_) | Said::Told(_), _) => false,
+        (Said::Warned(_), Undone) => code == Some("SW-001"),
+        (Said::Allowed | Said::Stopped(_) | Said::Warned(_), _) => false,
     };
     if holds {
         return Ok(());
     }
     let said = match &decided.said {
         Said::Allowed => "nothing",
-        Said::Stopped(text) | Said::Told(text) => text.lines().next().unwrap_or_default(),
+        Said::Stopped(text) | Said::Warned(text) => text.lines().next().unwrap_or_default(),
     };
     Err(Ended::Unexpected(format!(
         "another decision was due; the agent read: {said}"

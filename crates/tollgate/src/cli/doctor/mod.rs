@@ -18,7 +18,7 @@ use tollgate_core::project::Layout;
 use tollgate_core::selftest;
 
 use super::plain::{Plain, PlainLines};
-use super::{Answer, BOLD, DIM, ERROR, GOOD};
+use super::{BOLD, CommandResult, DIM, ERROR, GOOD};
 use crate::agents::Places;
 use crate::agents::read::{self, Reading};
 
@@ -77,7 +77,7 @@ impl<'p> Finding<'p> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let mut repairs = Vec::new();
     if arguments.fix {
         let patient = Patient::here()?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tollgate_core::project::Layout;
 use tollgate_store::fs;
 
-use super::super::{Answer, Trouble};
+use super::super::{CommandResult, Trouble};
 use super::{Project, unconfigured};
 use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step};
 use crate::gate::jobs::{is_glob, on_disk};
@@ -70,18 +70,18 @@ jobs:
         working-directory: ${{ matrix.job.working_directory }}
 "#;
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     match arguments.command {
         Command::Init { json } => init(json),
-        Command::ListJobs { json: _ } => Ok(list_jobs()),
+        Command::ListJobs { json: _ } => list_jobs(),
     }
 }
 
-fn init(as_json: bool) -> Answer {
+fn init(as_json: bool) -> CommandResult {
     let env = crate::environment::current();
     let Some(layout) = Layout::find(&env, env.cwd.as_deref()) else {
         let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
-        return Ok(unconfigured(&ConfigError::Missing(here), as_json));
+        return Err(unconfigured(&ConfigError::Missing(here), as_json));
     };
     let files = [
         (layout.gates_home().join("ci.yml"), CI_STARTER),
@@ -113,15 +113,9 @@ fn create(path: &Path, text: &str) -> std::io::Result<bool> {
     fs::create(path, text.as_bytes()).map_err(|fault| std::io::Error::other(fault.to_string()))
 }
 
-fn list_jobs() -> ExitCode {
-    let Project { layout, config, .. } = &match Project::open(false) {
-        Ok(project) => project,
-        Err(code) => return code,
-    };
-    let ci = match Ci::load(layout) {
-        Ok(ci) => ci,
-        Err(error) => return unconfigured(&error, false),
-    };
+fn list_jobs() -> CommandResult {
+    let Project { layout, config, .. } = &Project::open(false)?;
+    let ci = Ci::load(layout).map_err(|error| unconfigured(&error, false))?;
     let mut matrix: Vec<Value> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for entry in &config.entry_points {
@@ -142,7 +136,7 @@ fn list_jobs() -> ExitCode {
         "matrix": matrix, "services": ci.mapping("services"), "runtimes": ci.mapping("runtimes"),
     });
     anstream::println!("{all}");
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 fn job(ci: &Ci, name: &str, path: &str, directory: &str, check: &Check) -> Value {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{Project, ScopeArguments, fail};
+use super::{CommandResult, Project, ScopeArguments, failed};
 use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
 use crate::plain::Plain;
@@ -18,25 +18,19 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> ExitCode {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let Project {
         layout,
         env,
         config,
-    } = &match Project::open(arguments.json) {
-        Ok(project) => project,
-        Err(code) => return code,
-    };
+    } = &Project::open(arguments.json)?;
     let scope = arguments.scope.scope();
     let Detected {
         changed,
         since_pass,
         failed,
         is_passed,
-    } = match detect(layout, config, env, &scope) {
-        Ok(detected) => detected,
-        Err(error) => return fail(&error, arguments.json),
-    };
+    } = detect(layout, config, env, &scope).map_err(|error| failed(&error, arguments.json))?;
     let site = Site::of(env);
     let called_for = (changed.as_slice(), &failed);
     let jobs = jobs::wanted(config, called_for, is_passed, Which::All, site);
@@ -77,9 +71,5 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             anstream::println!("  {} {}", job.kind(), Plain(job.name));
         }
     }
-    if jobs.is_empty() {
-        ExitCode::from(2)
-    } else {
-        ExitCode::SUCCESS
-    }
+    Ok(ExitCode::from(if jobs.is_empty() { 2 } else { 0 }))
 }

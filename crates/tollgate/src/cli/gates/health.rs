@@ -12,7 +12,7 @@ use crate::review::cli::Health;
 
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     let loaded = Project::load();
-    let (problems, told): (Vec<Problem>, Option<String>) = match &loaded {
+    let (problems, missing): (Vec<Problem>, Option<String>) = match &loaded {
         Ok(project) => (project.config.warnings.clone(), None),
         Err(ConfigError::Wrong(problems)) => (problems.clone(), None),
         Err(error @ ConfigError::Missing(_)) => (vec![], Some(error.to_string())),
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         anstream::println!(
             "{:#}",
             json!({
-                "valid": loaded.is_ok(), "error": told, "problems": problems,
+                "valid": loaded.is_ok(), "error": missing, "problems": problems,
                 "reviewers": reviewers,
             })
         );
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
     for problem in &problems {
         anstream::println!("  {}", Plain(&problem.to_string()));
     }
-    match (&told, loaded.is_ok()) {
+    match (&missing, loaded.is_ok()) {
         (Some(error), _) => {
             anstream::println!("  {}", Plain(error));
             if let Some(next) = loaded.as_ref().err().and_then(ConfigError::next) {

@@ -4,14 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{JsonArguments, Project};
+use super::{CommandResult, JsonArguments, Project};
+use crate::gate::config::{Config, Review};
 use crate::plain::Plain;
 
-pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
-    let Project { config, .. } = &match Project::open(arguments.json) {
-        Ok(project) => project,
-        Err(code) => return code,
-    };
+pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
+    let Project { config, .. } = &Project::open(arguments.json)?;
     if arguments.json {
         let entries: Vec<_> = config
             .entry_points
@@ -35,7 +33,7 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
             .collect();
         let all = json!({ "checks": checks, "reviews": reviews, "entry_points": entries });
         anstream::println!("{all:#}");
-        return ExitCode::SUCCESS;
+        return Ok(ExitCode::SUCCESS);
     }
     anstream::println!("Check Gates:");
     for name in config.checks.keys() {
@@ -55,14 +53,11 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
             }
         }
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Who makes a review.
-fn tools<'c>(
-    config: &'c crate::gate::config::Config,
-    review: &'c crate::gate::config::Review,
-) -> &'c [String] {
+fn tools<'c>(config: &'c Config, review: &'c Review) -> &'c [String] {
     if review.cli_preference.is_empty() {
         &config.reviewers
     } else {

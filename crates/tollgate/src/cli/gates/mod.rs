@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::plain::{Plain, PlainLines};
-use super::{Answer, ERROR, HINT, JsonArguments, WARN};
+use super::plain::Plain;
+use super::{CommandResult, JsonArguments, Trouble, TroubleKind, WARN};
 use crate::gate::Scope;
 use crate::gate::config::{Config, ConfigError};
 use crate::gate::jobs::Which;
@@ -58,10 +58,10 @@ struct ScopeArguments {
     /// Compare with this branch or commit [default: that of the configuration]
     #[arg(short, long, value_name = "REF")]
     base_branch: Option<String>,
-    /// Look only at what this commit changed
+    /// Only what this commit changed
     #[arg(short, long, value_name = "SHA")]
     commit: Option<String>,
-    /// Look only at what is not committed
+    /// Only what is not committed
     #[arg(short, long)]
     uncommitted: bool,
 }
@@ -76,14 +76,14 @@ impl ScopeArguments {
     }
 }
 
-pub(super) fn run(command: &Command) -> Answer {
+pub(super) fn run(command: &Command) -> CommandResult {
     match command {
-        Command::Run(arguments) => Ok(run::run(arguments, Which::All)),
-        Command::Check(arguments) => Ok(run::run(arguments, Which::Checks)),
-        Command::Review(arguments) => Ok(run::run(arguments, Which::Reviews)),
-        Command::Clean(arguments) => Ok(clean(arguments)),
-        Command::Detect(arguments) => Ok(detect::run(arguments)),
-        Command::List(arguments) => Ok(list::run(arguments)),
+        Command::Run(arguments) => run::run(arguments, Which::All),
+        Command::Check(arguments) => run::run(arguments, Which::Checks),
+        Command::Review(arguments) => run::run(arguments, Which::Reviews),
+        Command::Clean(arguments) => clean(arguments),
+        Command::Detect(arguments) => detect::run(arguments),
+        Command::List(arguments) => list::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Health(arguments) => Ok(health::run(arguments)),
         Command::Ci(arguments) => ci::run(arguments),
@@ -114,9 +114,9 @@ impl Project {
         })
     }
 
-    /// The same with its warnings told, or the error told and the exit code.
-    fn open(as_json: bool) -> Result<Self, ExitCode> {
-        let project = Self::load().map_err(|error| unconfigured(&error, as_json))?;
+    /// The same, with its warnings printed.
+    fn open(json: bool) -> Result<Self, Trouble> {
+        let project = Self::load().map_err(|error| unconfigured(&error, json))?;
         for problem in &project.config.warnings {
             anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&problem.to_string()));
         }
@@ -124,47 +124,32 @@ impl Project {
     }
 }
 
-/// Says that a command cannot do its work without a configuration.
-fn unconfigured(error: &ConfigError, as_json: bool) -> ExitCode {
-    let code = fail(error, as_json);
-    hint(error);
-    code
-}
-
-/// Says what to do about a configuration that is not there.
-fn hint(error: &ConfigError) {
-    if let Some(next) = error.next() {
-        anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+/// A command cannot do its work without a configuration.
+fn unconfigured(error: &ConfigError, json: bool) -> Trouble {
+    Trouble {
+        next: error.next().map(Into::into),
+        ..failed(error, json)
     }
 }
 
-/// Says why a command cannot do its work.
-fn fail(error: &impl std::fmt::Display, as_json: bool) -> ExitCode {
-    if as_json {
-        let error = serde_json::json!({ "status": "error", "error": error.to_string() });
-        anstream::println!("{error:#}");
+/// Why a command cannot do its work.
+fn failed(error: &impl std::fmt::Display, json: bool) -> Trouble {
+    Trouble {
+        kind: TroubleKind::Gates { json },
+        ..Trouble::new(error.to_string())
     }
-    // It quotes what files say, and files may say anything.
-    anstream::eprintln!("{ERROR}Error:{ERROR:#} {}", PlainLines(&error.to_string()));
-    ExitCode::FAILURE
 }
 
-fn clean(arguments: &JsonArguments) -> ExitCode {
-    let project = match Project::open(arguments.json) {
-        Ok(project) => project,
-        Err(code) => return code,
-    };
-    match reset(&project.layout, &project.config) {
-        Ok(archived) => {
-            if arguments.json {
-                anstream::println!("{:#}", serde_json::json!({ "archived": archived }));
-            } else if archived {
-                anstream::println!("Logs archived successfully.");
-            } else {
-                anstream::println!("No logs to archive.");
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&error, arguments.json),
+fn clean(arguments: &JsonArguments) -> CommandResult {
+    let project = Project::open(arguments.json)?;
+    let archived = reset(&project.layout, &project.config);
+    let archived = archived.map_err(|error| failed(&error, arguments.json))?;
+    if arguments.json {
+        anstream::println!("{:#}", serde_json::json!({ "archived": archived }));
+    } else if archived {
+        anstream::println!("Logs archived successfully.");
+    } else {
+        anstream::println!("No logs to archive.");
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -166,26 +166,26 @@ impl Live {
                 if let Some(count) = moving.count.take() {
                     count.finish_and_clear();
                 }
-                let mut told = Vec::new();
+                let mut shown = Vec::new();
                 for line in lines {
                     let Some(status) = line.strip_prefix("Status: ") else {
-                        told.push(line.clone());
+                        shown.push(line.clone());
                         continue;
                     };
                     // What failed may have scrolled away by now.
                     let named = moving.failed.iter().take(NAMED);
-                    told.extend(named.map(|id| format!("  {ERROR}✗{ERROR:#} {id}")));
+                    shown.extend(named.map(|id| format!("  {ERROR}✗{ERROR:#} {id}")));
                     if moving.failed.len() > NAMED {
-                        told.push(format!("  … {} more", moving.failed.len() - NAMED));
+                        shown.push(format!("  … {} more", moving.failed.len() - NAMED));
                     }
                     let style = if status.starts_with("Passed") {
                         GOOD
                     } else {
                         ERROR
                     };
-                    told.push(format!("Status: {style}{status}{style:#}"));
+                    shown.push(format!("Status: {style}{status}{style:#}"));
                 }
-                self.print(told.into_iter());
+                self.print(shown.into_iter());
             }
             Event::Note(_) => self.print(lines.iter().cloned()),
             Event::Quiet => {}

@@ -7,7 +7,7 @@ use serde_json::json;
 use tollgate_core::protocol::agent_mark;
 
 use super::progress::Progress;
-use super::{Project, ScopeArguments, fail};
+use super::{CommandResult, Project, ScopeArguments, failed};
 use crate::gate::Status;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
@@ -28,17 +28,13 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
+pub(super) fn run(arguments: &Arguments, which: Which) -> CommandResult {
     let consent = Consent::of_the_person();
-    let project = match Project::open(arguments.json) {
-        Ok(project) => project,
-        Err(code) => return code,
-    };
     let Project {
         layout,
         env,
         config,
-    } = &project;
+    } = &Project::open(arguments.json)?;
     if let Some(gate) = &arguments.gate
         && !config.checks.contains_key(gate)
         && !config.reviews.contains_key(gate)
@@ -49,7 +45,8 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
             || "; `tollgate list` shows those there are".to_owned(),
             |near| format!("; did you mean {near:?}?"),
         );
-        return fail(&format!("there is no gate {gate:?}{near}"), arguments.json);
+        let what = format!("there is no gate {gate:?}{near}");
+        return Err(failed(&what, arguments.json));
     }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
@@ -80,7 +77,7 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         anstream::println!("{:#}", to_json(&result));
     }
     close(&result, which, arguments.json);
-    ExitCode::from(result.status.exit())
+    Ok(ExitCode::from(result.status.exit()))
 }
 
 /// The last words, where the summary did not say them.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::super::{Answer, Trouble};
+use super::super::{CommandResult, Trouble, one_of};
 use crate::gate::config::schemas;
 
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let Arguments { file, json: _ } = arguments;
     let all = schemas();
     let value = match file {
@@ -24,13 +24,10 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
             .collect::<serde_json::Map<_, _>>()
             .into(),
         Some(wanted) => {
-            let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+            let names = one_of(all.iter().map(|(name, _)| *name));
             let found = all.into_iter().find(|(name, _)| name == wanted);
-            let Some((_, schema)) = found else {
-                return Err(Trouble::new(format!("there is no file {wanted:?}"))
-                    .hint(format!("one of {}", names.join(", "))));
-            };
-            schema
+            let none = || Trouble::new(format!("there is no file {wanted:?}")).hint(names);
+            found.ok_or_else(none)?.1
         }
     };
     anstream::println!("{value:#}");

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::super::plain::Plain;
-use super::super::{Answer, ERROR, Trouble, WARN};
-use super::{Project, hint};
+use super::super::{CommandResult, ERROR, HINT, Trouble, WARN};
+use super::Project;
 use crate::gate::config::{ConfigError, Problem, Weight};
 
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Arguments {
     accept: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let loaded = Project::load();
     let problems = match &loaded {
         Ok(project) => project.config.warnings.clone(),
@@ -72,6 +72,8 @@ fn missing(error: &ConfigError, as_json: bool) -> ExitCode {
         );
     }
     anstream::eprintln!("Validation failed: {}", Plain(&error.to_string()));
-    hint(error);
+    if let Some(next) = error.next() {
+        anstream::eprintln!("{HINT}hint{HINT:#}: {next}");
+    }
     ExitCode::FAILURE
 }

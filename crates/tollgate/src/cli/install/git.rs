@@ -6,19 +6,19 @@ use std::process::ExitCode;
 use tollgate_core::project::Layout;
 
 use super::preview::Default;
-use super::{Answer, BOLD, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
+use super::{BOLD, CommandResult, Consent, DIM, GOOD, HINT, Trouble, WARN, preview, program};
 use crate::agents::{Places, Scope};
 use crate::git_guard::hooks::{Hooks, Position, Presence, Reach};
 use crate::git_guard::turns;
 
 /// `--git`: the guard is wanted, and stays in place until it is uninstalled.
-pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) -> Answer {
+pub(super) fn install(places: &Places, command: Option<&str>, consent: Consent) -> CommandResult {
     let hooks = hooks(places)?;
     put(places, command, consent, &hooks, Presence::Always)
 }
 
 /// Proposes the guard where a workflow needs it. A no is no failure: the agents are registered.
-pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) -> Answer {
+pub(super) fn propose(places: &Places, command: Option<&str>, consent: Consent) -> CommandResult {
     let has_workflows =
         Layout::at(&places.root).is_some_and(|layout| layout.workflow_home().is_dir());
     let Some(hooks) = Hooks::of(&places.root).ok().filter(|_| has_workflows) else {
@@ -51,7 +51,7 @@ fn put(
     consent: Consent,
     hooks: &Hooks,
     presence: Presence,
-) -> Answer {
+) -> CommandResult {
     let mut remarks = Vec::new();
     // Git hooks run with whatever search path the caller has.
     let program = program(command, Scope::Local, places, &mut remarks)?;
@@ -122,7 +122,7 @@ fn put(
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn uninstall(places: &Places, consent: Consent) -> Answer {
+pub(super) fn uninstall(places: &Places, consent: Consent) -> CommandResult {
     let hooks = hooks(places)?;
     let file = hooks.file();
     let shown = places.shown(&file);

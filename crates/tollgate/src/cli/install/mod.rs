@@ -9,7 +9,7 @@ mod uninstall;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{Answer, BOLD, DIM, GOOD, HINT, Trouble, WARN};
+use super::{BOLD, CommandResult, DIM, GOOD, HINT, Trouble, WARN};
 use crate::agents::change::{self, Change, Refusal, Wish};
 use crate::agents::command::CommandLine;
 use crate::agents::places::is_executable;
@@ -70,7 +70,7 @@ struct Plan {
     remarks: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let places = places()?;
     if arguments.list {
         return Ok(list::run(&places, arguments.json));
@@ -135,7 +135,7 @@ fn make(changes: Vec<Change>, places: &Places) -> Made {
 }
 
 /// Offers a person at a terminal to register with the agents that are found here.
-pub(super) fn offer() -> Answer {
+pub(super) fn offer() -> CommandResult {
     run(&Arguments::default())
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{Answer, BOLD, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
+use super::{BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
 use crate::agents::backup::Backup;
 use crate::agents::change::{self, Change};
 use crate::agents::read;
@@ -24,7 +24,7 @@ pub(in crate::cli) struct Arguments {
     consent: Consent,
 }
 
-pub(in crate::cli) fn run(arguments: &Arguments) -> Answer {
+pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
     let places = places()?;
     if !arguments.consent.dry_run {
         // An agent's guard is not the agent's to remove.

@@ -8,9 +8,9 @@ use tollgate_core::workflow::brief::{self, Artifacts};
 
 use crate::cli::plain::PlainLines;
 use crate::cli::workflow_context::{WorkflowContext, warn};
-use crate::cli::{Answer, JsonArguments};
+use crate::cli::{CommandResult, JsonArguments};
 
-pub(super) fn run(arguments: &JsonArguments) -> Answer {
+pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let document = context.document()?;
     let root = context.layout.root().to_owned();

@@ -8,8 +8,8 @@ use tollgate_core::workflow::transition::{Completion, Report, Step};
 use tollgate_core::workflow::{brief, tasks};
 use tollgate_store::fs::{self, Durability};
 
-use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};
-use crate::cli::{Answer, Trouble};
+use crate::cli::workflow_context::{Made, WorkflowContext, warn};
+use crate::cli::{CommandResult, Trouble};
 use crate::gate::evidence::Verification;
 
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ enum Size {
     Auto,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let size = match arguments.size {
         None => None,
@@ -65,19 +65,14 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     tick(&context, &made);
     summarize(&context, &made);
     let next = match WorkflowPosition::of(&made.document)
-        .and_then(|standing| Ok((standing.review().is_some(), standing.doing()?)))
+        .and_then(|position| Ok((position.review().is_some(), position.doing()?)))
     {
         Ok((true, _)) => "tollgate phase review",
         Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
         Ok((false, _)) | Err(_) => "tollgate phase begin",
     };
     let gates = Verification::of(&context.layout, &crate::environment::current());
-    Ok(workflow_context::tell_with(
-        &made,
-        arguments.json,
-        Some(next),
-        Some(&gates),
-    ))
+    Ok(made.report(arguments.json, Some(next), Some(&gates)))
 }
 
 /// The size that the impact analysis found.

@@ -7,8 +7,8 @@ mod review;
 use clap::Subcommand;
 use tollgate_core::workflow::transition::{Escalations, Step};
 
-use super::workflow_context::{WorkflowContext, tell};
-use super::{Answer, JsonArguments};
+use super::workflow_context::WorkflowContext;
+use super::{CommandResult, JsonArguments};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -48,7 +48,7 @@ pub(super) enum Command {
     Brief(JsonArguments),
 }
 
-pub(super) fn run(command: &Command) -> Answer {
+pub(super) fn run(command: &Command) -> CommandResult {
     let (step, json, next) = match command {
         Command::Complete(arguments) => return complete::run(arguments),
         Command::Review(arguments) => return review::run(arguments),
@@ -81,5 +81,5 @@ pub(super) fn run(command: &Command) -> Answer {
         }
     };
     let made = WorkflowContext::here()?.make(&step)?;
-    Ok(tell(&made, json, Some(next)))
+    Ok(made.report(json, Some(next), None))
 }

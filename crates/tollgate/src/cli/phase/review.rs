@@ -6,8 +6,8 @@ use tollgate_core::workflow::position::WorkflowPosition;
 use tollgate_core::workflow::transition::{Choice, MAX_REDOS, Step};
 
 use crate::cli::plain::Plain;
-use crate::cli::workflow_context::{self, WorkflowContext};
-use crate::cli::{Answer, BOLD, DIM};
+use crate::cli::workflow_context::WorkflowContext;
+use crate::cli::{BOLD, CommandResult, DIM};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let choice = match (arguments.go_on, arguments.review) {
         (true, _) => Choice::Continue,
@@ -34,18 +34,18 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         Choice::Continue => "tollgate workflow status",
         Choice::Review => "tollgate phase review --continue",
     };
-    Ok(workflow_context::tell(&made, arguments.json, Some(next)))
+    Ok(made.report(arguments.json, Some(next), None))
 }
 
-fn show(context: &WorkflowContext, json: bool) -> Answer {
+fn show(context: &WorkflowContext, json: bool) -> CommandResult {
     let document = context.document()?;
-    let standing = WorkflowPosition::of(&document)?;
+    let position = WorkflowPosition::of(&document)?;
     let review = document.get(&["active_workflow", "supervised_review"]);
     if json {
         anstream::println!("{:#}", review.cloned().unwrap_or_default());
-        return Ok(ExitCode::from(u8::from(standing.review().is_some())));
+        return Ok(ExitCode::from(u8::from(position.review().is_some())));
     }
-    let Some(status) = standing.review() else {
+    let Some(status) = position.review() else {
         anstream::println!("No review waits.");
         return Ok(ExitCode::SUCCESS);
     };

@@ -1,6 +1,6 @@
 //! `tollgate plan begin` and `tollgate plan done`: the two ends of an action.
 
-use super::{Answer, PlanContext, action, task};
+use super::{CommandResult, PlanContext, action, task};
 use crate::plan::phase::{Action, Phase, TaskId};
 use crate::plan::state::State;
 use crate::plan::transition::{self, Known};
@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     task: Option<TaskId>,
 }
 
-pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> Answer {
+pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> CommandResult {
     let (plan, view, state) = context.open()?;
     let Arguments { action, task } = arguments;
     let is_named = task.is_some();
@@ -46,7 +46,7 @@ pub(super) fn begin(context: &PlanContext, arguments: &Arguments) -> Answer {
     context.make(&plan, &state, &change, &said)
 }
 
-pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> Answer {
+pub(super) fn done(context: &PlanContext, arguments: &Arguments) -> CommandResult {
     let (plan, view, state) = context.open()?;
     let Arguments { action, task } = arguments;
     let task = task.clone().or_else(|| under_way(&state, *action));

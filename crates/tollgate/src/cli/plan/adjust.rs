@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::super::plain::Plain;
-use super::{Answer, GOOD, PlanContext, Trouble, named};
+use super::{CommandResult, GOOD, PlanContext, Trouble, named};
 use crate::plan::choice;
 use crate::plan::state::MOST_REVIEWS;
 use crate::plan::transition;
@@ -34,7 +34,7 @@ pub(super) struct Use {
     newest: bool,
 }
 
-pub(super) fn set(context: &PlanContext, Set { field, value }: &Set) -> Answer {
+pub(super) fn set(context: &PlanContext, Set { field, value }: &Set) -> CommandResult {
     let (plan, _, state) = context.open()?;
     match field {
         Field::MaxReviews => {
@@ -45,7 +45,7 @@ pub(super) fn set(context: &PlanContext, Set { field, value }: &Set) -> Answer {
     }
 }
 
-pub(super) fn release(context: &PlanContext) -> Answer {
+pub(super) fn release(context: &PlanContext) -> CommandResult {
     let (plan, _, state) = context.open()?;
     let said = format!(
         "left the loop at {} (next was {}); `tollgate plan next` says how to go on",
@@ -55,7 +55,7 @@ pub(super) fn release(context: &PlanContext) -> Answer {
     context.make(&plan, &state, &transition::release(&state), &said)
 }
 
-pub(super) fn choose(context: &PlanContext, Use { id, newest: _ }: &Use) -> Answer {
+pub(super) fn choose(context: &PlanContext, Use { id, newest: _ }: &Use) -> CommandResult {
     let layout = context.layout()?;
     let plan = id.as_deref().map(|id| named(layout, id)).transpose()?;
     let pinned = plan.as_ref().map(crate::plan::home::Plan::id);

@@ -1,4 +1,4 @@
-//! `tollgate plan`: the steps of a plan as commands, so that nobody edits its JSON by hand.
+//! `tollgate plan`: the steps of a plan as commands, so that nobody has to edit its JSON.
 //!
 //! A step that is refused exits with 1 and says what would be right.
 
@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
-use super::{Answer, GOOD, JsonArguments, Trouble, WARN};
+use super::{CommandResult, GOOD, JsonArguments, Trouble, WARN};
 use crate::plan::choice;
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::phase::{Action, TaskId};
@@ -64,7 +64,7 @@ enum Command {
     Repair,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = PlanContext::find(arguments.plan.as_deref());
     match &arguments.command {
         Command::New(arguments) => new::run(&context, arguments),
@@ -152,7 +152,7 @@ impl PlanContext {
     }
 
     /// Makes a step, and says what it came to.
-    fn make(&self, plan: &Plan, state: &State, change: &Change, said: &str) -> Answer {
+    fn make(&self, plan: &Plan, state: &State, change: &Change, said: &str) -> CommandResult {
         if self.env.is_nested() {
             // A reviewer follows the same texts as an agent; the hook makes its step.
             anstream::println!("inside a review of Tollgate's own: state.json is left to the hook");
@@ -202,10 +202,7 @@ impl From<Refusal> for Trouble {
 }
 
 fn action(name: &str) -> Result<Action, String> {
-    Action::parse(name).ok_or_else(|| {
-        let names: Vec<_> = Action::all().map(Action::as_str).collect();
-        format!("one of {}", names.join(", "))
-    })
+    Action::parse(name).ok_or_else(|| super::one_of(Action::all().map(Action::as_str)))
 }
 
 fn task(id: &str) -> Result<TaskId, String> {

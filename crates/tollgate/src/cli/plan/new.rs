@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tollgate_core::project::Layout;
 
-use super::{Answer, GOOD, PlanContext, Trouble};
+use super::{CommandResult, GOOD, PlanContext, Trouble};
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::transition;
 
@@ -14,7 +14,7 @@ pub(super) struct Arguments {
     id: String,
 }
 
-pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> Answer {
+pub(super) fn run(context: &PlanContext, Arguments { id }: &Arguments) -> CommandResult {
     if context.env.is_nested() {
         return Err(Trouble::new("a reviewer begins no plan"));
     }

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use super::super::JsonArguments;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
-use super::{Answer, PlanContext};
+use super::{CommandResult, PlanContext};
 use crate::plan::home::{Plan, StateFile};
 use crate::plan::phase::{Action, Phase};
 use crate::plan::routing::{self, Route, To};
 use crate::plan::state::State;
 use crate::plan::view::View;
 
-pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandResult {
     let plan = context.plan()?;
     let view = View::of(&plan);
     let route = match &view.found {

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use super::super::plain::Plain;
-use super::{Answer, GOOD, PlanContext, Trouble, WARN};
+use super::{CommandResult, GOOD, PlanContext, Trouble, WARN};
 use crate::plan::home::{Plan, StateFile, Unwritten};
 use crate::plan::rebuild::{self, Rebuilt};
 use crate::plan::view::View;
 
-pub(super) fn run(context: &PlanContext) -> Answer {
+pub(super) fn run(context: &PlanContext) -> CommandResult {
     if context.env.is_nested() {
         return Err(Trouble::new("a reviewer repairs nothing"));
     }

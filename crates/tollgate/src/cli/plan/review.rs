@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
-use super::{Answer, PlanContext, Trouble};
+use super::{CommandResult, PlanContext, Trouble};
 use crate::agents::command::quoted;
 use crate::plan::config::Config;
 use crate::plan::other;
@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -> Answer {
+pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -> CommandResult {
     let (plan, view, state) = context.open()?;
     let layout = context.layout()?;
     let mut step = step::step(&state, view.observed());
@@ -32,7 +32,7 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
             Err(format!("no review is due: next is {next}"))
         }
         Step::Skip(review) => Err(format!("max_reviews is 0: {review} is skipped")),
-        Step::Hollow(review, _) => Err(format!("{review} has nothing to look at")),
+        Step::Hollow(review, _) => Err(format!("{review} has nothing to review")),
         Step::Limit(review) => Err(format!(
             "{review} has had its {} reviews",
             state.max_reviews

@@ -6,7 +6,7 @@ use super::super::JsonArguments;
 use super::super::plain::Plain;
 use super::super::{BOLD, DIM};
 use super::repair::out_of_the_way;
-use super::{Answer, PlanContext, WARN};
+use super::{CommandResult, PlanContext, WARN};
 use crate::plan::home::{Plan, StateFile};
 use crate::plan::log;
 use crate::plan::phase::Phase;
@@ -14,7 +14,7 @@ use crate::plan::rounds::{self, Round};
 use crate::plan::state::State;
 use crate::plan::view::View;
 
-pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandResult {
     let plan = context.plan()?;
     let view = View::of(&plan);
     let rounds = rounds::read(&plan);

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use super::super::ERROR;
 use super::super::JsonArguments;
 use super::super::plain::Plain;
-use super::{Answer, GOOD, PlanContext, WARN};
+use super::{CommandResult, GOOD, PlanContext, WARN};
 use crate::plan::home::StateFile;
 use crate::plan::view::View;
 
-pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> Answer {
+pub(super) fn run(context: &PlanContext, arguments: &JsonArguments) -> CommandResult {
     let plan = context.plan()?;
     let view = View::of(&plan);
     let mut notes = view.report.notes.clone();

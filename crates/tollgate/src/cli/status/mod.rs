@@ -5,10 +5,10 @@ mod print;
 
 use std::process::ExitCode;
 
-use super::{Answer, JsonArguments};
+use super::{CommandResult, JsonArguments};
 use overview::Overview;
 
-pub(super) fn run(arguments: &JsonArguments) -> Answer {
+pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
     let env = crate::environment::current();
     let overview = Overview::of(&env).ok_or_else(super::no_project)?;
     if arguments.json {

@@ -17,6 +17,7 @@ use tollgate_store::timestamp::iso;
 
 use crate::agents::Places;
 use crate::agents::read::{self, Kind};
+use crate::cli::Trouble;
 use crate::cli::workflow_context::WorkflowContext;
 use crate::gate::config::ConfigError;
 use crate::gate::evidence::Pass;
@@ -24,7 +25,7 @@ use crate::git::PATIENCE;
 use crate::journal::{Entry, Tail};
 use crate::project_view::{self, Counts, Evidenced, Plan, Running, Workflow};
 
-/// How much of the journal is looked at: a day of a busy project.
+/// How much of the journal is read: a day of a busy project.
 const LOOK_BACK: u64 = 256 << 10;
 
 /// What counts as lately.
@@ -55,7 +56,7 @@ pub(super) struct Tally {
     pub(super) counts: Counts,
     /// What reviewers said that they cost; none if none said.
     pub(super) cost_usd: Option<f64>,
-    /// There was more than was looked at.
+    /// There was more than was read.
     pub(super) at_least: bool,
 }
 
@@ -92,13 +93,13 @@ impl Overview {
         wrong.retain(|text| seen.insert(text.clone()));
         let repository = Repository::discover(layout.root());
         let branch = repository.and_then(|one| one.head().branch().map(str::to_owned));
-        let told = |entry: &&Entry| {
+        let is_finding = |entry: &&Entry| {
             matches!(
                 entry.verdict,
                 Verdict::Block | Verdict::Warn | Verdict::Fault
             )
         };
-        let mut decisions: Vec<Entry> = tail.entries.iter().filter(told).cloned().collect();
+        let mut decisions: Vec<Entry> = tail.entries.iter().filter(is_finding).cloned().collect();
         decisions.drain(..decisions.len().saturating_sub(SHOWN));
         Some(Self {
             now,
@@ -268,9 +269,10 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp, wrong: &mut Vec<String>)
     let context = match WorkflowContext::here() {
         Ok(context) => context,
         Err(trouble) => {
-            let (what, told) = (trouble.what.clone(), trouble.told());
-            if !wrong.contains(&told) {
-                wrong.push(told);
+            let Trouble { what, next, .. } = trouble;
+            let known = next.map_or_else(|| what.clone(), |next| format!("{what}: {next}"));
+            if !wrong.contains(&known) {
+                wrong.push(known);
             }
             return Workflow::Broken { what };
         }
@@ -278,18 +280,15 @@ fn workflow(layout: &Layout, env: &Env, now: Timestamp, wrong: &mut Vec<String>)
     let Workflow::Running(running) = &workflow else {
         return workflow;
     };
-    if let Some(due) = &running.due
-        && matches!(due.doing, "running" | "redoing")
-        && let Some(minutes) = due.minutes
-    {
-        let requirements = context.requirements.of(&running.kind, &due.phase);
-        let limit = requirements.timeout_minutes().unwrap_or(120) * 2;
-        if minutes > limit {
-            wrong.push(format!(
-                "phase {} has been running for {minutes} minutes (more than {limit})",
-                due.phase
-            ));
-        }
+    let stale = running
+        .due
+        .as_ref()
+        .zip(running.stale(&context.requirements));
+    if let Some((due, (minutes, limit))) = stale {
+        wrong.push(format!(
+            "phase {} has been running for {minutes} minutes (more than {limit})",
+            due.phase
+        ));
     }
     if running.escalations > 0 {
         wrong.push(format!(

@@ -10,7 +10,7 @@ use crate::cli::wrap::{columns, wrap};
 use crate::cli::{BOLD, DIM, ERROR, GOOD, WARN};
 use crate::gate::Status;
 use crate::gate::evidence::Pass;
-use crate::plain::{Plain, count, fit};
+use crate::plain::{Plain, age, count, fit};
 use crate::plan::rounds::cost;
 use crate::project_view::{Evidenced, Plan, Running, Workflow};
 
@@ -92,8 +92,7 @@ fn more(text: &str) {
 }
 
 fn print_workflow(running: &Running) {
-    let name = [running.kind.trim(), running.folder.trim()].join(" ");
-    let title = format!("{}: {}", name.trim_end(), running.description);
+    let title = format!("{}: {}", running.name(), running.description);
     line("workflow", BOLD, "▶", &title);
     let (done, phases) = (running.completed(), running.phases.len());
     let bar = "■".repeat(done) + &"□".repeat(phases.saturating_sub(done));
@@ -101,7 +100,7 @@ fn print_workflow(running: &Running) {
         None => "where it is, is not known".to_owned(),
         Some(due) => {
             let minutes = due.minutes.map(|minutes| format!(" for {minutes} min"));
-            let minutes = minutes.filter(|_| matches!(due.doing, "running" | "redoing"));
+            let minutes = minutes.filter(|_| due.is_active());
             let doing = match due.doing {
                 "between" => "is next".to_owned(),
                 doing => doing.replace('_', " "),
@@ -248,11 +247,8 @@ fn print_tally(tally: &Tally) {
 
 /// How long ago, as people say it.
 fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(then).as_secs().max(0);
-    match seconds {
-        0..60 => "just now".to_owned(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86_400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} days ago", seconds / 86_400),
+    match age(then, now, [" min", " h", " days"]) {
+        Some(age) => format!("{age} ago"),
+        None => "just now".to_owned(),
     }
 }

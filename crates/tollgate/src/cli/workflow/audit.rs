@@ -7,17 +7,18 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use tollgate_core::workflow::audit::{self, Evidence, Finding, Repaired};
+use tollgate_store::document::Document;
 use tollgate_store::fs::Durability;
 use tollgate_store::journal::{Entry, Verdict};
 use tollgate_store::store::Written;
 
 use crate::cli::plain::Plain;
 use crate::cli::workflow_context::{WorkflowContext, in_the_way, not_updated};
-use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, Trouble, read_text};
+use crate::cli::{BOLD, CommandResult, DIM, ERROR, GOOD, Trouble, read_text};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// A state file to look at [default: the project's, with its journal]
+    /// A state file to check [default: the project's, with its journal]
     #[arg(conflicts_with = "repair")]
     state: Option<PathBuf>,
     /// A journal to hold it against
@@ -31,7 +32,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let journal = match (&arguments.journal, &arguments.state) {
         (Some(path), _) => {
@@ -44,48 +45,48 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         (None, None) => own_lines(&context),
     };
     if arguments.repair {
-        return mend(&context, &journal, arguments.json);
+        let Repaired { findings, left } = repaired(&context, &journal)?;
+        print(&findings, &left, arguments.json);
+        return Ok(ExitCode::from(u8::from(!left.is_empty())));
     }
     let document = match &arguments.state {
         None => context.document()?,
         Some(path) => {
             let text = read_text(path)?;
-            let parsed = tollgate_store::document::Document::parse(text.as_bytes());
-            parsed.map_err(|flaw| {
+            Document::parse(text.as_bytes()).map_err(|flaw| {
                 Trouble::new(format!("{}: {flaw}", path.display()))
                     .hint("a state is one JSON object")
             })?
         }
     };
-    let findings = context.with_rules(|rules| {
-        audit::audit(&Evidence {
-            document: &document,
-            rules,
-            journal: &journal,
-            now: context.now,
-        })
-    })?;
+    let findings = findings(&context, &document, &journal)?;
     print(&[], &findings, arguments.json);
     Ok(ExitCode::from(u8::from(!findings.is_empty())))
 }
 
 /// What is wrong with a project's state, held against its journal.
 pub(in crate::cli) fn look(context: &WorkflowContext) -> Result<Vec<Finding>, Trouble> {
-    let document = context.document()?;
-    let journal = own_lines(context);
+    findings(context, &context.document()?, &own_lines(context))
+}
+
+fn findings(
+    context: &WorkflowContext,
+    document: &Document,
+    journal: &[Value],
+) -> Result<Vec<Finding>, Trouble> {
     context.with_rules(|rules| {
         audit::audit(&Evidence {
-            document: &document,
+            document,
             rules,
-            journal: &journal,
+            journal,
             now: context.now,
         })
     })
 }
 
-/// Mends what can be mended of a project's state; how many findings that were.
+/// Repairs what can be repaired of a project's state; how many findings that were.
 pub(in crate::cli) fn repair(context: &WorkflowContext) -> Result<usize, Trouble> {
-    mended(context, &own_lines(context)).map(|done| done.findings.len())
+    repaired(context, &own_lines(context)).map(|done| done.findings.len())
 }
 
 /// The journal's lines about this project's state.
@@ -96,20 +97,14 @@ pub(in crate::cli) fn own_lines(context: &WorkflowContext) -> Vec<Value> {
     lines
 }
 
-fn mend(context: &WorkflowContext, journal: &[Value], json: bool) -> Answer {
-    let Repaired { findings, left } = mended(context, journal)?;
-    print(&findings, &left, json);
-    Ok(ExitCode::from(u8::from(!left.is_empty())))
-}
-
-fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trouble> {
+fn repaired(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trouble> {
     context.reconcile();
-    let mut mended = None;
+    let mut repaired = None;
     let updated = context.with_rules(|rules| {
         context.store().update(context.now, |document| {
             let done = audit::repair(document, rules, journal, context.now)
                 .map_err(|fault| in_the_way(&fault))?;
-            mended = Some((
+            repaired = Some((
                 done,
                 document.u64(&["active_workflow", "current_phase_index"]),
             ));
@@ -117,7 +112,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trou
         })
     })?;
     let updated = updated.map_err(not_updated)?;
-    let Some((Repaired { findings, left }, index)) = mended else {
+    let Some((Repaired { findings, left }, index)) = repaired else {
         return Err(Trouble::new("the repair was lost"));
     };
     if updated.outcome == Written::Yes {
@@ -133,7 +128,7 @@ fn mended(context: &WorkflowContext, journal: &[Value]) -> Result<Repaired, Trou
     Ok(Repaired { findings, left })
 }
 
-fn print(mended: &[Finding], findings: &[Finding], json: bool) {
+fn print(repaired: &[Finding], findings: &[Finding], json: bool) {
     if json {
         let row = |Finding {
                        id,
@@ -141,14 +136,14 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
                        what,
                        repair,
                    }: &Finding| {
-            json!({ "id": id, "place": place, "what": what, "repair": repair.as_ref().map(|repair| &repair.description) })
+            json!({ "id": id, "place": place, "what": what, "repair": repair.as_ref().map(|repair| &repair.what) })
         };
         let rows = |list: &[Finding]| list.iter().map(row).collect::<Vec<_>>();
-        let value = json!({ "clean": findings.is_empty(), "findings": rows(findings), "mended": rows(mended) });
+        let value = json!({ "clean": findings.is_empty(), "findings": rows(findings), "repaired": rows(repaired) });
         anstream::println!("{value:#}");
         return;
     }
-    for finding in mended {
+    for finding in repaired {
         show(finding, "repaired");
     }
     for finding in findings {
@@ -158,13 +153,13 @@ fn print(mended: &[Finding], findings: &[Finding], json: bool) {
         .iter()
         .filter(|finding| finding.repair.is_some())
         .count();
-    match (findings.len(), mended.len()) {
+    match (findings.len(), repaired.len()) {
         (0, 0) => anstream::println!("{GOOD}clean{GOOD:#}: every rule of the handshake holds"),
         (0, n) => anstream::println!("{GOOD}clean{GOOD:#}: {n} repaired"),
         (n, _) if repairable > 0 => anstream::println!(
             "{n} finding(s); {BOLD}tollgate workflow audit --repair{BOLD:#} repairs {repairable} of them"
         ),
-        (n, _) => anstream::println!("{n} finding(s) that a person has to look at"),
+        (n, _) => anstream::println!("{n} finding(s) that only a person can repair"),
     }
 }
 
@@ -178,7 +173,7 @@ fn show(finding: &Finding, word: &str) {
     let (place, what) = (Plain(place), Plain(what));
     anstream::println!("{ERROR}{id}{ERROR:#}  {BOLD}{place}{BOLD:#}\n  {what}");
     match repair {
-        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.description)),
-        None => anstream::println!("  {DIM}no repair: a person has to look at it{DIM:#}"),
+        Some(repair) => anstream::println!("  {DIM}{word}: {}{DIM:#}", Plain(&repair.what)),
+        None => anstream::println!("  {DIM}no repair: a person has to decide{DIM:#}"),
     }
 }

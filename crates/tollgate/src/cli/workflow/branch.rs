@@ -23,7 +23,7 @@ impl Repository {
         };
         let git = Git::at(root).map_err(|_| none())?;
         let repository = Self { git };
-        match repository.look(&["rev-parse", "--is-inside-work-tree"])? {
+        match repository.query(&["rev-parse", "--is-inside-work-tree"])? {
             Some(answer) if answer == "true" => Ok(repository),
             Some(_) | None => Err(none()),
         }
@@ -31,12 +31,12 @@ impl Repository {
 
     /// The branch that is checked out.
     pub(super) fn current(&self) -> Result<String, Trouble> {
-        let commit = self.look(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+        let commit = self.query(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
         if commit.is_none() {
             return Err(Trouble::new("the repository has no commit yet")
                 .hint("make a first commit, or start with `--no-branch`"));
         }
-        let branch = self.look(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+        let branch = self.query(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
         branch.ok_or_else(|| {
             Trouble::new("no branch is checked out (HEAD is detached)")
                 .hint("`git switch` to the branch to start from, or use `--no-branch`")
@@ -76,7 +76,7 @@ impl Repository {
 
     pub(super) fn has(&self, branch: &str) -> Result<bool, Trouble> {
         let name = format!("refs/heads/{branch}");
-        let found = self.look(&["show-ref", "--verify", "--quiet", &name])?;
+        let found = self.query(&["show-ref", "--verify", "--quiet", &name])?;
         Ok(found.is_some())
     }
 
@@ -159,7 +159,7 @@ impl Repository {
     }
 
     /// What stands in one of git's files; nothing if git says no. No answer is something else.
-    fn look(&self, args: &[&str]) -> Result<Option<String>, Trouble> {
+    fn query(&self, args: &[&str]) -> Result<Option<String>, Trouble> {
         match self.git.act(args).within(AT_ONCE).said() {
             Ok(answer) => Ok(Some(answer)),
             Err(error) if error.is_silent() => Err(Trouble::new(error.to_string())

@@ -9,9 +9,9 @@ use tollgate_core::workflow::definitions::{Definition, Origin, Problem};
 use tollgate_core::workflow::phases;
 
 use crate::cli::workflow_context::WorkflowContext;
-use crate::cli::{Answer, BOLD, DIM, ERROR, JsonArguments, WARN};
+use crate::cli::{BOLD, CommandResult, DIM, ERROR, JsonArguments, WARN};
 
-pub(super) fn run(arguments: &JsonArguments) -> Answer {
+pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let problems = context.definitions.problems();
     if arguments.json {

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use tollgate_core::workflow::archive;
 use tollgate_core::workflow::transition::{Ending, Step};
 use tollgate_store::document::Document;
 
 use super::branch::Repository;
-use crate::cli::workflow_context::{self, WorkflowContext, warn};
-use crate::cli::{Answer, Trouble};
+use crate::cli::workflow_context::{WorkflowContext, warn};
+use crate::cli::{CommandResult, Trouble};
 use crate::gate::evidence::Verification;
 use crate::git_guard::turns;
 use crate::plain::Plain;
@@ -26,7 +28,7 @@ pub(in crate::cli) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     context.rehearse(&Step::Finalize(Ending::default()))?;
     let document = context.document()?;
@@ -55,15 +57,10 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     let entry = history.last();
     let verification = Verification::of(&context.layout, &crate::environment::current());
     if arguments.json {
-        let mut value = workflow_context::as_json(&made);
-        if let (Some(value), Some(entry)) = (value.as_object_mut(), entry) {
-            value.insert("history_entry".to_owned(), entry.clone());
-            value.insert("gates".to_owned(), verification.to_json());
-        }
-        anstream::println!("{value:#}");
+        made.print_json(json!({ "history_entry": entry, "gates": verification.to_json() }));
         return Ok(ExitCode::SUCCESS);
     }
-    workflow_context::tell_made(&made);
+    made.print();
     if let Some(metrics) = entry.and_then(|entry| entry.get("metrics")) {
         let number = |key: &str| {
             metrics

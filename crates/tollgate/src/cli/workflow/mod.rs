@@ -12,15 +12,15 @@ use std::io;
 use clap::Subcommand;
 use tollgate_core::workflow::transition::Step;
 
-use super::workflow_context::{WorkflowContext, tell, warn};
-use super::{Answer, JsonArguments};
+use super::workflow_context::{WorkflowContext, warn};
+use super::{CommandResult, JsonArguments};
 use crate::git_guard::turns;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Start a workflow: folder, branch, phases; its first phase begins
     Start(start::Arguments),
-    /// Show where the workflow stands and what comes next
+    /// Show where the workflow is and what comes next
     Status(JsonArguments),
     /// Archive a workflow whose phases are all completed
     Finalize(finalize::Arguments),
@@ -38,7 +38,7 @@ pub(super) enum Command {
     Definitions(JsonArguments),
 }
 
-pub(super) fn run(command: &Command) -> Answer {
+pub(super) fn run(command: &Command) -> CommandResult {
     match command {
         Command::Start(arguments) => start::run(arguments),
         Command::Status(arguments) => status::run(arguments),
@@ -49,13 +49,13 @@ pub(super) fn run(command: &Command) -> Answer {
     }
 }
 
-fn cancel(reason: &str, json: bool) -> Answer {
+fn cancel(reason: &str, json: bool) -> CommandResult {
     let context = WorkflowContext::here()?;
     let made = context.make(&Step::Cancel { reason })?;
     let history = made.document.array(&["workflow_history"]);
     finalize::remember(&context, history.unwrap_or_default());
     warn_of_git_guard(turns::settle(&context.layout));
-    Ok(tell(&made, json, None))
+    Ok(made.report(json, None, None))
 }
 
 /// Says if the guard on git's side did not follow a workflow's start or end.

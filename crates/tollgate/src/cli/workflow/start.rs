@@ -9,8 +9,8 @@ use tollgate_core::workflow::transition::{Branch, Refusal, Start, Step, slug};
 use tollgate_store::document::Document;
 
 use super::branch::Repository;
-use crate::cli::workflow_context::{self, Made, WorkflowContext, warn};
-use crate::cli::{Answer, BOLD, DIM, Trouble};
+use crate::cli::workflow_context::{Made, WorkflowContext, warn};
+use crate::cli::{BOLD, CommandResult, DIM, Trouble};
 use crate::git_guard::turns;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ struct NewBranch {
     from: String,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Answer {
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let root = context.layout.root();
     let name = root.file_name().unwrap_or_default().to_string_lossy();
@@ -129,20 +129,15 @@ fn phases(made: &Made) -> &[Value] {
 }
 
 fn print_json(made: &Made, arguments: &Arguments, folder: &str, branch: Option<&NewBranch>) {
-    let mut value = workflow_context::as_json(made);
-    let more = json!({
+    made.print_json(json!({
         "status": "init_complete", "workflow_type": arguments.workflow, "phases": phases(made),
         "artifact_folder": folder, "next_phase_index": 0,
         "git_branch": branch.map(|branch| &branch.name),
-    });
-    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
-        value.extend(more);
-    }
-    anstream::println!("{value:#}");
+    }));
 }
 
 fn print(made: &Made, docs: &str, folder: &str, branch: Option<&NewBranch>) {
-    workflow_context::tell_made(made);
+    made.print();
     anstream::println!("  artifacts: {docs}/requirements/{folder}/");
     if let Some(NewBranch { name, from, .. }) = branch {
         anstream::println!("  branch:    {name} {DIM}(from {from}){DIM:#}");

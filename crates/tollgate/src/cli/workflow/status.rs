@@ -1,4 +1,4 @@
-//! `tollgate workflow status`: where the workflow stands, what is wrong, and the next command.
+//! `tollgate workflow status`: where the workflow is, what is wrong, and the next command.
 
 use std::process::ExitCode;
 
@@ -11,36 +11,28 @@ use tollgate_store::document::Document;
 
 use crate::cli::plain::Plain;
 use crate::cli::workflow_context::{WorkflowContext, warn};
-use crate::cli::{Answer, BOLD, DIM, ERROR, GOOD, JsonArguments, Trouble, WARN};
-use crate::project_view::Position;
+use crate::cli::{BOLD, CommandResult, DIM, ERROR, GOOD, JsonArguments, Trouble, WARN};
+use crate::project_view::Running;
 
-/// Where the workflow is, by the project's own limits.
-struct Outlook<'a> {
-    position: Position<'a>,
-    /// For how many minutes a phase has been running, and after how many it is stale.
-    stale: Option<(u64, u64)>,
-    corridor: Option<Corridor>,
-}
-
-pub(super) fn run(arguments: &JsonArguments) -> Answer {
+pub(super) fn run(arguments: &JsonArguments) -> CommandResult {
     let context = WorkflowContext::here()?;
     let document = context.document()?;
     if running(&document).is_none() && odd(&document).is_none() {
         return Ok(idle(arguments, &document));
     }
-    let standing = WorkflowPosition::of(&document)?;
-    let outlook = outlook(&context, &document, &standing);
+    let workflow = WorkflowPosition::of(&document)?;
+    let (running, contradiction) = Running::of(&document, &workflow, context.now);
+    let corridor = corridor(&context, &document, &running);
     if arguments.json {
-        anstream::println!(
-            "{:#}",
-            as_json(&context, &document, &standing, outlook.as_ref().ok())?
-        );
+        let value = as_json(&context, &document, &workflow, &running, corridor)?;
+        anstream::println!("{value:#}");
     } else {
-        print(&context, &document, &standing, outlook.as_ref().ok())?;
+        print(&context, &running)?;
+        print_outlook(&context, &running, corridor);
     }
-    match outlook {
-        Ok(_) => Ok(ExitCode::SUCCESS),
-        Err(trouble) => Err(trouble),
+    match contradiction {
+        None => Ok(ExitCode::SUCCESS),
+        Some(refusal) => Err(refusal.into()),
     }
 }
 
@@ -68,27 +60,13 @@ fn idle(arguments: &JsonArguments, document: &Document) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn outlook<'a>(
-    context: &WorkflowContext,
-    document: &Document,
-    standing: &WorkflowPosition<'a>,
-) -> Result<Outlook<'a>, Trouble> {
-    let position =
-        Position::of(standing).map_err(|refusal| Trouble::new(refusal.what).hint(refusal.next))?;
-    let (place, active) = (position.place, position.is_active());
-    let requirements = context.requirements.of(standing.workflow, place.key);
+/// The corridor that the phase in progress is in.
+fn corridor(context: &WorkflowContext, document: &Document, running: &Running) -> Option<Corridor> {
+    let due = running.due.as_ref().filter(|due| due.is_active())?;
     let text = document.to_text();
-    let entry = State::parse(&text)
-        .ok()
-        .and_then(|state| state.phase(place.key));
-    let age = standing.age(place, requirements.timeout_minutes(), context.now);
-    Ok(Outlook {
-        position,
-        stale: age.filter(|(minutes, limit)| active && minutes > limit),
-        corridor: entry
-            .and_then(|entry| requirements.corridor(&entry))
-            .filter(|_| active),
-    })
+    let entry = State::parse(&text).ok()?.phase(&due.phase)?;
+    let requirements = context.requirements.of(&running.kind, &due.phase);
+    requirements.corridor(&entry)
 }
 
 fn corridor_name(corridor: Corridor) -> &'static str {
@@ -101,118 +79,99 @@ fn corridor_name(corridor: Corridor) -> &'static str {
 fn as_json(
     context: &WorkflowContext,
     document: &Document,
-    standing: &WorkflowPosition<'_>,
-    outlook: Option<&Outlook<'_>>,
+    workflow: &WorkflowPosition<'_>,
+    running: &Running,
+    corridor: Option<Corridor>,
 ) -> Result<Value, Trouble> {
-    let field = |key: &str| {
-        document
-            .get(&["active_workflow", key])
-            .cloned()
-            .unwrap_or(Value::Null)
-    };
-    let position = outlook.map(|one| &one.position);
+    let field = |key: &str| document.get(&["active_workflow", key]);
+    let due = running.due.as_ref();
     let phases: Vec<Value> = context.with_rules(|rules| {
-        let phases = standing.phases.iter().map(|key| {
+        let phases = workflow.phases.iter().map(|key| {
             json!({
-                "key": key, "status": standing.status(key), "agent": rules.agent(key),
-                "summary": standing.field(key, &["summary"]), "minutes": standing.field(key, &["timing", "wall_clock_minutes"]),
-                "retries": standing.field(key, &["timing", "retries"]),
+                "key": key, "status": workflow.status(key), "agent": rules.agent(key),
+                "summary": workflow.field(key, &["summary"]), "minutes": workflow.field(key, &["timing", "wall_clock_minutes"]),
+                "retries": workflow.field(key, &["timing", "retries"]),
             })
         });
         phases.collect()
     })?;
     Ok(json!({
-        "running": true, "type": standing.workflow, "description": field("description"), "artifact_folder": field("artifact_folder"),
-        "state_version": document.u64(&["state_version"]), "state_file": context.state_file(),
-        "current_phase": standing.current().map(|place| place.key), "current_phase_index": standing.index(), "phases": phases,
-        "doing": position.map(|one| one.doing), "phase": position.map(|one| one.place.key), "next": position.map(|one| one.next),
-        "stale": outlook.is_some_and(|one| one.stale.is_some()), "corridor": outlook.and_then(|one| one.corridor).map(corridor_name),
-        "review": field("supervised_review"), "pending_escalations": standing.escalations(),
+        "running": true, "type": running.kind, "description": field("description"), "artifact_folder": field("artifact_folder"),
+        "state_version": running.version, "state_file": context.state_file(),
+        "current_phase": running.current, "current_phase_index": workflow.index(), "phases": phases,
+        "doing": due.map(|due| due.doing), "phase": due.map(|due| &due.phase), "next": due.map(|due| due.next),
+        "stale": running.stale(&context.requirements).is_some(), "corridor": corridor.map(corridor_name),
+        "review": field("supervised_review"), "pending_escalations": workflow.escalations(),
         "budget_status": field("budget_status"), "git_branch": field("git_branch"),
     }))
 }
 
-fn print(
-    context: &WorkflowContext,
-    document: &Document,
-    standing: &WorkflowPosition<'_>,
-    outlook: Option<&Outlook<'_>>,
-) -> Result<(), Trouble> {
-    let text = |path: &[&str]| Plain(document.str(path).unwrap_or_default()).to_string();
-    let folder = text(&["active_workflow", "artifact_folder"]);
-    let name = format!("{} {folder}", Plain(standing.workflow));
+/// The workflow and its phases.
+fn print(context: &WorkflowContext, running: &Running) -> Result<(), Trouble> {
     anstream::println!(
         "{BOLD}{}{BOLD:#}  {}",
-        name.trim_end(),
-        text(&["active_workflow", "description"])
+        Plain(&running.name()),
+        Plain(&running.description)
     );
-    let branch = document.str(&["active_workflow", "git_branch", "name"]);
-    let budget = document
-        .str(&["active_workflow", "budget_status"])
-        .unwrap_or("on_track");
-    let since = document.str(&["active_workflow", "started_at"]);
+    let since = match running.started_at.as_str() {
+        "" => String::new(),
+        moment => format!("since {}, ", Plain(moment)),
+    };
+    let branch = running.branch.as_deref();
+    let branch = branch.map(|name| format!(", branch {}", Plain(name)));
     anstream::println!(
-        "  {DIM}{}budget {}{}{DIM:#}",
-        since.map_or(String::new(), |moment| format!("since {}, ", Plain(moment))),
-        Plain(&budget.replace('_', " ")),
-        branch
-            .map(|name| format!(", branch {}", Plain(name)))
-            .unwrap_or_default()
+        "  {DIM}{since}budget {}{}{DIM:#}",
+        Plain(&running.budget),
+        branch.unwrap_or_default()
     );
-    let width = standing
-        .phases
-        .iter()
-        .map(|key| key.len())
-        .max()
-        .unwrap_or(0);
+    let keys = running.phases.iter().map(|phase| phase.key.len());
+    let width = keys.max().unwrap_or(0);
     context.with_rules(|rules| {
-        for phase in &standing.phases {
-            let summary = standing.field(phase, &["summary"]).and_then(Value::as_str);
-            let summary = Plain(summary.unwrap_or_default());
-            let agent = rules.agent(phase).unwrap_or_default();
-            let key = Plain(phase).to_string();
-            match standing.status(phase) {
-                Some("completed") => {
-                    anstream::println!("  {GOOD}✔{GOOD:#} {key:<width$}  {summary}");
-                }
-                Some("in_progress") => {
+        for phase in &running.phases {
+            let key = Plain(&phase.key).to_string();
+            let summary = Plain(phase.summary.as_deref().unwrap_or_default());
+            let agent = rules.agent(&phase.key).unwrap_or_default();
+            match phase.status.as_str() {
+                "completed" => anstream::println!("  {GOOD}✔{GOOD:#} {key:<width$}  {summary}"),
+                "in_progress" => {
                     anstream::println!("  {BOLD}▶ {key:<width$}{BOLD:#}  in progress, {agent}");
                 }
-                Some(_) | None => anstream::println!("  {DIM}· {key}{DIM:#}"),
+                _ => anstream::println!("  {DIM}· {key}{DIM:#}"),
             }
         }
-    })?;
-    let Some(outlook) = outlook else {
-        return Ok(());
+    })
+}
+
+/// What keeps the workflow from going on, and the next command.
+fn print_outlook(context: &WorkflowContext, running: &Running, corridor: Option<Corridor>) {
+    let Some(due) = &running.due else {
+        return;
     };
-    if let Some((minutes, limit)) = outlook.stale {
+    if let Some((minutes, limit)) = running.stale(&context.requirements) {
         anstream::println!(
             "{WARN}STALE{WARN:#}: phase {} has been running for {minutes} minutes (more than {limit})",
-            Plain(outlook.position.place.key)
+            Plain(&due.phase)
         );
         anstream::println!(
             "  [Retry] tollgate phase begin  [Skip] tollgate phase skip --reason stale  [Cancel] tollgate workflow cancel --reason …"
         );
     }
-    match outlook.corridor {
-        Some(Corridor::Tests) => anstream::println!(
-            "{WARN}TEST_CORRIDOR{WARN:#}: tests fail; fix and run them before anything else"
-        ),
-        Some(Corridor::Constitution) => anstream::println!(
-            "{WARN}CONST_CORRIDOR{WARN:#}: the constitutional validation is not completed"
-        ),
-        None => {}
+    if let Some(corridor) = corridor {
+        let what = match corridor {
+            Corridor::Tests => "tests fail; fix and run them before anything else",
+            Corridor::Constitution => "the constitutional validation is not completed",
+        };
+        anstream::println!("{WARN}{}{WARN:#}: {what}", corridor_name(corridor));
     }
-    let waiting = standing.escalations().len();
+    let waiting = running.escalations;
     if waiting > 0 {
         anstream::println!("{ERROR}BLOCKER{ERROR:#}: {waiting} escalation(s) wait for a person");
         anstream::println!(
             "  [Retry] tollgate phase begin --retry  [Skip] tollgate phase skip --reason …  [Cancel] tollgate workflow cancel --reason …"
         );
     }
-    if document.get(&["state_version"]).is_none() {
+    if running.version.is_none() {
         warn("the state has no version yet; the next step gives it one");
     }
-    anstream::println!("  next: {BOLD}{}{BOLD:#}", outlook.position.next);
-    Ok(())
+    anstream::println!("  next: {BOLD}{}{BOLD:#}", due.next);
 }

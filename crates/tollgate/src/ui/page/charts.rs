@@ -5,7 +5,8 @@
 
 use maud::{Markup, Render, html};
 
-use super::{duration, moment, nothing};
+use super::{moment, nothing};
+use crate::plain::duration;
 use crate::project_view::{Past, Point, ProjectView, Workflow};
 
 const WIDTH: f64 = 640.0;

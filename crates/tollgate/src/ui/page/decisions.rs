@@ -2,9 +2,9 @@
 
 use maud::{Markup, Render, html};
 
-use super::{badge, duration, moment, nothing};
+use super::{badge, moment, nothing};
 use crate::journal::Entry;
-use crate::plain::count;
+use crate::plain::{count, duration};
 use crate::project_view::ProjectView;
 
 /// The columns: their titles are repeated in each cell, for a phone's width.
@@ -21,7 +21,7 @@ pub(super) fn table(view: &ProjectView) -> Markup {
     let counts = past.counts;
     let all =
         counts.block + counts.warn + counts.fault + counts.change + counts.gate + counts.review;
-    let told = [
+    let totals = [
         count(counts.block, "block"),
         count(counts.warn, "warning"),
         count(counts.fault, "fault"),
@@ -33,7 +33,7 @@ pub(super) fn table(view: &ProjectView) -> Markup {
     let (newest, more) = past.recent.split_at(past.recent.len().min(NEWEST));
     html! {
         p {
-            (told.join(", ")) "."
+            (totals.join(", ")) "."
             @if older > 0 {
                 " The newest " (past.recent.len()) " are here, " (older) " older ones in "
                 code { "tollgate log" } "."

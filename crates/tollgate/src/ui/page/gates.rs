@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{badge, duration, moment, nothing};
+use super::{badge, moment, nothing};
+use crate::plain::duration;
 use crate::project_view::{Configured, Finding, Gate, ProjectView, Reviewed};
 
 pub(super) fn list(view: &ProjectView) -> Markup {

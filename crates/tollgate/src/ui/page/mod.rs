@@ -156,21 +156,6 @@ fn moment(at: &str) -> String {
     }
 }
 
-/// A length of time as people say it.
-fn duration(ms: f64) -> String {
-    if ms < 1000.0 {
-        format!("{ms:.1} ms")
-    } else if ms < 60_000.0 {
-        format!("{:.1} s", ms / 1000.0)
-    } else if ms < 3_600_000.0 {
-        format!("{:.0} min", ms / 60_000.0)
-    } else if ms < 172_800_000.0 {
-        format!("{:.1} h", ms / 3_600_000.0)
-    } else {
-        format!("{:.0} days", ms / 86_400_000.0)
-    }
-}
-
 /// A word of a verdict or result in its colour. The word is there for those who see no colour.
 fn badge(word: &str) -> Markup {
     let tone = match word {

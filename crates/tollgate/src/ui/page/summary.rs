@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{duration, moment};
-use crate::plain::count;
+use super::moment;
+use crate::plain::{count, duration};
 use crate::project_view::{Configured, ProjectView, Workflow};
 
 pub(super) fn now(view: &ProjectView) -> Markup {

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{badge, duration, moment, nothing};
-use crate::plain::count;
+use super::{badge, moment, nothing};
+use crate::plain::{count, duration};
 use crate::project_view::{ProjectView, Running, Workflow};
 
 pub(super) fn workflow(view: &ProjectView) -> Markup {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::response::{HEADERS, Status};
 use crate::project_view::Observer;
 
-/// How often the files are looked at: two people's blinks, and a few system calls.
+/// How often the files are checked: two people's blinks, and a few system calls.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// How often something is said although nothing happened, so that a client that went away is

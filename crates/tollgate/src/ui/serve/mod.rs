@@ -173,10 +173,10 @@ impl Shared {
             _ => return Response::empty(Status::MethodNotAllowed).into(),
         }
         match place {
-            "" => Response::new("text/html; charset=utf-8", page::served(&self.look())),
-            "main" => Response::new("text/html; charset=utf-8", page::main(&self.look())),
+            "" => Response::new("text/html; charset=utf-8", page::served(&self.view())),
+            "main" => Response::new("text/html; charset=utf-8", page::main(&self.view())),
             "snapshot.json" => {
-                let text = serde_json::to_string_pretty(&self.look()).unwrap_or_default();
+                let text = serde_json::to_string_pretty(&self.view()).unwrap_or_default();
                 Response::new("application/json", text)
             }
             "style.css" => Response::new("text/css; charset=utf-8", page::STYLE.to_owned()),
@@ -204,11 +204,11 @@ impl Shared {
         host && origin
     }
 
-    fn look(&self) -> ProjectView {
+    fn view(&self) -> ProjectView {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         ProjectView {
             can_allow: self.form.is_some(),
-            ..observer.look(Timestamp::now())
+            ..observer.view(Timestamp::now())
         }
     }
 }

@@ -90,16 +90,12 @@ impl Request {
         };
         for line in lines {
             let (name, value) = line.split_once(':')?;
-            let known = if name.eq_ignore_ascii_case("host") {
-                &mut request.host
-            } else if name.eq_ignore_ascii_case("origin") {
-                &mut request.origin
-            } else if name.eq_ignore_ascii_case("content-type") {
-                &mut request.kind
-            } else if name.eq_ignore_ascii_case("content-length") {
-                &mut request.length
-            } else {
-                continue;
+            let known = match name.to_ascii_lowercase().as_str() {
+                "host" => &mut request.host,
+                "origin" => &mut request.origin,
+                "content-type" => &mut request.kind,
+                "content-length" => &mut request.length,
+                _ => continue,
             };
             // Two of them would be one for us and one for somebody in between.
             if known.replace(value.trim().to_owned()).is_some() {

@@ -44,9 +44,8 @@ pub(super) fn bad_events() -> Vec<Bad> {
         .map(|(guard, sample)| Bad {
             guard: guard.name,
             files: sample
-                .files
-                .iter()
-                .map(|(path, text)| ((*path).to_owned(), today(text)))
+                .project()
+                .map(|(path, text)| (path.to_owned(), today(text)))
                 .collect(),
             event: serde_json::from_str(sample.event).unwrap(),
         });

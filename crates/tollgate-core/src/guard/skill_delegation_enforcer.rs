@@ -84,6 +84,8 @@ fn verb(args: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// F7: the verb of `/isdlc` is its first word that is no flag; the original searched the whole
+    /// text.
     #[test]
     fn f7_the_verb_is_the_first_word_that_is_no_flag() {
         for (args, expected) in [

@@ -267,6 +267,8 @@ fn a_manifest_that_cannot_be_read_is_told() {
     tells(&project.hook(&claude(&project)), "skills-manifest.json");
 }
 
+/// E8: a project id of a monorepo led outside, or to a project without a state, which switched all
+/// guards off.
 #[test]
 fn e8_a_monorepo_that_points_nowhere_is_told() {
     for (config, text) in [

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{BAD, Gates, OK, answers};
 
+/// P31: `run` printed nothing where it could not run.
 #[test]
 fn p31_run_says_why_it_cannot_run() {
     let gates = Gates::new(&[OK]);
@@ -26,6 +27,7 @@ fn p31_run_says_why_it_cannot_run() {
         .says("is not in a git repository");
 }
 
+/// P32: `validate` named no file, and `health` showed type errors.
 #[test]
 fn p32_validate_names_the_file_and_health_shows_the_same() {
     let gates = Gates::new(&[("odd", "command: 5\ntimeout: -1")]);
@@ -41,6 +43,7 @@ fn p32_validate_names_the_file_and_health_shows_the_same() {
         .says("Validation failed");
 }
 
+/// P33: a hook that is disabled did not say so.
 #[test]
 fn p33_a_disabled_hook_says_so() {
     let gates = Gates::with_config(&[BAD], "stop_hook: { enabled: false }");
@@ -57,6 +60,7 @@ fn p33_a_disabled_hook_says_so() {
     assert!(run.stdout.contains("stop_hook_disabled"), "{run:?}");
 }
 
+/// P34: durations in the debug log were milliseconds labelled as seconds.
 #[test]
 fn p34_durations_in_the_debug_log_are_seconds() {
     let gates = Gates::with_config(
@@ -79,6 +83,7 @@ fn p34_durations_in_the_debug_log_are_seconds() {
     }
 }
 
+/// P35: settings that mean nothing, and misspelt ones, were accepted in silence.
 #[test]
 fn p35_settings_that_mean_nothing_are_named() {
     let gates = Gates::raw(
@@ -107,6 +112,7 @@ fn p35_settings_that_mean_nothing_are_named() {
     }
 }
 
+/// P36: `list` and `detect` exited 0 whatever they found.
 #[test]
 fn p36_list_and_detect_say_by_their_exit_what_they_found() {
     let gates = Gates::new(&[OK]);
@@ -129,6 +135,7 @@ fn p36_list_and_detect_say_by_their_exit_what_they_found() {
     gates.tollgate(&["detect"]).exits(1);
 }
 
+/// P38: `--commit` of a first commit listed the wrong files.
 #[test]
 fn p38_the_first_commit_can_be_looked_at() {
     let gates = Gates::new(&[OK]);
@@ -141,6 +148,7 @@ fn p38_the_first_commit_can_be_looked_at() {
     );
 }
 
+/// P39: fifty checks were started at once.
 #[test]
 fn p39_parallel_checks_are_bounded() {
     let names: Vec<String> = (0..12).map(|number| format!("c{number}")).collect();
@@ -159,6 +167,7 @@ fn p39_parallel_checks_are_bounded() {
     assert_eq!(seen.lines().count(), 12);
 }
 
+/// P40: one check of two entry points in one directory ran twice.
 #[test]
 fn p40_one_check_of_two_entry_points_in_one_directory_runs_once() {
     let gates = Gates::raw(
@@ -171,6 +180,7 @@ fn p40_one_check_of_two_entry_points_in_one_directory_runs_once() {
     assert_eq!(gates.read(".count"), "x\n");
 }
 
+/// P41: two gates could share a log.
 #[test]
 fn p41_two_gates_never_share_a_log() {
     let gates = Gates::raw(
@@ -187,7 +197,7 @@ fn p41_two_gates_never_share_a_log() {
     assert_eq!(logs.len(), 2, "{logs:?}");
 }
 
-/// The original knew a run within a run by a file, which was not there yet at the first one.
+/// P42: on a first run the marker of a run within a run was missing.
 #[test]
 fn p42_a_stop_within_the_first_run_is_known_for_one() {
     let tollgate = crate::project::TOLLGATE;
@@ -205,6 +215,7 @@ fn p42_a_stop_within_the_first_run_is_known_for_one() {
     assert!(!gates.exists("gauntlet_logs/.stop-hook-active"));
 }
 
+/// P44: five git processes per run counted lines that nobody looked at.
 #[test]
 fn p44_nothing_is_asked_of_git_that_nobody_uses() {
     let gates = Gates::new(&[OK]);
@@ -250,6 +261,7 @@ fn p44_nothing_is_asked_of_git_that_nobody_uses() {
     assert_eq!(words, ["merge-base"]);
 }
 
+/// P43: the reason of a block did not say what had failed.
 #[test]
 fn p43_the_reason_says_first_what_failed_and_where_to_read_it() {
     let answer = Gates::new(&[BAD]).stop();
@@ -260,6 +272,7 @@ fn p43_the_reason_says_first_what_failed_and_where_to_read_it() {
     assert!(head.contains("| boom"), "{head}");
 }
 
+/// P43: the reason of a block did not say what had failed.
 #[test]
 fn p43_a_thousand_failures_leave_room_for_the_rules() {
     let names: Vec<String> = (0..120)
@@ -275,6 +288,8 @@ fn p43_a_thousand_failures_leave_room_for_the_rules() {
     assert!(reason.ends_with("a person takes over."));
 }
 
+/// P45: the order of gates was that of the directory, which differs between file systems.
+///
 /// A directory lists its files as they were made, or the other way round, or as their hashes are:
 /// none of these orders is that of their names.
 #[test]

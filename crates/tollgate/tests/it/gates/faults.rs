@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{BAD, Gates, OK, answers};
 
+/// D2: a killed run's marker approved every later stop.
 #[test]
 fn d2_a_marker_that_a_killed_run_left_lets_nobody_through() {
     let gates = Gates::new(&[BAD]);
@@ -16,6 +17,7 @@ fn d2_a_marker_that_a_killed_run_left_lets_nobody_through() {
     }
 }
 
+/// D3: a background child that holds the output kept the check from ending.
 #[test]
 fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process() {
     for timeout in ["", "timeout: 3"] {
@@ -32,6 +34,7 @@ fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process(
     }
 }
 
+/// D5: a check that hangs or ignores SIGTERM outlived its timeout.
 #[test]
 fn d5_a_check_that_ignores_term_is_killed_and_has_failed() {
     let gates = Gates::new(&[(
@@ -50,6 +53,7 @@ fn d5_a_check_that_ignores_term_is_killed_and_has_failed() {
     );
 }
 
+/// D5b: a check that ignored SIGTERM until it was done had passed.
 #[test]
 fn d5b_late_is_late_even_if_it_then_succeeds() {
     let gates = Gates::new(&[(
@@ -59,6 +63,7 @@ fn d5b_late_is_late_even_if_it_then_succeeds() {
     gates.tollgate(&["run"]).exits(1).says("Timed out");
 }
 
+/// D4: a check with much output was an error, whatever its exit code.
 #[test]
 fn d4_a_gigabyte_of_output_is_cut_and_the_exit_code_decides() {
     let gates = Gates::new(&[(
@@ -74,6 +79,7 @@ fn d4_a_gigabyte_of_output_is_cut_and_the_exit_code_decides() {
     assert!(text.contains("bytes of output left out"));
 }
 
+/// D6: `"stop_hook_active": "false"`, a string, was taken for true.
 #[test]
 fn d6_the_flag_must_be_a_real_true() {
     let gates = Gates::new(&[BAD]);
@@ -86,6 +92,7 @@ fn d6_the_flag_must_be_a_real_true() {
     }
 }
 
+/// D7: an agent in a subdirectory was in no project, and approved.
 #[test]
 fn d7_a_stop_in_a_subdirectory_is_gated() {
     let gates = Gates::new(&[BAD]);
@@ -96,6 +103,7 @@ fn d7_a_stop_in_a_subdirectory_is_gated() {
     answers(&answer, "block", "failed");
 }
 
+/// D9: after the limit, every later stop was approved until somebody cleaned up.
 #[test]
 fn d9_a_release_is_for_one_cycle_and_says_what_still_fails() {
     let gates = Gates::with_config(
@@ -114,6 +122,7 @@ fn d9_a_release_is_for_one_cycle_and_says_what_still_fails() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E13: a last run dated in the future put every later run off.
 #[test]
 fn e13_a_run_in_the_future_is_no_run() {
     let gates = Gates::with_config(&[BAD], "");
@@ -121,6 +130,7 @@ fn e13_a_run_in_the_future_is_no_run() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E14: an agent wrote itself the record of a run.
 #[test]
 fn e14_the_agent_cannot_write_itself_a_pass() {
     let gates = Gates::with_config(&[BAD], "");
@@ -130,6 +140,7 @@ fn e14_the_agent_cannot_write_itself_a_pass() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E14: an agent wrote itself the record of a run.
 #[test]
 fn e14_removing_the_record_is_no_pass_either() {
     let gates = Gates::with_config(&[BAD], "");
@@ -140,6 +151,7 @@ fn e14_removing_the_record_is_no_pass_either() {
     answers(&gates.stop_in("s", "p2", false), "block", "failed");
 }
 
+/// D10: of two stops at once, one was approved while the gate failed.
 #[test]
 fn d10_two_stops_at_once_share_one_verdict() {
     let gates = Gates::new(&[("slow", "command: \"echo x >> ../.count; sleep 0.5; false\"")]);

@@ -162,6 +162,7 @@ fn ctrl_c_ends_the_checks_and_tells_that_nothing_is_verified() {
     goes_on_normally(&gates);
 }
 
+/// D1: after a `kill -9` the lock stayed, and every later stop was approved.
 #[test]
 fn d1_after_kill_9_the_next_stop_is_gated() {
     let gates = Gates::new(&[(

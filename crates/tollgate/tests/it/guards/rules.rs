@@ -18,6 +18,7 @@ fn write(project: &TestProject, content: &Value) -> Value {
     events::write(project.path(".isdlc/state.json"), &content.to_string())
 }
 
+/// R29: blocks of some guards were not logged, and details were dropped.
 #[test]
 fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
     let requirement = json!({ "test_iteration": { "enabled": true } });

@@ -178,6 +178,7 @@ fn a_reviewer_that_lies_or_writes_elsewhere_is_no_review() {
     }
 }
 
+/// B7: an earlier task's review was taken for the one that was asked for.
 #[test]
 fn b7_a_stale_review_is_not_taken_for_a_new_one() {
     let fixture = Fixture::at(&json!({}));

@@ -25,6 +25,7 @@ fn living(fixture: &Fixture) -> usize {
         .count()
 }
 
+/// C1: a killed hook left the reviewer running.
 #[test]
 fn c1_a_killed_hook_leaves_no_reviewer() {
     let fixture = Fixture::at(&json!({}));
@@ -59,6 +60,7 @@ fn c1_a_killed_hook_leaves_no_reviewer() {
     );
 }
 
+/// C2: two stops at once paid for two reviews.
 #[test]
 fn c2_two_stops_at_once_make_one_review() {
     for _ in 0..3 {
@@ -91,6 +93,7 @@ fn c2_two_stops_at_once_make_one_review() {
     }
 }
 
+/// C3: temporary files of a crash violated the rules of the plan directory for ever.
 #[test]
 fn c3_leftovers_of_a_crash_break_no_rule() {
     let fixture = Fixture::at(&json!({}));
@@ -107,6 +110,7 @@ fn c3_leftovers_of_a_crash_break_no_rule() {
     assert!(session.turn(obeys).contains("passed"));
 }
 
+/// C4: with `stop_hook_active` set, a due review did not happen.
 #[test]
 fn c4_the_flag_does_not_switch_reviews_off() {
     let fixture = Fixture::at(&json!({}));
@@ -118,6 +122,7 @@ fn c4_the_flag_does_not_switch_reviews_off() {
     assert_eq!(fixture.calls().len(), 2);
 }
 
+/// C5: a line on the reviewer's standard error broke its answer.
 #[test]
 fn c5_a_line_on_standard_error_is_kept_apart() {
     let fixture = Fixture::at(&json!({}));
@@ -129,6 +134,7 @@ fn c5_a_line_on_standard_error_is_kept_apart() {
     assert!(!fixture.has(".review-1.log"));
 }
 
+/// C6: the reviewer's present shape of answer was read as FAIL for ever.
 #[test]
 fn c6_the_current_shape_of_the_answer_is_read() {
     let fixture = Fixture::at(&json!({ "consecutive_clean": 1 }));
@@ -138,6 +144,7 @@ fn c6_the_current_shape_of_the_answer_is_read() {
     assert!(fixture.stop().approves().contains("passed"));
 }
 
+/// C7: a command in `phase_iteration` was executed.
 #[test]
 fn c7_nothing_in_the_state_is_executed() {
     let fixture = Fixture::at(&json!({
@@ -150,6 +157,7 @@ fn c7_nothing_in_the_state_is_executed() {
     assert!(!fixture.project.path("pwned").exists());
 }
 
+/// C9: a task id such as `1/../..` led outside the plan.
 #[test]
 fn c9_no_task_leads_outside() {
     for task in ["1/../../../../../OUT", "..", "/etc/passwd", "1\n2", "a b"] {
@@ -161,6 +169,7 @@ fn c9_no_task_leads_outside() {
     }
 }
 
+/// C10: `max_reviews: "many"` made every stop fail.
 #[test]
 fn c10_a_limit_of_many_is_the_default() {
     let fixture = Fixture::at(&json!({ "max_reviews": "many", "phase_iteration": 100 }));
@@ -172,6 +181,7 @@ fn c10_a_limit_of_many_is_the_default() {
     assert!(fixture.calls().is_empty());
 }
 
+/// C11: a plan directory named `v1.2` kept the agent from stopping.
 #[test]
 fn c11_odd_names_of_plans_do_not_hold_an_agent() {
     // Difference to the list: the specification allows any name, so `v1.2` is simply a plan.
@@ -185,6 +195,7 @@ fn c11_odd_names_of_plans_do_not_hold_an_agent() {
     assert!(told.contains("is skipped"), "{told}");
 }
 
+/// C12: the state is a named pipe.
 #[test]
 fn c12_a_pipe_in_place_of_the_state_is_skipped() {
     let fixture = Fixture::new();
@@ -195,6 +206,7 @@ fn c12_a_pipe_in_place_of_the_state_is_skipped() {
     assert!(told.contains("named pipe"), "{told}");
 }
 
+/// C13: the state is a directory.
 #[test]
 fn c13_a_directory_in_place_of_the_state_is_skipped() {
     let fixture = Fixture::new();
@@ -202,6 +214,7 @@ fn c13_a_directory_in_place_of_the_state_is_skipped() {
     assert!(fixture.stop().validates().contains("directory"));
 }
 
+/// C14: the state is a symbolic link.
 #[test]
 fn c14_a_link_in_place_of_the_state_is_refused_and_told() {
     let fixture = Fixture::at(&json!({}));
@@ -227,6 +240,7 @@ fn c14_a_link_in_place_of_the_state_is_refused_and_told() {
     );
 }
 
+/// C15: garbage or deep nesting on standard input blocked the stop.
 #[test]
 fn c15_garbage_and_large_events_are_allowed() {
     let fixture = Fixture::at(&json!({}));

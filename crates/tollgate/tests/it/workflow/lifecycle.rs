@@ -12,9 +12,12 @@ fn run_all(bench: &Bench, phases: usize) {
     }
 }
 
+/// TS-011: the end archives the phases and their metrics, and clears the workflow.
 #[test]
 fn ts_011_the_end_archives_everything_in_one_step() {
-    // AC-010a, AC-010b, AC-010c, AC-010d, AC-010e, AC-010f.
+    // AC-010a: at the end the index is the length. AC-010b, AC-010c: history gets the phases, their
+    // snapshots and metrics. AC-010d: the workflow is cleared. AC-010e: nothing is left to complete.
+    // AC-010f: pruning does no harm.
     let bench = Bench::new();
     bench.ok(&[
         "workflow",
@@ -57,9 +60,11 @@ fn ts_011_the_end_archives_everything_in_one_step() {
     bench.clean();
 }
 
+/// TS-013: a phase is given the documents of the one before; a missing one is a warning.
 #[test]
 fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
-    // AC-007a, AC-007b, AC-007c, AC-007d.
+    // AC-007a: the brief names the folder. AC-007b: documents are found in it. AC-007c: discovery is
+    // handed to phases 02 and 03 only. AC-007d: what is missing is a warning.
     let bench = Bench::started(&[
         "01-requirements",
         "02-impact-analysis",
@@ -128,6 +133,10 @@ fn ts_013_a_brief_hands_on_what_earlier_phases_left() {
         .allows();
 }
 
+/// AC-008d: a start removes the phases of earlier workflows.
+/// AC-008f: a start works with an array of phases of any length.
+/// AC-009a: phases that are skipped are not in the array.
+/// AC-009c: only phases of this workflow have an entry.
 #[test]
 fn ac_008d_ac_008f_ac_009a_ac_009c_a_start_resets_phases_and_light_work_has_fewer() {
     let bench = Bench::new();
@@ -153,6 +162,8 @@ fn ac_008d_ac_008f_ac_009a_ac_009c_a_start_resets_phases_and_light_work_has_fewe
     bench.clean();
 }
 
+/// AC-009b: the index is one into the array of this workflow.
+/// AC-009d: after a phase is removed on the way, the remaining ones go on.
 #[test]
 fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
     let bench = Bench::started(&[
@@ -186,6 +197,7 @@ fn ac_009b_ac_009d_phases_removed_on_the_way_leave_no_gap() {
     bench.ok(&["workflow", "finalize"]);
 }
 
+/// BUG-0005: tasks.md was never ticked.
 #[test]
 fn bug_0005_tasks_are_ticked_and_other_lines_stay() {
     let bench = Bench::started(&["06-implementation", "08-code-review"]);

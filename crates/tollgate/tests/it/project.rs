@@ -102,6 +102,19 @@ impl TestProject {
         self
     }
 
+    /// On a machine that has these programs and no others, whatever the one that runs the tests has.
+    pub(crate) fn with_only(self, programs: &[&str]) -> Self {
+        for program in programs {
+            let found = ["/usr/local/bin", "/usr/bin", "/bin"]
+                .map(|directory| Path::new(directory).join(program))
+                .into_iter()
+                .find(|file| file.is_file());
+            std::os::unix::fs::symlink(found.unwrap(), self.programs().join(program)).unwrap();
+        }
+        let path = self.programs().to_str().unwrap().to_owned();
+        self.env("PATH", &path)
+    }
+
     /// With the project itself as the home directory.
     pub(crate) fn at_home_in_project(self) -> Self {
         let root = self.root.to_str().unwrap().to_owned();

@@ -27,7 +27,9 @@ fn a_session_with_blocks() {
             "log --code BG-001",
             "log --verify",
             "explain --last",
-            "explain 1"
+            "explain 1",
+            "top --once",
+            "report"
         ]
     );
 }

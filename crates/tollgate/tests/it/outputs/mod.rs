@@ -36,13 +36,14 @@ pub(crate) fn transcript(project: &TestProject, commands: &[&str]) -> String {
 pub(crate) fn filters(project: &TestProject) -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     let name = |path: &std::path::Path| path.to_str().unwrap().to_owned();
-    for (path, word) in [
+    for (text, word) in [
         (name(project.root()), "[project]"),
         (name(&project.home()), "[home]"),
         (name(&project.programs()), "[programs]"),
         (name(crate::project::TOLLGATE.as_ref()), "[tollgate]"),
+        (env!("CARGO_PKG_VERSION").to_owned(), "[version]"),
     ] {
-        settings.add_filter(&path.replace('.', r"\."), word);
+        settings.add_filter(&text.replace('.', r"\."), word);
     }
     for (what, word) in [
         (
@@ -54,7 +55,6 @@ pub(crate) fn filters(project: &TestProject) -> insta::Settings {
         (r"\b\d+(\.\d+)? ?(ms|µs|s)\b", "[duration]"),
         (r"\b[0-9a-f]{7,64}\b", "[hash]"),
         (r"\b\d+ of \d+ guards", "[all] guards"),
-        (env!("CARGO_PKG_VERSION"), "[version]"),
     ] {
         settings.add_filter(what, word);
     }

@@ -68,6 +68,10 @@ impl Gates {
         }
     }
 
+    pub(crate) fn into_project(self) -> TestProject {
+        self.project
+    }
+
     pub(crate) fn check(&self, name: &str, yaml: &str) {
         self.file(&format!(".gauntlet/checks/{name}.yml"), yaml);
     }

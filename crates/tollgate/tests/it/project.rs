@@ -55,17 +55,20 @@ impl TestProject {
     /// An empty directory of this name.
     pub(crate) fn named(name: &str) -> Self {
         watchdog::watch();
-        let dir = tempfile::Builder::new()
-            .prefix(&watchdog::prefix())
-            .tempdir()
-            .unwrap();
+        Self::unwatched(&watchdog::prefix(), name, TOLLGATE.into())
+    }
+
+    /// The same for another program, which may run for as long as it likes; the machine's directory
+    /// has this prefix.
+    pub(crate) fn unwatched(prefix: &str, name: &str, program: PathBuf) -> Self {
+        let dir = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
         for name in [name, "home", "bin"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         Self {
             root: dir.path().join(name),
             dir,
-            program: TOLLGATE.into(),
+            program,
             env: vec![],
         }
     }
@@ -186,17 +189,22 @@ impl TestProject {
         &self.root
     }
 
+    /// The machine's directory, around the project.
+    pub(crate) fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root().join(relative)
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
+        self.outside().join("home")
     }
 
     /// Where the programs of this machine are.
     pub(crate) fn programs(&self) -> PathBuf {
-        self.dir.path().join("bin")
+        self.outside().join("bin")
     }
 
     /// Writes a file, with the directories above it.

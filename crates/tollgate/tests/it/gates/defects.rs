@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::killing::alive;
 use super::{BAD, FIXABLE, Gates, OK, answers};
 
 /// P1: `check` exited 0 and put the logs away although a check had failed.
@@ -197,16 +198,16 @@ fn p14_what_was_verified_is_not_run_again() {
 /// P21: a timeout left grandchildren running.
 #[test]
 fn p21_a_timeout_ends_grandchildren_too() {
+    let mark = format!("tollgate-test-{}-p21", std::process::id());
     let gates = Gates::new(&[(
         "slow",
-        "command: \"(sleep 3; touch late) & sleep 60\"\ntimeout: 0.3",
+        &format!(
+            "command: \"export MARK={mark}; (sleep 300; true) & touch began; sleep 300\"\ntimeout: 2"
+        ),
     )]);
-    gates
-        .tollgate(&["run"])
-        .exits(1)
-        .says("Timed out after 0.3s");
-    std::thread::sleep(Duration::from_millis(3200));
-    assert!(!gates.exists("src/late"));
+    gates.tollgate(&["run"]).exits(1).says("Timed out after 2s");
+    assert!(gates.exists("src/began"), "it had no time for a grandchild");
+    assert_eq!(alive(&mark), [0; 0]);
 }
 
 /// P22: a check that reads standard input hung for ever.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{BAD, Gates, OK, answers};
+use super::{BAD, Gates, HELD, OK, answers};
 
 /// D2: a killed run's marker approved every later stop.
 #[test]
@@ -154,13 +154,16 @@ fn e14_removing_the_record_is_no_pass_either() {
 /// D10: of two stops at once, one was approved while the gate failed.
 #[test]
 fn d10_two_stops_at_once_share_one_verdict() {
-    let gates = Gates::new(&[("slow", "command: \"echo x >> ../.count; sleep 0.5; false\"")]);
-    gates.file(".gitignore", ".count\n");
-    let (one, two) = std::thread::scope(|scope| {
-        let one = scope.spawn(|| gates.stop());
-        let two = scope.spawn(|| gates.stop());
-        (one.join().unwrap(), two.join().unwrap())
-    });
+    let slow = HELD.1.replace("\"touch", "\"echo x >> ../.count; touch");
+    let slow = slow.replace("done\"", "done; false\"");
+    let gates = Gates::held(&[("slow", &slow)]);
+    let stops = [gates.begin_stop(), gates.begin_stop()];
+    gates.has_begun();
+    for stop in &stops {
+        gates.is_at_the_lock(stop);
+    }
+    gates.go();
+    let [one, two] = stops.map(Gates::stopped);
     answers(&one, "block", "failed");
     answers(&two, "block", "failed");
     assert_eq!(gates.read(".count"), "x\n", "one run");
@@ -173,13 +176,10 @@ fn d10_two_stops_at_once_share_one_verdict() {
 
 #[test]
 fn a_run_beside_a_run_says_who_is_running() {
-    let gates = Gates::new(&[("slow", "command: \"touch ../.up; sleep 1\"")]);
-    gates.file(".gitignore", ".up\n");
+    let gates = Gates::held(&[HELD]);
     std::thread::scope(|scope| {
         let first = scope.spawn(|| gates.tollgate(&["run"]));
-        while !gates.exists(".up") {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        gates.has_begun();
         gates
             .tollgate(&["check"])
             .exits(1)
@@ -188,6 +188,7 @@ fn a_run_beside_a_run_says_who_is_running() {
             .tollgate(&["clean"])
             .exits(1)
             .says("already in progress");
+        gates.go();
         first.join().unwrap().exits(0);
     });
 }

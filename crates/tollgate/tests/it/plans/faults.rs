@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
-use crate::project::pipe;
+use crate::project::{pipe, wait_until};
 
 fn event(fixture: &Fixture) -> Vec<u8> {
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
@@ -14,7 +14,7 @@ fn event(fixture: &Fixture) -> Vec<u8> {
 }
 
 /// Processes whose environment carries this fixture's path to the control directory.
-fn living(fixture: &Fixture) -> usize {
+pub(super) fn living(fixture: &Fixture) -> usize {
     let mark = fixture.project.root().to_str().unwrap().as_bytes().to_vec();
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -37,17 +37,14 @@ fn c1_a_killed_hook_leaves_no_reviewer() {
         .stderr(Stdio::null());
     let mut hook = command.spawn().unwrap();
     std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
-    let begun = Instant::now();
-    while fixture.calls().is_empty() && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the reviewer runs", Duration::from_mins(1), || {
+        !fixture.calls().is_empty()
+    });
     hook.kill().unwrap();
     hook.wait().unwrap();
-    let begun = Instant::now();
-    while living(&fixture) > 0 && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(living(&fixture), 0);
+    wait_until("the reviewer is gone", Duration::from_secs(10), || {
+        living(&fixture) == 0
+    });
     // c1b: the next stop makes one review, not a second one beside the first.
     fixture.reviewer("before", "true");
     fixture.stop().blocks();
@@ -65,7 +62,8 @@ fn c1_a_killed_hook_leaves_no_reviewer() {
 fn c2_two_stops_at_once_make_one_review() {
     for _ in 0..3 {
         let fixture = Fixture::at(&json!({}));
-        fixture.reviewer("before", "sleep 0.5");
+        // The review goes on until the other stop has its answer.
+        fixture.reviewer("before", "until test -e \"$d/go\"; do sleep 0.02; done");
         let start = || {
             let mut command = fixture.project.command(&["hook"]);
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -73,8 +71,14 @@ fn c2_two_stops_at_once_make_one_review() {
             std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
             hook
         };
-        let (one, two) = (start(), start());
-        let answers = [one, two].map(|hook| hook.wait_with_output().unwrap().stdout);
+        let mut stops = [start(), start()];
+        wait_until("one is answered", Duration::from_mins(1), || {
+            stops
+                .iter_mut()
+                .any(|stop| stop.try_wait().unwrap().is_some())
+        });
+        fixture.project.file("control/go", "");
+        let answers = stops.map(|hook| hook.wait_with_output().unwrap().stdout);
         let answers = answers.map(|answer| serde_json::from_slice::<Value>(&answer).unwrap());
         let blocks = answers
             .iter()

@@ -100,6 +100,18 @@ impl TestProject {
         self
     }
 
+    /// A workflow of implementation and code review in one of them, with its branch `feature/x`
+    /// and the setting that keeps commits for the last phase; `branch` is checked out.
+    pub(crate) fn committing_late(phase: &str, branch: &str) -> Self {
+        let mut state = with_branch("active");
+        state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+        state["active_workflow"]["current_phase"] = json!(phase);
+        Self::new()
+            .state(&state)
+            .commits_in_last_phase_only()
+            .on_branch(branch)
+    }
+
     /// With this variable in the hook's environment.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
@@ -493,4 +505,11 @@ pub(crate) fn running(phase: &str, status: &str) -> Value {
 /// A running workflow with the feature branch `feature/x`.
 pub(crate) fn with_branch(status: &str) -> Value {
     json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": status } } })
+}
+
+/// A running workflow in `phase` that has its own branch.
+pub(crate) fn running_on_branch(phase: &str) -> Value {
+    let mut state = running(phase, "in_progress");
+    state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
+    state
 }

@@ -84,13 +84,7 @@ fn bug_0010_a_finished_workflow_leaves_nothing_behind_that_looks_alive() {
 /// BUG-0012: commits were possible in the middle of a workflow, before its review.
 #[test]
 fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
-    let mut state = with_branch("active");
-    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
-    state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x");
+    let project = TestProject::committing_late("06-implementation", "feature/x");
     project
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT BLOCKED (Phase: 06-implementation)");

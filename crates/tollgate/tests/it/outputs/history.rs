@@ -1,15 +1,12 @@
 //! What was decided: `log`, `explain`, `guards`, `report`, `state`.
 
-use serde_json::json;
-
 use super::assert_shows;
 use crate::events::{Event as _, bash, task};
-use crate::project::{TestProject, running};
+use crate::project::{TestProject, running_on_branch};
 
 /// An agent was blocked twice: for a commit on main, and for the agent of another phase.
 fn blocked() -> TestProject {
-    let mut state = running("06-implementation", "in_progress");
-    state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
+    let state = running_on_branch("06-implementation");
     let project = TestProject::new().state(&state).on_branch("main");
     for event in [bash("git commit -m done"), task("qa-engineer", "review it")] {
         let event = event.in_session("s1").in_directory(project.root());

@@ -1,5 +1,7 @@
 //! `tollgate plan …`: what each command says and writes.
 
+use std::time::SystemTime;
+
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;
@@ -265,20 +267,9 @@ fn a_tie_goes_to_the_plan_with_work_open() {
         .project
         .file(".taskie/plans/zoo/plan.md", "# Plan\n");
     fixture.project.file(".taskie/plans/zoo/state.json", r#"{"phase":"post-plan-review","next_phase":"create-tasks","phase_iteration":2,"review_model":"opus","max_reviews":8,"consecutive_clean":2,"tdd":false}"#);
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     for plan in ["test-plan", "zoo"] {
-        for entry in fixture
-            .project
-            .path(&format!(".taskie/plans/{plan}"))
-            .read_dir()
-            .unwrap()
-        {
-            let file = std::fs::File::options()
-                .append(true)
-                .open(entry.unwrap().path())
-                .unwrap();
-            file.set_modified(now).unwrap();
-        }
+        fixture.modified(plan, now);
     }
     assert!(fixture.stop().validates().contains("'zoo'"));
     assert_eq!(fixture.next(), "create-tasks");

@@ -1,36 +1,17 @@
 //! Suite 6: edges and whole runs.
 
-use std::time::{Duration, SystemTime};
-
 use serde_json::json;
 
 use super::fixture::{Fixture, Session, obeys};
-
-/// Gives every file of a plan this age.
-fn age(fixture: &Fixture, plan: &str, seconds: u64) {
-    let time = SystemTime::now() - Duration::from_secs(seconds);
-    for entry in fixture
-        .project
-        .path(&format!(".taskie/plans/{plan}"))
-        .read_dir()
-        .unwrap()
-    {
-        let file = std::fs::File::options()
-            .append(true)
-            .open(entry.unwrap().path())
-            .unwrap();
-        file.set_modified(time).unwrap();
-    }
-}
 
 /// Suite 6, test 1: of several plans the one changed last counts.
 #[test]
 fn t01_the_newest_plan() {
     let fixture = Fixture::new();
     fixture.project.file(".taskie/plans/broken/strange.md", "x");
-    age(&fixture, "broken", 1000);
+    fixture.age("broken", 1000);
     fixture.stop().validates();
-    age(&fixture, "test-plan", 2000);
+    fixture.age("test-plan", 2000);
     assert!(fixture.stop().blocks().starts_with("Plan 'broken':"));
     // The state alone makes a plan the newest.
     fixture.state(&json!({ "next_phase": null }));

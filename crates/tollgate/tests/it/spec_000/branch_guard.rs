@@ -216,32 +216,18 @@ fn r4_every_phase_commits_on_the_workflow_branch_unless_the_project_says_otherwi
 /// asks for it.
 #[test]
 fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch_if_the_project_says_so() {
-    let mut state = with_branch("active");
-    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
-    state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x");
+    let project = TestProject::committing_late("06-implementation", "feature/x");
     let reason = project.guard(NAME, &bash("git commit -m x")).blocks(
         "COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.",
     );
     assert!(reason.contains("git stash"), "{reason}");
     assert_eq!(project.codes(), ["BG-002"]);
 
-    state["active_workflow"]["current_phase"] = json!("08-code-review");
-    TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x")
-        .guard(NAME, &bash("git commit -m x"))
-        .says_nothing();
-    TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("elsewhere")
-        .guard(NAME, &bash("git commit -m x"))
-        .says_nothing();
+    for branch in ["feature/x", "elsewhere"] {
+        TestProject::committing_late("08-code-review", branch)
+            .guard(NAME, &bash("git commit -m x"))
+            .says_nothing();
+    }
 }
 
 /// E5: a command in the name of the branch was executed.

@@ -25,7 +25,6 @@ fn a_session_with_blocks() {
             "log --verify",
             "explain --last",
             "explain 1",
-            "top --once",
             "report"
         ]
     );
@@ -35,7 +34,13 @@ fn a_session_with_blocks() {
 fn nothing_was_decided() {
     assert_shows!(
         TestProject::bare(),
-        &["log", "log --verify", "explain --last", "explain 7"]
+        &[
+            "log",
+            "log --verify",
+            "explain --last",
+            "explain 7",
+            "top --once"
+        ]
     );
 }
 

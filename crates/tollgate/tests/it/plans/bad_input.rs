@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::fixture::{Fixture, Stop};
+use super::fixture::{FIELDS, Fixture, Stop};
 use crate::events::{self, Event as _};
 use crate::project::TOLLGATE;
 
@@ -80,16 +80,7 @@ fn states_that_are_no_state() {
 
 #[test]
 fn fields_of_every_wrong_type() {
-    for field in [
-        "max_reviews",
-        "current_task",
-        "phase",
-        "phase_iteration",
-        "next_phase",
-        "review_model",
-        "consecutive_clean",
-        "tdd",
-    ] {
+    for field in FIELDS {
         for value in [
             json!(1.5),
             json!("abc"),

@@ -11,6 +11,18 @@ use crate::project::{Run, TestProject};
 /// The plan's name in most tests.
 pub(super) const PLAN: &str = "test-plan";
 
+/// What a plan's state consists of.
+pub(super) const FIELDS: [&str; 8] = [
+    "max_reviews",
+    "current_task",
+    "phase",
+    "phase_iteration",
+    "next_phase",
+    "review_model",
+    "consecutive_clean",
+    "tdd",
+];
+
 /// Three tasks that are open.
 pub(super) const TASKS: &str =
     "| 1 | pending | high | one |\n| 2 | pending | high | two |\n| 3 | pending | low | three |\n";

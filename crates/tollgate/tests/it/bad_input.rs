@@ -251,7 +251,8 @@ fn an_unreadable_state_is_told() {
     )
     .unwrap();
     if std::fs::read(project.path(".isdlc/state.json")).is_ok() {
-        return; // Permissions do not bind this user.
+        eprintln!("SKIPPED: permissions do not bind this user");
+        return;
     }
     tells(&project.hook(&claude(&project)), "state.json");
 }

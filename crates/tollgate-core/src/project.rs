@@ -550,6 +550,8 @@ mod tests {
         }
     }
 
+    /// E8: a project id of a monorepo led outside, or to a project without a state, which switched
+    /// all guards off.
     #[test]
     fn e8_project_ids_cannot_leave_their_directory() {
         for bad in [
@@ -568,6 +570,7 @@ mod tests {
         assert_eq!(fault.kind, "monorepo-project");
     }
 
+    /// AC-007e: a monorepo's documents belong to its project.
     #[test]
     fn ac_007e_documents_of_a_monorepos_project_have_their_own_place() {
         let api = ProjectId::new("api").unwrap();

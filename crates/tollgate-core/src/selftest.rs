@@ -116,6 +116,8 @@ mod tests {
         assert!(!dir.path().join("selftest").exists());
     }
 
+    /// E1, E2: a guard that cannot run was swallowed and the tool allowed; each one is shown its
+    /// sample event.
     #[test]
     fn e1_e2_a_guard_that_lets_its_event_pass_is_named() {
         let dir = tempfile::tempdir().unwrap();

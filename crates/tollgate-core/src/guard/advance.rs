@@ -151,6 +151,8 @@ pub(super) fn describe(context: &EventContext<'_>) -> String {
 mod tests {
     use super::*;
 
+    /// F7: the verb of `/isdlc` is its first word that is no flag; the original searched the whole
+    /// text.
     #[test]
     fn f7_the_first_word_that_is_no_flag_is_the_verb() {
         for (args, expected) in [

@@ -200,6 +200,7 @@ fn covers(changed: &[String], path: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// GH-127: impact tables of four columns were not read, in silence.
     #[test]
     fn gh_127_rows_are_read_whatever_columns_there_are() {
         let text = "\

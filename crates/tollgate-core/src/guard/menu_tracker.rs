@@ -278,6 +278,7 @@ mod tests {
         }
     }
 
+    /// F10: prose about selecting was taken for a choice in a menu.
     #[test]
     fn f10_only_a_bracketed_letter_or_an_explicit_selection_is_a_choice() {
         for (text, expected) in [

@@ -214,6 +214,8 @@ fn parts(node: Node<'_>) -> Option<Cow<'_, str>> {
 mod tests {
     use super::*;
 
+    /// D3: a tool's result is `tool_response` in today's agents; the original read only
+    /// `tool_result`.
     #[test]
     fn d3_how_a_command_ended_is_read_from_every_agents_words() {
         let claude = r#""hook_event_name":"PostToolUse","session_id":"s","#;

@@ -160,6 +160,8 @@ mod tests {
         );
     }
 
+    /// F3: `15-upgrade` of the manifest stands for the phases `15-upgrade-plan` and `15-upgrade-
+    /// execute`.
     #[test]
     fn f3_a_family_key_stands_for_its_members() {
         assert!(same("15-upgrade", "15-upgrade-plan"));

@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use tollgate_store::edit::apply;
 
+    /// R18: history entries that lack snapshots are completed, and lists cut to 50, 100 and 50.
     #[test]
     fn r18_lists_keep_50_100_and_50_and_their_texts_200() {
         let list = |n: u64, key: &str| -> Value {

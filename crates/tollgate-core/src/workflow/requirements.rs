@@ -110,6 +110,7 @@ mod tests {
         Requirements::of(config, Some(kind), phase).unwrap()
     }
 
+    /// D9: `workflow_overrides` were merged in three ways, and under old phase keys not at all.
     #[test]
     fn d9_overrides_are_merged_deep_and_arrays_replaced() {
         let config = Object::parse(CONFIG).unwrap();
@@ -125,6 +126,8 @@ mod tests {
         assert_eq!(articles, ["V"]);
     }
 
+    /// D9: `workflow_overrides` were merged in three ways, and under old phase keys not at all.
+    /// TS-008: `13-test-deploy`, an old key, means `12-test-deploy` everywhere.
     #[test]
     fn d9_and_ts008_phases_are_found_by_every_name() {
         let config = Object::parse(CONFIG).unwrap();

@@ -165,6 +165,7 @@ impl<'a> Workflow<'a> {
 mod tests {
     use super::*;
 
+    /// TS-006: a stale `current_phase` at the top is not read where the workflow has its own.
     #[test]
     fn ts006_the_workflows_phase_goes_before_the_top_level_one() {
         let state = State::parse(
@@ -175,6 +176,7 @@ mod tests {
         assert_eq!(state.unwrap().current_phase().unwrap(), "01-requirements");
     }
 
+    /// F6: what is recorded under an old key of a phase was not seen.
     #[test]
     fn f6_a_phase_is_found_under_its_old_name() {
         let state = State::parse(r#"{"phases":{"13-test-deploy":{"status":"in_progress"}}}"#);
@@ -184,6 +186,7 @@ mod tests {
         );
     }
 
+    /// E17: a workflow of another type counted as none.
     #[test]
     fn e17_a_workflow_of_another_type_is_malformed_not_absent() {
         for wrong in [r#""x""#, "[]", "7", "true"] {
@@ -199,6 +202,7 @@ mod tests {
         }
     }
 
+    /// E9: `__proto__` and other unknown keys of the state are data.
     #[test]
     fn e9_unknown_keys_are_data() {
         let text = r#"{"__proto__":{"active_workflow":{}},"phases":{"__proto__":7}}"#;

@@ -48,6 +48,7 @@ fn give_away(path: &Path) {
     }
 }
 
+/// E11: a full disk destroyed the state.
 #[test]
 fn e11_a_full_disk_leaves_the_old_state_and_no_rubbish() {
     let project = Project::new();

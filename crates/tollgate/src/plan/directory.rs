@@ -273,6 +273,7 @@ mod tests {
         }
     }
 
+    /// B5: two finished rounds of reviews are fine; the original then asked for impossible files.
     #[test]
     fn b5_two_finished_rounds_are_fine() {
         let names = [

@@ -261,6 +261,7 @@ mod tests {
         assert_eq!(Phase::parse("implementation"), None);
     }
 
+    /// C9: a task id such as `1/../..` led outside the plan.
     #[test]
     fn c9_a_task_id_cannot_leave_its_directory() {
         for bad in [

@@ -249,6 +249,10 @@ mod tests {
         State::read(&Document::parse(text.as_bytes()).unwrap())
     }
 
+    /// B9: odd values of the state crashed the original after the paid review.
+    /// B10: values of the state reached bash arithmetic, which executes commands.
+    /// C7: a command in `phase_iteration` was executed.
+    /// C10: `max_reviews: "many"` made every stop fail.
     #[test]
     fn b9_b10_c7_c10_odd_values_are_warnings_and_defaults() {
         let odd = read(

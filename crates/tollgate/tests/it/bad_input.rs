@@ -251,7 +251,8 @@ fn an_unreadable_state_is_told() {
     )
     .unwrap();
     if std::fs::read(project.path(".isdlc/state.json")).is_ok() {
-        return; // Permissions do not bind this user.
+        eprintln!("SKIPPED: permissions do not bind this user");
+        return;
     }
     tells(&project.hook(&claude(&project)), "state.json");
 }
@@ -267,6 +268,8 @@ fn a_manifest_that_cannot_be_read_is_told() {
     tells(&project.hook(&claude(&project)), "skills-manifest.json");
 }
 
+/// E8: a project id of a monorepo led outside, or to a project without a state, which switched all
+/// guards off.
 #[test]
 fn e8_a_monorepo_that_points_nowhere_is_told() {
     for (config, text) in [

@@ -5,12 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::events::{bash, task};
-use crate::project::{TestProject, running};
+use crate::project::{TestProject, running, with_branch};
 
 fn rows(text: &str) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// No row of a corpus was wrong.
+#[track_caller]
+fn none_of(rows: usize, wrong: &[String]) {
+    let count = wrong.len();
+    assert!(count == 0, "{count} of {rows} wrong:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -33,22 +40,14 @@ fn delegations() {
             wrong.push(format!("{row}\n   found {found:?}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} wrong:\n{}",
-        wrong.len(),
-        corpus.len(),
-        wrong.join("\n")
-    );
+    none_of(corpus.len(), &wrong);
 }
 
 /// A repository as the rows expect it: on main, with branches, aliases and a linked work tree, and
 /// another repository beside it.
 fn repository() -> TestProject {
     let project = TestProject::named("repo");
-    let project = project
-        .state(&json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": "active" } } }))
-        .on_branch("main");
+    let project = project.state(&with_branch("active")).on_branch("main");
     for branch in ["topic", "feature/x", "wt"] {
         project.git(&["branch", branch]);
     }
@@ -90,13 +89,7 @@ fn commits() {
             wrong.push(format!("blocked: {blocked} {row}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} wrong:\n{}",
-        wrong.len(),
-        corpus.len(),
-        wrong.join("\n")
-    );
+    none_of(corpus.len(), &wrong);
 }
 
 /// What commands do through files that they name: the labels are checked by bash beside the
@@ -131,13 +124,7 @@ fn named_files() {
             wrong.push(format!("{row}\n   {run:?}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {} wrong:\n{}",
-        wrong.len(),
-        corpus.len(),
-        wrong.join("\n")
-    );
+    none_of(corpus.len(), &wrong);
 }
 
 /// What one guard did with its rows.

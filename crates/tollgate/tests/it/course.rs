@@ -67,6 +67,8 @@ fn is_adopted(good: &Value, change: impl FnOnce(&mut Value)) {
     assert_eq!(now, new);
 }
 
+/// R24: values of another type, or a workflow that is gone, are no way around V7 and V8.
+/// P14: what says where a workflow is cannot be taken away.
 #[test]
 fn r24_p14_what_tells_where_a_workflow_is_cannot_be_taken_away() {
     let without = |pointer: &'static str, key: &'static str| {

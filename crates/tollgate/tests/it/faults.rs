@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::events::{Event as _, bash, task, write};
 use crate::project::{TestProject, git, run, running, with_branch};
 
+/// E3: a stale write of the state was accepted, because it was judged after it had happened.
 #[test]
 fn e3_a_stale_write_of_a_real_agent_is_denied_before_it_lands() {
     let disk = json!({ "state_version": 41, "active_workflow": { "current_phase_index": 5 } });
@@ -21,6 +22,7 @@ fn e3_a_stale_write_of_a_real_agent_is_denied_before_it_lands() {
     );
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_a_workflow_that_is_thrown_away_is_denied() {
     let disk = json!({ "state_version": 41, "active_workflow": { "current_phase_index": 5 } });
@@ -37,6 +39,7 @@ fn e4_a_workflow_that_is_thrown_away_is_denied() {
     );
 }
 
+/// E18: a token in a blocked command was written to a log that everybody may read.
 #[test]
 fn e18_a_token_in_a_command_reaches_no_log() {
     let mut state = with_branch("active");
@@ -118,6 +121,7 @@ fn a_journal_that_cannot_be_written_is_told_and_does_not_unblock() {
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny");
 }
 
+/// D7: an agent in a subdirectory was in no project, and approved.
 #[test]
 fn d7_the_project_is_found_from_below_and_from_the_events_directory() {
     let project = TestProject::new().state(&running("03-architecture", "in_progress"));

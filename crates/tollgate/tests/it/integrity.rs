@@ -212,6 +212,7 @@ fn claims_are_taken_back(project: &TestProject, state: &Value) {
     assert_eq!(project.codes().last().unwrap(), "SW-004");
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_forged_evidence_is_taken_back_after_a_write_and_the_agent_is_told() {
     let (project, state) = with_failed_tests();
@@ -231,6 +232,7 @@ fn e4_forged_evidence_is_taken_back_after_a_write_and_the_agent_is_told() {
     claims_are_taken_back(&project, &state);
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_forged_evidence_of_a_shell_command_is_taken_back() {
     let (project, state) = with_failed_tests();
@@ -240,6 +242,7 @@ fn e4_forged_evidence_of_a_shell_command_is_taken_back() {
     next(&project).says_nothing();
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_a_command_in_the_same_line_as_the_forgery_does_not_believe_it() {
     let (project, state) = with_failed_tests();
@@ -259,6 +262,7 @@ fn as_agent(project: &TestProject, args: &[&str]) -> Run {
     crate::project::run(command, b"")
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_a_repair_does_not_make_a_forgery_its_own() {
     let (project, state) = with_failed_tests();
@@ -274,6 +278,7 @@ fn e4_a_repair_does_not_make_a_forgery_its_own() {
     assert_eq!(run.code, 1, "{run:?}");
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_an_agent_does_not_take_back_what_was_seen() {
     let (project, _) = with_failed_tests();
@@ -298,6 +303,7 @@ fn e4_an_agent_does_not_take_back_what_was_seen() {
     assert_eq!(after.pointer(TESTS).unwrap()["completed"], true);
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_no_branch_is_merged_on_a_forgery() {
     let (project, mut state) = with_failed_tests();
@@ -323,6 +329,7 @@ fn e4_no_branch_is_merged_on_a_forgery() {
     assert!(!project.git(&["log", "--oneline", "main"]).contains("work"));
 }
 
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn e4_what_tollgate_saw_itself_is_evidence() {
     let (project, _) = with_failed_tests();
@@ -387,6 +394,7 @@ fn ended(state: &Value) -> Value {
     ended
 }
 
+/// IR-004: the requirements of a phase are checked before it is left.
 #[test]
 fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     let (project, state) = with_failed_tests();
@@ -420,6 +428,7 @@ fn ir_004_a_phase_that_is_ended_by_hand_passes_the_same_gate() {
     assert_eq!(after, done);
 }
 
+/// IR-004: the requirements of a phase are checked before it is left.
 #[test]
 fn ir_004_a_permissive_workflow_may_be_ended_by_hand() {
     let (project, mut state) = with_failed_tests();
@@ -437,6 +446,7 @@ fn ir_004_a_permissive_workflow_may_be_ended_by_hand() {
     assert_eq!(after, done);
 }
 
+/// E17: a workflow of another type counted as none.
 #[test]
 fn e17_a_workflow_of_the_wrong_type_gives_way_to_the_last_good_version() {
     for wrong in [json!("x"), json!([]), json!(7), json!(true)] {

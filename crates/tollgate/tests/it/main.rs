@@ -37,6 +37,8 @@ mod install;
 #[cfg(test)]
 mod integrity;
 #[cfg(test)]
+mod outputs;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod plans;

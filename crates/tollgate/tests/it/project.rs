@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -55,17 +56,20 @@ impl TestProject {
     /// An empty directory of this name.
     pub(crate) fn named(name: &str) -> Self {
         watchdog::watch();
-        let dir = tempfile::Builder::new()
-            .prefix(&watchdog::prefix())
-            .tempdir()
-            .unwrap();
+        Self::unwatched(&watchdog::prefix(), name, TOLLGATE.into())
+    }
+
+    /// The same for another program, which may run for as long as it likes; the machine's directory
+    /// has this prefix.
+    pub(crate) fn unwatched(prefix: &str, name: &str, program: PathBuf) -> Self {
+        let dir = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
         for name in [name, "home", "bin"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         Self {
             root: dir.path().join(name),
             dir,
-            program: TOLLGATE.into(),
+            program,
             env: vec![],
         }
     }
@@ -96,10 +100,35 @@ impl TestProject {
         self
     }
 
+    /// A workflow of implementation and code review in one of them, with its branch `feature/x`
+    /// and the setting that keeps commits for the last phase; `branch` is checked out.
+    pub(crate) fn committing_late(phase: &str, branch: &str) -> Self {
+        let mut state = with_branch("active");
+        state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
+        state["active_workflow"]["current_phase"] = json!(phase);
+        Self::new()
+            .state(&state)
+            .commits_in_last_phase_only()
+            .on_branch(branch)
+    }
+
     /// With this variable in the hook's environment.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// On a machine that has these programs and no others, whatever the one that runs the tests has.
+    pub(crate) fn with_only(self, programs: &[&str]) -> Self {
+        for program in programs {
+            let found = ["/usr/local/bin", "/usr/bin", "/bin"]
+                .map(|directory| Path::new(directory).join(program))
+                .into_iter()
+                .find(|file| file.is_file());
+            std::os::unix::fs::symlink(found.unwrap(), self.programs().join(program)).unwrap();
+        }
+        let path = self.programs().to_str().unwrap().to_owned();
+        self.env("PATH", &path)
     }
 
     /// With the project itself as the home directory.
@@ -173,17 +202,22 @@ impl TestProject {
         &self.root
     }
 
+    /// The machine's directory, around the project.
+    pub(crate) fn outside(&self) -> &Path {
+        self.dir.path()
+    }
+
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root().join(relative)
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
+        self.outside().join("home")
     }
 
     /// Where the programs of this machine are.
     pub(crate) fn programs(&self) -> PathBuf {
-        self.dir.path().join("bin")
+        self.outside().join("bin")
     }
 
     /// Writes a file, with the directories above it.
@@ -344,6 +378,16 @@ pub(crate) fn run(mut command: Command, stdin: &[u8]) -> Run {
     }
 }
 
+/// Waits for something that must come to pass.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, limit: Duration, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < limit, "not within {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Makes a named pipe, with the tool that every Unix has.
 pub(crate) fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().unwrap();
@@ -461,4 +505,11 @@ pub(crate) fn running(phase: &str, status: &str) -> Value {
 /// A running workflow with the feature branch `feature/x`.
 pub(crate) fn with_branch(status: &str) -> Value {
     json!({ "active_workflow": { "git_branch": { "name": "feature/x", "status": status } } })
+}
+
+/// A running workflow in `phase` that has its own branch.
+pub(crate) fn running_on_branch(phase: &str) -> Value {
+    let mut state = running(phase, "in_progress");
+    state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
+    state
 }

@@ -36,6 +36,7 @@ fn write_text(disk: &Value, content: &str) -> Run {
     run
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_blocks_a_stale_version() {
     let run = write(
@@ -51,6 +52,7 @@ fn v7_blocks_a_stale_version() {
     );
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_blocks_an_unversioned_write() {
     let mut incoming = workflow(5, 5, "in_progress");
@@ -65,6 +67,7 @@ fn v7_blocks_an_unversioned_write() {
     write(&workflow(5, 5, "in_progress"), &incoming).blocks("Unversioned write rejected");
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_names_the_file_of_this_project() {
     let unversioned = json!({ "active_workflow": null });
@@ -83,6 +86,7 @@ fn v7_names_the_file_of_this_project() {
     }
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
     write(
@@ -99,6 +103,7 @@ fn v7_allows_the_same_and_a_newer_version_and_unversioned_states() {
     write(&json!({ "a": 1 }), &json!({ "state_version": 1 })).says_nothing();
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_knows_the_file_at_home() {
     let disk = workflow(5, 1, "in_progress");
@@ -110,6 +115,7 @@ fn v7_knows_the_file_at_home() {
     }
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_needs_an_object_and_a_file() {
     for content in ["null", "7", "\"x\"", "not json", ""] {
@@ -123,6 +129,7 @@ fn v7_needs_an_object_and_a_file() {
     project.guard(NAME, &event).says_nothing();
 }
 
+/// V7: a write of the state must not be older than the state on disk.
 #[test]
 fn v7_compares_with_a_disk_version_in_quotes_and_lets_it_be_written_back() {
     let versioned = |version: Value| {
@@ -169,6 +176,7 @@ fn requirements_that_are_broken_in_one_place_are_read_in_the_other() {
     run.blocks("GATE BLOCKED: Iteration requirements not satisfied");
 }
 
+/// R24: values of another type, or a workflow that is gone, are no way around V7 and V8.
 #[test]
 fn r24_a_version_in_quotes_is_no_version() {
     let mut incoming = workflow(5, 1, "in_progress");
@@ -177,6 +185,7 @@ fn r24_a_version_in_quotes_is_no_version() {
         .blocks("Version mismatch: expected state_version >= 5, got \"999\".");
 }
 
+/// V8: the phase index and a phase's status do not go back.
 #[test]
 fn v8_blocks_an_index_that_goes_back() {
     let run = write(
@@ -192,6 +201,7 @@ fn v8_blocks_an_index_that_goes_back() {
     );
 }
 
+/// R24: values of another type, or a workflow that is gone, are no way around V7 and V8.
 #[test]
 fn r24_an_index_in_quotes_is_no_index() {
     let mut incoming = workflow(5, 5, "in_progress");
@@ -199,6 +209,7 @@ fn r24_an_index_in_quotes_is_no_index() {
     write(&workflow(5, 5, "in_progress"), &incoming).blocks("Phase index regression");
 }
 
+/// V8: the phase index and a phase's status do not go back.
 #[test]
 fn v8_blocks_a_phase_status_that_goes_back() {
     let reason = write(&workflow(5, 5, "completed"), &workflow(5, 5, "in_progress"))
@@ -209,6 +220,7 @@ fn v8_blocks_a_phase_status_that_goes_back() {
     );
 }
 
+/// V8: the phase index and a phase's status do not go back.
 #[test]
 fn v8_blocks_a_regression_in_phases_too() {
     let mut incoming = workflow(5, 5, "completed");
@@ -217,6 +229,7 @@ fn v8_blocks_a_regression_in_phases_too() {
         .blocks("Phase status regression: phases['06-implementation'].status changed from 'completed' to 'pending'.");
 }
 
+/// V8: the phase index and a phase's status do not go back.
 #[test]
 fn v8_does_not_compare_unknown_words() {
     let mut incoming = workflow(5, 5, "completed");
@@ -225,6 +238,7 @@ fn v8_does_not_compare_unknown_words() {
     write(&workflow(5, 5, "completed"), &incoming).says_nothing();
 }
 
+/// R24: values of another type, or a workflow that is gone, are no way around V7 and V8.
 #[test]
 fn r24_a_workflow_cannot_just_vanish() {
     let disk = workflow(5, 5, "completed");
@@ -238,6 +252,8 @@ fn r24_a_workflow_cannot_just_vanish() {
     write(&disk, &ended).says_nothing();
 }
 
+/// F9: a phase is done again only if the marker of the redo is on disk; the original believed the
+/// write.
 #[test]
 fn f9_a_redo_needs_its_marker_on_disk() {
     let again = |count: u64| {
@@ -273,6 +289,8 @@ fn f9_a_redo_needs_its_marker_on_disk() {
     write(&presented, &workflow(5, 5, "in_progress")).blocks("Phase status regression");
 }
 
+/// D1: a write of the state is judged before it happens; afterwards there is nothing to compare it
+/// with.
 #[test]
 fn d1_an_edit_is_applied_in_memory_before_the_write() {
     let project = TestProject::new().state(&workflow(5, 5, "in_progress"));
@@ -299,6 +317,8 @@ fn d1_an_edit_is_applied_in_memory_before_the_write() {
     assert_eq!(project.codes(), ["SWV-008"]);
 }
 
+/// D1: a write of the state is judged before it happens; afterwards there is nothing to compare it
+/// with.
 #[test]
 fn d1_a_patch_is_applied_in_memory_before_the_write() {
     let project = TestProject::new();
@@ -318,6 +338,8 @@ fn d1_a_patch_is_applied_in_memory_before_the_write() {
     patch("-  \"note\": \"a\"\n+  \"note\": \"b\"\n").says_nothing();
 }
 
+/// D1: a write of the state is judged before it happens; afterwards there is nothing to compare it
+/// with.
 #[test]
 fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
     let project = TestProject::new().state(&json!({ "own": 5, "state_version": 5 }));
@@ -331,6 +353,8 @@ fn d1_an_edit_of_all_places_is_applied_to_all_of_them() {
     project.guard(NAME, &edit(true)).blocks("Version mismatch");
 }
 
+/// D1: a write of the state is judged before it happens; afterwards there is nothing to compare it
+/// with.
 #[test]
 fn d1_after_a_real_agents_write_nothing_is_blocked() {
     let disk = workflow(3, 1, "in_progress");
@@ -343,6 +367,7 @@ fn d1_after_a_real_agents_write_nothing_is_blocked() {
     project.hook(&event).says_nothing();
 }
 
+/// V9: fields of the state that say the same thing must agree; if not, a warning.
 #[test]
 fn v9_warns_about_fields_that_contradict_each_other() {
     let state = json!({
@@ -363,6 +388,7 @@ fn v9_warns_about_fields_that_contradict_each_other() {
     );
 }
 
+/// F8: between two phases the index is one ahead; that is no contradiction.
 #[test]
 fn f8_one_index_ahead_is_the_way_from_phase_to_phase() {
     let mut state = workflow(1, 1, "completed");
@@ -370,12 +396,15 @@ fn f8_one_index_ahead_is_the_way_from_phase_to_phase() {
     write(&state, &state).says_nothing();
 }
 
+/// R28: contradictions between fields were not reported where `phases` is missing.
 #[test]
 fn r28_contradictions_are_told_without_phases_too() {
     let state = json!({ "current_phase": "a", "active_workflow": { "current_phase": "b" } });
     write(&state, &state).warns("[state-write-validator] V9-B WARNING:");
 }
 
+/// R33: a path is resolved before it is compared: `//` and `..` change nothing.
+/// E4: agents forged evidence, versions and rollbacks in the state, or wrote it under another path.
 #[test]
 fn r33_and_e4_every_spelling_of_the_path_is_the_state_file() {
     let project = TestProject::new().state(&workflow(41, 5, "in_progress"));

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::events::bash;
-use crate::project::{Run, TestProject, run};
+use crate::project::{TestProject, run};
 use crate::terminal::Terminal;
 
 /// What the screen shows, without what differs from machine to machine.
 fn screen(project: &TestProject) -> String {
-    let run = tollgate(project, &["status"]);
+    let run = project.tollgate(&["status"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     for line in run.stdout.lines().skip(1) {
         assert!(line.chars().count() <= 80, "{line}");
@@ -19,18 +19,8 @@ fn screen(project: &TestProject) -> String {
     run.stdout.replace(&root, "[root]").replace(name, "[name]")
 }
 
-fn tollgate(project: &TestProject, args: &[&str]) -> Run {
-    run(project.command(args), b"")
-}
-
-#[track_caller]
-fn must(project: &TestProject, args: &[&str]) {
-    let run = tollgate(project, args);
-    assert_eq!(run.code, 0, "{run:?}");
-}
-
 fn line(project: &TestProject) -> String {
-    let run = tollgate(project, &["statusline"]);
+    let run = project.tollgate(&["statusline"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     run.stdout
 }
@@ -56,10 +46,10 @@ fn busy() -> TestProject {
         ".tollgate/workflow/config/workflows.json",
         workflows.to_string(),
     );
-    must(&project, &["workflow", "start", "change", "Gift cards"]);
-    must(&project, &["phase", "complete", "--summary", "clear"]);
-    must(&project, &["phase", "begin"]);
-    must(&project, &["plan", "new", "cards"]);
+    project.must(&["workflow", "start", "change", "Gift cards"]);
+    project.must(&["phase", "complete", "--summary", "clear"]);
+    project.must(&["phase", "begin"]);
+    project.must(&["plan", "new", "cards"]);
     let state = json!({
         "max_reviews": 8, "current_task": null, "phase": "plan-review", "phase_iteration": 2,
         "next_phase": "post-plan-review", "review_model": "opus", "consecutive_clean": 1, "tdd": false,
@@ -91,7 +81,7 @@ fn an_empty_project() {
 #[test]
 fn a_busy_project() {
     let project = busy();
-    must(&project, &["run"]);
+    project.must(&["run"]);
     insta::assert_snapshot!(screen(&project));
     assert_eq!(
         line(&project),
@@ -103,12 +93,12 @@ fn a_busy_project() {
 fn a_pass_is_fresh_until_something_that_is_guarded_changes() {
     let project = repository();
     let gates = || {
-        let run = tollgate(&project, &["status", "--json"]);
+        let run = project.tollgate(&["status", "--json"]);
         let status: Value = serde_json::from_str(&run.stdout).unwrap();
         status["gates"]["pass"].clone()
     };
     assert_eq!(gates()["evidence"], "never");
-    must(&project, &["run"]);
+    project.must(&["run"]);
     assert_eq!(gates()["evidence"], "fresh");
     project.file("notes.txt", "nobody guards this\n");
     assert_eq!(gates()["evidence"], "fresh");
@@ -137,7 +127,7 @@ fn a_project_whose_agent_was_blocked() {
 fn a_failing_gate() {
     let project = repository();
     project.file("src/broken", "");
-    let run = tollgate(&project, &["run"]);
+    let run = project.tollgate(&["run"]);
     assert_eq!(run.code, 1, "{run:?}");
     insta::assert_snapshot!(screen(&project));
     assert_eq!(line(&project), "tollgate · gates ✖ now\n");
@@ -181,7 +171,7 @@ fn what_a_terminal_would_obey_is_shown_as_text() {
 #[test]
 fn status_is_json_for_programs() {
     let project = busy();
-    let run = tollgate(&project, &["status", "--json"]);
+    let run = project.tollgate(&["status", "--json"]);
     assert_eq!(run.code, 0, "{run:?}");
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(status["branch"], "work");
@@ -212,7 +202,7 @@ fn costs_and_counts_are_those_of_the_last_day() {
         "torn {\n".to_owned(),
     ];
     project.file(".tollgate/local/journal.jsonl", lines.concat());
-    let run = tollgate(&project, &["status", "--json"]);
+    let run = project.tollgate(&["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     let day = &status["last_24_hours"];
     assert_eq!(day["reviews"], 2, "{day}");
@@ -230,7 +220,7 @@ fn a_long_journal_is_not_read_whole() {
         ".tollgate/local/journal.jsonl",
         format!("{entry}\n").repeat(10_000),
     );
-    let run = tollgate(&project, &["status", "--json"]);
+    let run = project.tollgate(&["status", "--json"]);
     let status: Value = serde_json::from_str(&run.stdout).unwrap();
     let day = &status["last_24_hours"];
     assert_eq!(day["at_least"], true, "{day}");
@@ -240,7 +230,7 @@ fn a_long_journal_is_not_read_whole() {
 #[test]
 fn the_line_is_of_the_project_that_the_agent_says() {
     let project = repository();
-    must(&project, &["run"]);
+    project.must(&["run"]);
     let place = project.root().to_str().unwrap();
     for told in [
         json!({ "cwd": place, "model": { "display_name": "x" } }),
@@ -264,7 +254,7 @@ fn the_line_never_fails() {
             "{told:?}: {run:?}"
         );
     }
-    let run = tollgate(&outside, &["status"]);
+    let run = outside.tollgate(&["status"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("tollgate init"), "{run:?}");
 }
@@ -273,7 +263,7 @@ fn the_line_never_fails() {
 #[test]
 fn the_line_claims_no_pass_without_git() {
     let project = busy();
-    must(&project, &["run"]);
+    project.must(&["run"]);
     let mut command = project.command(&["statusline"]);
     command.env("PATH", "/nowhere");
     let run = run(command, b"");
@@ -289,8 +279,8 @@ fn between_two_phases_the_one_that_ended_has_its_own_number() {
         ".tollgate/workflow/config/workflows.json",
         workflows.to_string(),
     );
-    must(&project, &["workflow", "start", "change", "Gift cards"]);
-    must(&project, &["phase", "complete", "--summary", "clear"]);
+    project.must(&["workflow", "start", "change", "Gift cards"]);
+    project.must(&["phase", "complete", "--summary", "clear"]);
     let said = line(&project);
     assert!(said.contains("change 01-requirements 1/3"), "{said}");
     let said = screen(&project);
@@ -298,7 +288,7 @@ fn between_two_phases_the_one_that_ended_has_its_own_number() {
         said.contains("1 of 3, 06-implementation is next\n"),
         "{said}"
     );
-    must(&project, &["phase", "begin"]);
+    project.must(&["phase", "begin"]);
     let said = line(&project);
     assert!(said.contains("change 06-implementation 2/3"), "{said}");
 }

@@ -10,24 +10,97 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The source files below a directory, without tests.
-fn sources(directory: &Path) -> Vec<(PathBuf, String)> {
+/// The Rust files below a directory.
+fn files(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap().flatten() {
         let path = entry.path();
-        let name = entry.file_name().into_string().unwrap();
         if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|end| end == "rs") && !name.ends_with("tests.rs") {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
-            let lines = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"));
-            found.push((path, lines.collect::<Vec<_>>().join("\n")));
+            found.push((path, text));
         }
     }
     found
+}
+
+/// The source files below a directory, without tests and comments.
+fn sources(directory: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = files(directory);
+    found.retain(|(path, _)| !path.to_str().unwrap().ends_with("tests.rs"));
+    for (_, text) in &mut found {
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        *text = lines.collect::<Vec<_>>().join("\n");
+    }
+    found
+}
+
+/// A test of the workspace.
+pub(crate) struct Test {
+    file: PathBuf,
+    pub(crate) name: String,
+    /// The first line of its doc comment.
+    doc: Option<String>,
+}
+
+/// All tests of the workspace.
+pub(crate) fn tests() -> Vec<Test> {
+    let mut found = Vec::new();
+    for (file, text) in files(&crates()) {
+        let (mut doc, mut marked) = (None, false);
+        for line in text.lines().map(str::trim) {
+            if let Some(said) = line.strip_prefix("///") {
+                doc.get_or_insert_with(|| said.trim().to_owned());
+            } else if line.starts_with("#[") {
+                marked |= line == "#[test]";
+            } else {
+                let name = line
+                    .strip_prefix("fn ")
+                    .and_then(|rest| rest.split('(').next());
+                if let Some(name) = name.filter(|_| marked) {
+                    found.push(Test {
+                        file: file.clone(),
+                        name: name.to_owned(),
+                        doc: doc.take(),
+                    });
+                }
+                (doc, marked) = (None, false);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a test's name begins with the id of a specification or of a list of defects, such as
+/// `ac_004c`, `ts_015`, `ts008`, `bug_0016`, `p44` or `d5b`.
+fn begins_with_an_id(name: &str) -> bool {
+    let mut number = name.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
+    let letters = name.strip_suffix(number).unwrap_or_default();
+    if matches!(letters, "ac" | "ts" | "ir" | "bug" | "gh" | "inv") {
+        number = number.strip_prefix('_').unwrap_or(number);
+    } else if letters.len() != 1 {
+        return false;
+    }
+    number.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Who meets an id need not have the list that it is from.
+#[test]
+fn a_test_with_an_id_says_what_the_id_is_about() {
+    let tests = tests();
+    let with_id = tests.iter().filter(|test| begins_with_an_id(&test.name));
+    let (said, silent): (Vec<_>, Vec<_>) =
+        with_id.partition(|test| test.doc.as_deref().is_some_and(|doc| doc.contains(": ")));
+    let silent: Vec<_> = silent
+        .iter()
+        .map(|test| format!("{}: {}", test.file.display(), test.name))
+        .collect();
+    assert!(silent.is_empty(), "without a doc line: {silent:#?}");
+    assert!(said.len() > 400, "only {} tests have an id", said.len());
 }
 
 fn top_module(source: &Path, file: &Path) -> String {

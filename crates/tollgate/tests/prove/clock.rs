@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::ground::Ground;
 use crate::report::{Effort, Report};
+use crate::workspace::Workspace;
 
 /// Moments that a state may name.
 const MOMENTS: &[&str] = &[
@@ -57,17 +57,17 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
     moved(report);
 }
 
-fn commands(ground: &Ground, report: &mut Report, what: &str) {
-    let agent = ground.event(
+fn commands(workspace: &Workspace, report: &mut Report, what: &str) {
+    let agent = workspace.event(
         "PreToolUse",
         &json!({"tool_name": "Agent", "tool_input": {"subagent_type": "software-developer", "prompt": "Go."}}),
     );
     for event in [
         agent,
-        ground.delegated(what),
-        ground.event("Stop", &json!({"stop_hook_active": false})),
+        workspace.delegated(what),
+        workspace.event("Stop", &json!({"stop_hook_active": false})),
     ] {
-        let run = ground.hook(&event);
+        let run = workspace.hook(&event);
         let answer = run.is_an_answer();
         report.check(answer.is_ok(), || format!("{what}: {answer:?}"));
     }
@@ -76,7 +76,7 @@ fn commands(ground: &Ground, report: &mut Report, what: &str) {
         &["workflow", "audit"],
         &["phase", "begin"],
     ] {
-        let run = ground.tollgate(args);
+        let run = workspace.tollgate(args);
         report.check(
             matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
             || format!("{what}: {args:?}: {run:?}"),
@@ -86,8 +86,8 @@ fn commands(ground: &Ground, report: &mut Report, what: &str) {
 
 fn timestamps(report: &mut Report) {
     for moment in MOMENTS {
-        let ground = Ground::new();
-        let mut state = ground.state().unwrap();
+        let workspace = Workspace::new();
+        let mut state = workspace.state().unwrap();
         let phase = state["active_workflow"]["current_phase"]
             .as_str()
             .unwrap_or_default()
@@ -95,37 +95,37 @@ fn timestamps(report: &mut Report) {
         state["active_workflow"]["started_at"] = (*moment).into();
         state["phases"][&phase]["started"] = (*moment).into();
         state["phases"][&phase]["timing"] = json!({"started_at": moment});
-        ground.write(".isdlc/state.json", state.to_string().as_bytes());
+        workspace.file(".isdlc/state.json", state.to_string());
         report.count("moments", 1);
-        commands(&ground, report, moment);
+        commands(&workspace, report, moment);
     }
 }
 
 fn zones(report: &mut Report) {
-    let ground = Ground::new();
+    let workspace = Workspace::new();
     for zone in ZONES {
-        let mut command = ground.command(&["hook"]);
+        let mut command = workspace.command(&["hook"]);
         command.env("TZ", zone);
-        let run = crate::ground::run(command, ground.delegated(zone).to_string().as_bytes());
+        let run = crate::workspace::run(command, workspace.delegated(zone).to_string().as_bytes());
         report.count("zones", 1);
         let answer = run.is_an_answer();
         report.check(answer.is_ok(), || format!("TZ={zone}: {answer:?}"));
-        let mut command = ground.command(&["workflow", "status"]);
+        let mut command = workspace.command(&["workflow", "status"]);
         command.env("TZ", zone);
-        let run = crate::ground::run(command, b"");
+        let run = crate::workspace::run(command, b"");
         report.check(run.code == Some(0), || format!("TZ={zone}: {run:?}"));
     }
 }
 
 /// The machine's clock itself, back and forth.
 fn moved(report: &mut Report) {
-    let ground = Ground::new();
-    let Some(shim) = shim(&ground) else {
+    let workspace = Workspace::new();
+    let Some(shim) = shim(&workspace) else {
         report.note("SKIPPED a moved clock: no C compiler".to_owned());
         return;
     };
     let hour = 3_600_i64;
-    let mut last = ground.state().unwrap()["state_version"].as_u64();
+    let mut last = workspace.state().unwrap()["state_version"].as_u64();
     for by in [
         0,
         -hour,
@@ -142,14 +142,14 @@ fn moved(report: &mut Report) {
             &["run"],
         ] {
             // The build that is linked dynamically: a static one asks the kernel by itself.
-            let mut command = ground.foreign(env!("CARGO_BIN_EXE_tollgate"));
+            let mut command = workspace.foreign(env!("CARGO_BIN_EXE_tollgate"));
             command
                 .args(args)
                 .env("LD_PRELOAD", &shim)
                 .env("CLOCK_BY", by.to_string());
-            let run = crate::ground::run(
+            let run = crate::workspace::run(
                 command,
-                ground.delegated(&by.to_string()).to_string().as_bytes(),
+                workspace.delegated(&by.to_string()).to_string().as_bytes(),
             );
             report.count("commands on a moved clock", 1);
             report.check(
@@ -157,7 +157,7 @@ fn moved(report: &mut Report) {
                 || format!("{by} s: {args:?}: {run:?}"),
             );
         }
-        let now = ground
+        let now = workspace
             .state()
             .ok()
             .and_then(|state| state["state_version"].as_u64());
@@ -168,13 +168,13 @@ fn moved(report: &mut Report) {
     }
 }
 
-fn shim(ground: &Ground) -> Option<PathBuf> {
+fn shim(workspace: &Workspace) -> Option<PathBuf> {
     let (source, library) = (
-        ground.outside().join("clock.c"),
-        ground.outside().join("clock.so"),
+        workspace.outside().join("clock.c"),
+        workspace.outside().join("clock.so"),
     );
     std::fs::write(&source, SHIM).unwrap();
-    let mut compile = ground.foreign("cc");
+    let mut compile = workspace.foreign("cc");
     compile
         .args(["-shared", "-fPIC", "-O1", "-o"])
         .arg(&library)

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, ended, start};
 use crate::history::{History, Reader};
 use crate::report::{Chance, Effort, Report};
+use crate::workspace::{Workspace, ended, start};
 
 /// What commands do meanwhile. Nothing that ends a workflow: that prunes the log of delegations.
 const COMMANDS: &[&[&str]] = &[
@@ -51,7 +51,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
 
 /// What the workers share.
 struct Crowd<'c> {
-    ground: &'c Ground,
+    workspace: &'c Workspace,
     history: History,
     defects: Mutex<Vec<String>>,
     hooks: AtomicU64,
@@ -62,9 +62,9 @@ struct Crowd<'c> {
 }
 
 impl<'c> Crowd<'c> {
-    fn new(ground: &'c Ground) -> Self {
+    fn new(workspace: &'c Workspace) -> Self {
         Self {
-            ground,
+            workspace,
             history: History::default(),
             defects: Mutex::default(),
             hooks: AtomicU64::new(0),
@@ -82,9 +82,9 @@ impl<'c> Crowd<'c> {
     /// A delegation, delivered twice at once, as by a plugin and a settings file; acknowledged or
     /// not at all.
     fn delegates(&self, id: &str) {
-        let event = self.ground.delegated(id).to_string();
+        let event = self.workspace.delegated(id).to_string();
         let twins = [(); 2].map(|()| {
-            let mut child = start(self.ground.command(&["hook"]));
+            let mut child = start(self.workspace.command(&["hook"]));
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(event.as_bytes()).unwrap();
             child
@@ -104,8 +104,8 @@ impl<'c> Crowd<'c> {
 
     /// One that is killed somewhere on its way: nobody knows whether it was recorded.
     fn delegates_and_dies(&self, id: &str, chance: &mut Chance) {
-        let mut child = start(self.ground.command(&["hook"]));
-        let event = self.ground.delegated(id).to_string();
+        let mut child = start(self.workspace.command(&["hook"]));
+        let event = self.workspace.delegated(id).to_string();
         let _gone = child.stdin.take().unwrap().write_all(event.as_bytes());
         std::thread::sleep(Duration::from_micros(chance.below(6_000)));
         let _dead = kill_process(Pid::from_child(&child), Signal::KILL);
@@ -123,13 +123,13 @@ impl<'c> Crowd<'c> {
             json!({"tool_name": "Bash", "tool_input": {"command": "rm .isdlc/state.json"}});
         let agent = json!({"tool_name": "Agent", "tool_input": {"subagent_type": "qa-engineer", "prompt": "x"}});
         let event = match chance.below(3) {
-            0 => self.ground.event("PreToolUse", &command),
-            1 => self.ground.event("PreToolUse", &agent),
+            0 => self.workspace.event("PreToolUse", &command),
+            1 => self.workspace.event("PreToolUse", &agent),
             _ => self
-                .ground
+                .workspace
                 .event("SessionStart", &json!({"source": "resume"})),
         };
-        let run = self.ground.hook(&event);
+        let run = self.workspace.hook(&event);
         self.hooks.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = run.is_an_answer() {
             self.say(format!("hook: {error}"));
@@ -138,7 +138,7 @@ impl<'c> Crowd<'c> {
 
     fn commands(&self, chance: &mut Chance) {
         let args = *chance.of(COMMANDS);
-        let run = self.ground.tollgate(args);
+        let run = self.workspace.tollgate(args);
         let count = if args[0] == "run" {
             &self.runs
         } else {
@@ -153,7 +153,7 @@ impl<'c> Crowd<'c> {
     fn reads(&self) {
         let mut reader = Reader::default();
         while !self.over.load(Ordering::Relaxed) {
-            if let Err(error) = reader.look(self.ground, &self.history) {
+            if let Err(error) = reader.look(self.workspace, &self.history) {
                 self.say(error);
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -162,8 +162,8 @@ impl<'c> Crowd<'c> {
 }
 
 fn among_us(effort: &Effort, report: &mut Report) {
-    let ground = Ground::whole();
-    let crowd = Crowd::new(&ground);
+    let workspace = Workspace::whole();
+    let crowd = Crowd::new(&workspace);
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         for worker in 0..TWINS + KILLED + COMMANDERS {
@@ -191,7 +191,7 @@ fn among_us(effort: &Effort, report: &mut Report) {
         }
         scope.spawn(|| {
             while !crowd.over.load(Ordering::Relaxed) {
-                crowd.history.follow(&ground);
+                crowd.history.follow(&workspace);
                 std::thread::sleep(Duration::from_millis(50));
             }
         });
@@ -202,11 +202,11 @@ fn among_us(effort: &Effort, report: &mut Report) {
     });
     // What was put aside while somebody held the lock is made by whoever comes next.
     crowd.delegates("last");
-    crowd.history.follow(&ground);
-    if let Err(error) = Reader::default().look(&ground, &crowd.history) {
+    crowd.history.follow(&workspace);
+    if let Err(error) = Reader::default().look(&workspace, &crowd.history) {
         crowd.say(error);
     }
-    crowd.history.check(&ground, report);
+    crowd.history.check(&workspace, report);
     tell(&crowd, report);
 }
 
@@ -228,8 +228,8 @@ fn tell(crowd: &Crowd<'_>, report: &mut Report) {
 /// writes. Nobody can promise that nothing is lost then; that every hook answers, that what we
 /// write is whole, and that everything works again when they are gone, we can.
 fn with_strangers(effort: &Effort, report: &mut Report) {
-    let ground = Ground::whole();
-    let crowd = Crowd::new(&ground);
+    let workspace = Workspace::whole();
+    let crowd = Crowd::new(&workspace);
     let written = AtomicU64::new(0);
     // A fifth of the time of those among us.
     let until = Instant::now() + effort.fifth(Duration::from_secs(2));
@@ -239,8 +239,8 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
             scope.spawn(move || {
                 while !crowd.over.load(Ordering::Relaxed) {
                     // The other stranger's half-written file is read now and then.
-                    if let Ok(state) = crowd.ground.state() {
-                        stranger(crowd.ground, state, written, truncates);
+                    if let Ok(state) = crowd.workspace.state() {
+                        stranger(crowd.workspace, state, written, truncates);
                     }
                     std::thread::sleep(Duration::from_millis(if truncates { 20 } else { 3 }));
                 }
@@ -253,8 +253,8 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
                 let mut round = 0_u64;
                 while Instant::now() < until {
                     round += 1;
-                    let event = crowd.ground.delegated(&format!("{worker}-{round}"));
-                    let run = crowd.ground.hook(&event);
+                    let event = crowd.workspace.delegated(&format!("{worker}-{round}"));
+                    let run = crowd.workspace.hook(&event);
                     crowd.hooks.fetch_add(1, Ordering::Relaxed);
                     if let Err(error) = run.is_an_answer() {
                         crowd.say(format!("beside strangers: {error}"));
@@ -274,18 +274,18 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
     report.count("writes of strangers", written.load(Ordering::Relaxed));
     tell(&crowd, report);
     // They are gone.
-    if ground.state().is_err() {
-        ground.write(".isdlc/state.json", b"{}");
+    if workspace.state().is_err() {
+        workspace.file(".isdlc/state.json", b"{}");
     }
-    let run = ground.hook(&ground.delegated("after"));
+    let run = workspace.hook(&workspace.delegated("after"));
     report.check(run.is_an_answer().is_ok(), || {
         format!("after strangers: {run:?}")
     });
-    let verified = ground.tollgate(&["log", "--verify"]);
+    let verified = workspace.tollgate(&["log", "--verify"]);
     report.check(verified.code == Some(0), || {
         format!("after strangers: {verified:?}")
     });
-    let state = ground.state();
+    let state = workspace.state();
     report.check(
         state
             .as_ref()
@@ -294,13 +294,13 @@ fn with_strangers(effort: &Effort, report: &mut Report) {
     );
 }
 
-fn stranger(ground: &Ground, mut state: Value, written: &AtomicU64, truncates: bool) {
-    let path = ground.path(".isdlc/state.json");
+fn stranger(workspace: &Workspace, mut state: Value, written: &AtomicU64, truncates: bool) {
+    let path = workspace.path(".isdlc/state.json");
     state["theirs"] = written.fetch_add(1, Ordering::Relaxed).into();
     if truncates {
         let _theirs = std::fs::write(&path, state.to_string());
     } else {
-        let temporary = ground.path(".isdlc/theirs");
+        let temporary = workspace.path(".isdlc/theirs");
         std::fs::write(&temporary, state.to_string()).unwrap();
         std::fs::rename(&temporary, &path).unwrap();
     }
@@ -309,8 +309,8 @@ fn stranger(ground: &Ground, mut state: Value, written: &AtomicU64, truncates: b
 /// Somebody who holds the lock and is stopped keeps nobody waiting: hooks answer without writing,
 /// and what they had to record arrives when somebody can write again.
 fn beside_a_stopped_one(report: &mut Report) {
-    let ground = Ground::new();
-    let lock = ground.path(".tollgate/local/state");
+    let workspace = Workspace::new();
+    let lock = workspace.path(".tollgate/local/state");
     // The files there, whichever of them is the lock.
     let held: Vec<std::fs::File> = std::fs::read_dir(lock)
         .into_iter()
@@ -320,21 +320,21 @@ fn beside_a_stopped_one(report: &mut Report) {
         .filter(|file| file.lock().is_ok())
         .collect();
     report.check(!held.is_empty(), || "there is no lock to hold".to_owned());
-    let before = ground.state();
+    let before = workspace.state();
     for number in 0..3 {
-        let run = ground.hook(&ground.delegated(&format!("waits-{number}")));
+        let run = workspace.hook(&workspace.delegated(&format!("waits-{number}")));
         report.count("hooks beside a stopped one", 1);
         report.check(
             run.is_an_answer().is_ok() && run.took < Duration::from_secs(10),
             || format!("beside a stopped one: {run:?}"),
         );
     }
-    report.check(ground.state() == before, || {
+    report.check(workspace.state() == before, || {
         "somebody wrote without the lock".to_owned()
     });
     drop(held);
-    let _next = ground.hook(&ground.delegated("free"));
-    let log = ground.state().unwrap_or_default()["skill_usage_log"].to_string();
+    let _next = workspace.hook(&workspace.delegated("free"));
+    let log = workspace.state().unwrap_or_default()["skill_usage_log"].to_string();
     for id in ["waits-0", "waits-1", "waits-2", "free"] {
         let times = log.matches(&format!("\"{id}\"")).count();
         report.check(times == 1, || format!("{id} is there {times} times"));

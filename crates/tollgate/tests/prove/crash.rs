@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::ground::{Ground, start};
 use crate::report::{Chance, Effort, Report};
+use crate::workspace::{Workspace, start};
 
 /// Everything that writes: the state, the plans', the gates' ledger and logs, agents' settings,
 /// the project's own files. The hook comes oftener, as it does.
@@ -49,18 +49,18 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let mut chance = Chance::new(effort.seed);
     let mut usual: BTreeMap<&[&str], Duration> = BTreeMap::new();
     let (mut round, mut killed) = (0_u64, 0);
-    let mut ground = Ground::whole();
+    let mut workspace = Workspace::whole();
     while killed < effort.kills(60) {
         round += 1;
         if round.is_multiple_of(ROUNDS) {
-            verify(&ground, report);
-            ground = Ground::whole();
+            verify(&workspace, report);
+            workspace = Workspace::whole();
         }
         let args = *chance.of(COMMANDS);
-        let before = version(&ground);
+        let before = version(&workspace);
         let began = Instant::now();
-        let mut child = start(ground.command(args));
-        let event = ground.delegated(&format!("kill-{round}")).to_string();
+        let mut child = start(workspace.command(args));
+        let event = workspace.delegated(&format!("kill-{round}")).to_string();
         let _gone = child.stdin.take().unwrap().write_all(event.as_bytes());
         // The first of a kind is not killed: it shows how long the kind takes.
         if let Some(usual) = usual.get(args) {
@@ -80,41 +80,41 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
             usual.insert(args, began.elapsed().min(Duration::from_secs(1)));
             report.count("ended before", 1);
         }
-        let after = version(&ground);
+        let after = version(&workspace);
         report.check(after.is_ok(), || format!("after {args:?}: {after:?}"));
         report.check(after >= before, || {
             format!("{args:?}: version {after:?} after {before:?}")
         });
-        whole(&ground, args, report);
+        whole(&workspace, args, report);
         // The next one works, and leaves no rubbish.
-        let run = ground.hook(&ground.delegated(&format!("next-{round}")));
+        let run = workspace.hook(&workspace.delegated(&format!("next-{round}")));
         let answer = run.is_an_answer();
         report.check(answer.is_ok() && run.stderr.is_empty(), || {
             format!("after {args:?}: {answer:?} {}", run.stderr)
         });
         if round.is_multiple_of(8) {
-            let status = ground.tollgate(&["status"]);
+            let status = workspace.tollgate(&["status"]);
             report.check(matches!(status.code, Some(0 | 1)), || {
                 format!("after {args:?}: {status:?}")
             });
         }
         if round.is_multiple_of(20) {
-            swept(&ground, args, report);
+            swept(&workspace, args, report);
         }
     }
-    verify(&ground, report);
+    verify(&workspace, report);
     report.count("kinds of commands", usual.len() as u64);
 }
 
 /// Commands sweep up what killed ones left beside the state; hooks only what hooks leave.
-fn swept(ground: &Ground, args: &[&str], report: &mut Report) {
-    let _if_any = ground.tollgate(&["workflow", "cancel", "--reason", "next"]);
-    let began = ground.tollgate(&["workflow", "start", "feature", "next", "--no-branch"]);
+fn swept(workspace: &Workspace, args: &[&str], report: &mut Report) {
+    let _if_any = workspace.tollgate(&["workflow", "cancel", "--reason", "next"]);
+    let began = workspace.tollgate(&["workflow", "start", "feature", "next", "--no-branch"]);
     report.check(began.code == Some(0), || {
         format!("after {args:?}: {began:?}")
     });
-    let beside = ground.path(".isdlc/state.json");
-    let left = ground.temporaries().into_iter();
+    let beside = workspace.path(".isdlc/state.json");
+    let left = workspace.temporaries().into_iter();
     let left: Vec<_> = left
         .filter(|path| path.parent() == beside.parent())
         .collect();
@@ -123,13 +123,13 @@ fn swept(ground: &Ground, args: &[&str], report: &mut Report) {
     });
 }
 
-fn version(ground: &Ground) -> Result<u64, String> {
-    Ok(ground.state()?["state_version"].as_u64().unwrap_or(0))
+fn version(workspace: &Workspace) -> Result<u64, String> {
+    Ok(workspace.state()?["state_version"].as_u64().unwrap_or(0))
 }
 
 /// Everything else that is JSON is whole, too.
-fn whole(ground: &Ground, args: &[&str], report: &mut Report) {
-    let plans = ground.path(".taskie/plans");
+fn whole(workspace: &Workspace, args: &[&str], report: &mut Report) {
+    let plans = workspace.path(".taskie/plans");
     let plans = std::fs::read_dir(plans).into_iter().flatten().flatten();
     let states = plans.map(|plan| plan.path().join("state.json"));
     let settings = [
@@ -137,7 +137,7 @@ fn whole(ground: &Ground, args: &[&str], report: &mut Report) {
         ".codex/hooks.json",
         ".tollgate/plans.json",
     ];
-    for path in states.chain(settings.iter().map(|name| ground.path(name))) {
+    for path in states.chain(settings.iter().map(|name| workspace.path(name))) {
         if let Ok(bytes) = std::fs::read(&path) {
             let read = serde_json::from_slice::<Value>(&bytes);
             report.check(read.is_ok(), || {
@@ -148,8 +148,8 @@ fn whole(ground: &Ground, args: &[&str], report: &mut Report) {
 }
 
 /// No line of the journal is missing or altered, whoever was killed while writing.
-fn verify(ground: &Ground, report: &mut Report) {
-    let run = ground.tollgate(&["log", "--verify"]);
+fn verify(workspace: &Workspace, report: &mut Report) {
+    let run = workspace.tollgate(&["log", "--verify"]);
     report.count("journals verified", 1);
     report.check(run.code == Some(0), || format!("the journal: {run:?}"));
 }

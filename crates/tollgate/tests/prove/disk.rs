@@ -8,8 +8,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::ground::{Ground, Run, program, run as run_command};
 use crate::report::{Effort, Report};
+use crate::workspace::{Run, Workspace, program, run as run_command};
 
 /// Tells the second process what it is, and where.
 const INSIDE: &str = "TOLLGATE_PROVE_DISK";
@@ -29,8 +29,8 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
         return;
     }
     limited(report);
-    let ground = Ground::bare();
-    let mount = ground.outside().join("disk");
+    let workspace = Workspace::bare();
+    let mount = workspace.outside().join("disk");
     std::fs::create_dir(&mount).unwrap();
     let mut told = String::new();
     for options in ["-m", "-rm"] {
@@ -68,7 +68,7 @@ pub(crate) fn inside(effort: &Effort) -> Option<Report> {
                 effort,
                 &mut report,
                 &format!("{free} bytes left"),
-                |ground| fill(ground, free),
+                |workspace| fill(workspace, free),
             );
         }
         unwritable(&mut report);
@@ -83,7 +83,7 @@ pub(crate) fn inside(effort: &Effort) -> Option<Report> {
                 effort,
                 &mut report,
                 &format!("{free} inodes left"),
-                |ground| use_up_inodes(ground, free),
+                |workspace| use_up_inodes(workspace, free),
             );
         }
         unmount(&mount);
@@ -100,7 +100,7 @@ fn mounted(mount: &Path, options: &str) -> bool {
 }
 
 fn unmount(mount: &Path) {
-    crate::ground::forget();
+    crate::workspace::forget();
     let _last = Command::new("umount").arg(mount).status();
 }
 
@@ -109,18 +109,18 @@ fn each(
     _effort: &Effort,
     report: &mut Report,
     what: &str,
-    use_up: impl Fn(&Ground) -> Vec<PathBuf>,
+    use_up: impl Fn(&Workspace) -> Vec<PathBuf>,
 ) {
     for args in COMMANDS {
-        let ground = Ground::whole();
-        let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
-        let filled = use_up(&ground);
+        let workspace = Workspace::whole();
+        let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
+        let filled = use_up(&workspace);
         let run = run_command(
-            ground.command(args),
-            ground.delegated("full").to_string().as_bytes(),
+            workspace.command(args),
+            workspace.delegated("full").to_string().as_bytes(),
         );
         report.count("full disks", 1);
-        judge(&ground, args, what, &run, &before, report);
+        judge(&workspace, args, what, &run, &before, report);
         if !matches!(run.code, Some(0)) && *args != ["run"] {
             report.check(run.stderr.contains("space"), || {
                 format!("{args:?}, {what}: the message does not say so: {run:?}")
@@ -129,13 +129,13 @@ fn each(
         for file in filled {
             let _gone = std::fs::remove_file(file);
         }
-        again(&ground, args, what, report);
+        again(&workspace, args, what, report);
     }
 }
 
 /// What every end on a bad disk has to be.
 fn judge(
-    ground: &Ground,
+    workspace: &Workspace,
     args: &[&str],
     what: &str,
     run: &Run,
@@ -153,7 +153,7 @@ fn judge(
     report.check(run.code == Some(0) || !run.stderr.is_empty(), || {
         format!("{args:?}, {what}: said nothing: {run:?}")
     });
-    let after = std::fs::read(ground.path(".isdlc/state.json")).unwrap_or_default();
+    let after = std::fs::read(workspace.path(".isdlc/state.json")).unwrap_or_default();
     report.check(
         after == before || serde_json::from_slice::<serde_json::Value>(&after).is_ok(),
         || format!("{args:?}, {what}: {} bytes of state", after.len()),
@@ -161,30 +161,30 @@ fn judge(
 }
 
 /// There is room again: the next one works and leaves no rubbish.
-fn again(ground: &Ground, args: &[&str], what: &str, report: &mut Report) {
-    let next = ground.hook(&ground.delegated("room again"));
+fn again(workspace: &Workspace, args: &[&str], what: &str, report: &mut Report) {
+    let next = workspace.hook(&workspace.delegated("room again"));
     report.check(
         next.is_an_answer().is_ok() && next.stderr.is_empty(),
         || format!("after {args:?}, {what}: {next:?}"),
     );
-    let status = ground.tollgate(&["status"]);
+    let status = workspace.tollgate(&["status"]);
     report.check(matches!(status.code, Some(0 | 1)), || {
         format!("after {args:?}, {what}: {status:?}")
     });
-    let _if_any = ground.tollgate(&["workflow", "cancel", "--reason", "next"]);
-    let begin = ground.tollgate(&["workflow", "start", "feature", "again", "--no-branch"]);
+    let _if_any = workspace.tollgate(&["workflow", "cancel", "--reason", "next"]);
+    let begin = workspace.tollgate(&["workflow", "start", "feature", "again", "--no-branch"]);
     report.check(begin.code == Some(0), || {
         format!("after {args:?}, {what}: {begin:?}")
     });
-    let left = ground.temporaries();
+    let left = workspace.temporaries();
     report.check(left.is_empty(), || {
         format!("after {args:?}, {what}: {left:?}")
     });
 }
 
 /// Writes until nothing more goes in, and gives so many bytes back.
-fn fill(ground: &Ground, free: u64) -> Vec<PathBuf> {
-    let path = ground.outside().join("filler");
+fn fill(workspace: &Workspace, free: u64) -> Vec<PathBuf> {
+    let path = workspace.outside().join("filler");
     let mut file = std::fs::File::create(&path).unwrap();
     let mut size = 0;
     while let Ok(written) = file.write(&[0; 4096]) {
@@ -194,10 +194,10 @@ fn fill(ground: &Ground, free: u64) -> Vec<PathBuf> {
     vec![path]
 }
 
-fn use_up_inodes(ground: &Ground, free: usize) -> Vec<PathBuf> {
+fn use_up_inodes(workspace: &Workspace, free: usize) -> Vec<PathBuf> {
     let mut made = Vec::new();
     loop {
-        let path = ground.outside().join(format!("filler-{}", made.len()));
+        let path = workspace.outside().join(format!("filler-{}", made.len()));
         if std::fs::File::create(&path).is_err() {
             break;
         }
@@ -218,20 +218,20 @@ fn read_only(mount: &Path, report: &mut Report) {
         status.is_ok_and(|status| status.success())
     };
     for args in COMMANDS {
-        let ground = Ground::whole();
-        let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+        let workspace = Workspace::whole();
+        let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
         if !remount("ro") {
             report.note("SKIPPED read-only disks: cannot be remounted".to_owned());
             return;
         }
         let run = run_command(
-            ground.command(args),
-            ground.delegated("ro").to_string().as_bytes(),
+            workspace.command(args),
+            workspace.delegated("ro").to_string().as_bytes(),
         );
-        let after = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
+        let after = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
         assert!(remount("rw"), "a disk that stays read-only");
         report.count("read-only disks", 1);
-        judge(&ground, args, "read-only", &run, &before, report);
+        judge(&workspace, args, "read-only", &run, &before, report);
         report.check(after == before, || {
             format!("{args:?} changed a read-only state")
         });
@@ -240,13 +240,13 @@ fn read_only(mount: &Path, report: &mut Report) {
                 format!("{args:?}, read-only: the message does not say so: {run:?}")
             });
         }
-        again(&ground, args, "read-only", report);
+        again(&workspace, args, "read-only", report);
     }
 }
 
 /// Directories that somebody without power may not write. Only root can become such a one.
 fn unwritable(report: &mut Report) {
-    let here = Ground::bare();
+    let here = Workspace::bare();
     let copy = here.outside().join("tollgate");
     let open = |path: &Path| run_in(&here, "chmod", &["-R", "a+rX", &path.to_string_lossy()]);
     if std::fs::copy(program(), &copy).is_err() || !open(here.outside()) {
@@ -256,15 +256,15 @@ fn unwritable(report: &mut Report) {
     }
     for closed in [".isdlc", ".tollgate", ".tollgate/local", "."] {
         for args in COMMANDS {
-            let ground = Ground::whole();
-            let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
-            let outside = ground.outside().to_string_lossy().into_owned();
-            let given = run_in(&ground, "chown", &["-R", "65534:65534", &outside])
-                && run_in(&ground, "chmod", &["a-w", closed]);
-            let mut command = ground.foreign("setpriv");
+            let workspace = Workspace::whole();
+            let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
+            let outside = workspace.outside().to_string_lossy().into_owned();
+            let given = run_in(&workspace, "chown", &["-R", "65534:65534", &outside])
+                && run_in(&workspace, "chmod", &["a-w", closed]);
+            let mut command = workspace.foreign("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
             command.arg(&copy).args(*args);
-            let run = run_command(command, ground.delegated("no").to_string().as_bytes());
+            let run = run_command(command, workspace.delegated("no").to_string().as_bytes());
             if !given || run.stderr.contains("setpriv:") {
                 report.note(format!(
                     "SKIPPED directories of others: {}",
@@ -274,15 +274,15 @@ fn unwritable(report: &mut Report) {
             }
             report.count("directories of others", 1);
             let what = format!("{closed} may not be written");
-            judge(&ground, args, &what, &run, &before, report);
-            let _open = run_in(&ground, "chmod", &["u+w", closed]);
-            again(&ground, args, &what, report);
+            judge(&workspace, args, &what, &run, &before, report);
+            let _open = run_in(&workspace, "chmod", &["u+w", closed]);
+            again(&workspace, args, &what, report);
         }
     }
 }
 
-fn run_in(ground: &Ground, program: &str, args: &[&str]) -> bool {
-    let status = ground.foreign(program).args(args).status();
+fn run_in(workspace: &Workspace, program: &str, args: &[&str]) -> bool {
+    let status = workspace.foreign(program).args(args).status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -290,9 +290,9 @@ fn run_in(ground: &Ground, program: &str, args: &[&str]) -> bool {
 fn limited(report: &mut Report) {
     for blocks in [0, 1, 2, 4, 16] {
         for args in COMMANDS.iter().take(4) {
-            let ground = Ground::whole();
-            let before = std::fs::read(ground.path(".isdlc/state.json")).unwrap();
-            let mut command = ground.foreign("sh");
+            let workspace = Workspace::whole();
+            let before = std::fs::read(workspace.path(".isdlc/state.json")).unwrap();
+            let mut command = workspace.foreign("sh");
             // Blocks are 512 bytes for dash and 1024 for others; both are small.
             command.args([
                 "-c",
@@ -300,11 +300,11 @@ fn limited(report: &mut Report) {
                 &blocks.to_string(),
             ]);
             command.arg(program()).args(*args);
-            let run = run_command(command, ground.delegated("full").to_string().as_bytes());
+            let run = run_command(command, workspace.delegated("full").to_string().as_bytes());
             report.count("limits on files", 1);
             let what = format!("{blocks} blocks");
-            judge(&ground, args, &what, &run, &before, report);
-            again(&ground, args, &what, report);
+            judge(&workspace, args, &what, &run, &before, report);
+            again(&workspace, args, &what, report);
         }
     }
 }

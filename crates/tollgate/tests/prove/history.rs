@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use crate::ground::Ground;
 use crate::report::Report;
+use crate::workspace::Workspace;
 
 /// What is known from outside: what was acknowledged, what was seen; and the journal, followed
 /// from its beginning through every rotation.
@@ -47,8 +47,9 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn look(&mut self, ground: &Ground, history: &History) -> Result<(), String> {
-        let bytes = std::fs::read(ground.path(".isdlc/state.json")).map_err(|e| e.to_string())?;
+    pub(crate) fn look(&mut self, workspace: &Workspace, history: &History) -> Result<(), String> {
+        let bytes =
+            std::fs::read(workspace.path(".isdlc/state.json")).map_err(|e| e.to_string())?;
         let value: Value = serde_json::from_slice(&bytes)
             .map_err(|error| format!("torn read: {error}, {} bytes", bytes.len()))?;
         history.reads.fetch_add(1, Ordering::Relaxed);
@@ -85,9 +86,9 @@ impl History {
     }
 
     /// Reads what the journal has gained.
-    pub(crate) fn follow(&self, ground: &Ground) {
+    pub(crate) fn follow(&self, workspace: &Workspace) {
         let mut followed = self.journal.lock().unwrap();
-        let name = |number: usize| ground.path(&format!(".tollgate/local/{}", JOURNALS[number]));
+        let name = |number: usize| workspace.path(&format!(".tollgate/local/{}", JOURNALS[number]));
         let inode = |number: usize| std::fs::metadata(name(number)).map_or(0, |meta| meta.ino());
         if followed.inode != 0 && inode(0) != followed.inode {
             // Renamed meanwhile: the old one to its end, then whatever came between.
@@ -111,7 +112,7 @@ impl History {
     /// The journal's lines are written after the state, outside its lock. So two may be the wrong
     /// way round, and a hook that is killed in between, or whose change is made by whoever comes
     /// next, may leave none. That is counted. What was acknowledged must have been in the state.
-    pub(crate) fn check(&self, ground: &Ground, report: &mut Report) {
+    pub(crate) fn check(&self, workspace: &Workspace, report: &mut Report) {
         let followed = self.journal.lock().unwrap();
         let versions = &followed.versions;
         report.count("reads", self.reads.load(Ordering::Relaxed));
@@ -126,7 +127,7 @@ impl History {
         report.count("lines behind a later version's", late.count() as u64);
         let span = known.last().unwrap_or(&0) + 1 - known.first().unwrap_or(&1);
         report.count("versions without a line", span - known.len() as u64);
-        let state = ground.state().unwrap_or_default();
+        let state = workspace.state().unwrap_or_default();
         let last = state["state_version"].as_u64();
         report.check(known.last().copied() == last, || {
             format!(
@@ -148,13 +149,13 @@ impl History {
         let records = followed.records.iter();
         let twice: Vec<_> = records.filter(|(_, times)| **times > 1).take(5).collect();
         report.check(twice.is_empty(), || format!("recorded twice: {twice:?}"));
-        let verified = ground.tollgate(&["log", "--verify"]);
+        let verified = workspace.tollgate(&["log", "--verify"]);
         report.check(verified.code == Some(0), || {
             format!("the journal: {verified:?}")
         });
         // The patches of the journal lead to the very state that is there.
         if let (0, Some(last)) = (followed.rotations, last) {
-            let told = ground.tollgate(&["state", "at", &last.to_string()]);
+            let told = workspace.tollgate(&["state", "at", &last.to_string()]);
             let told: Value = serde_json::from_str(&told.stdout).unwrap_or_default();
             report.check(told == state, || {
                 "the journal tells another state than the one that is there".to_owned()

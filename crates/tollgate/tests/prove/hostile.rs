@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, run as run_command};
 use crate::report::{Effort, Report};
+use crate::workspace::{Workspace, run as run_command};
 
 /// Everything that a hook or a command opens.
 const FILES: &[&str] = &[
@@ -79,23 +79,23 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     modes(report);
 }
 
-fn events(ground: &Ground) -> Vec<Value> {
+fn events(workspace: &Workspace) -> Vec<Value> {
     let tool = |name: &str, input: Value| json!({"tool_name": name, "tool_input": input});
     vec![
-        ground.event(
+        workspace.event(
             "PreToolUse",
             &tool("Bash", json!({"command": "git commit -m x"})),
         ),
-        ground.event(
+        workspace.event(
             "PreToolUse",
             &tool(
                 "Agent",
                 json!({"subagent_type": "software-developer", "prompt": "advance"}),
             ),
         ),
-        ground.delegated("h"),
-        ground.event("SessionStart", &json!({"source": "startup"})),
-        ground.event("Stop", &json!({"stop_hook_active": false})),
+        workspace.delegated("h"),
+        workspace.event("SessionStart", &json!({"source": "startup"})),
+        workspace.event("Stop", &json!({"stop_hook_active": false})),
     ]
 }
 
@@ -120,17 +120,17 @@ fn files(effort: &Effort, report: &mut Report) {
             if !effort.is_long() && (file_at + plant_at) % 11 != 0 {
                 continue;
             }
-            let ground = Ground::new();
-            let secret = ground.outside().join("secret");
+            let workspace = Workspace::new();
+            let secret = workspace.outside().join("secret");
             std::fs::write(&secret, r#"{"outside":true}"#).unwrap();
-            let path = ground.path(file);
+            let path = workspace.path(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             let _none = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
             plant(&path, &secret);
-            let before = picture(ground.outside());
+            let before = picture(workspace.outside());
             report.count("files replaced", 1);
-            for event in events(&ground) {
-                let run = ground.hook(&event);
+            for event in events(&workspace) {
+                let run = workspace.hook(&event);
                 let answer = run.is_an_answer();
                 report.check(
                     answer.is_ok() && !run.stderr.contains("defect in Tollgate"),
@@ -148,13 +148,13 @@ fn files(effort: &Effort, report: &mut Report) {
                 &["validate"],
                 &["doctor"],
             ] {
-                let run = ground.tollgate(args);
+                let run = workspace.tollgate(args);
                 report.check(
                     matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
                     || format!("{file} is {what}: {args:?}: {run:?}"),
                 );
             }
-            let after = picture(ground.outside());
+            let after = picture(workspace.outside());
             report.check(after == before, || {
                 let names = |list: &[(String, Vec<u8>)]| -> Vec<String> {
                     list.iter()
@@ -196,8 +196,8 @@ const NAMES: &[&str] = &[
 ];
 
 fn names(report: &mut Report) {
-    let ground = Ground::new();
-    let before = picture(ground.outside());
+    let workspace = Workspace::new();
+    let before = picture(workspace.outside());
     for name in NAMES.iter().filter(|name| !name.contains('\0')) {
         for args in [
             &["plan", "new", name][..],
@@ -219,7 +219,7 @@ fn names(report: &mut Report) {
             &["hook", "--guard", name],
             &["hook", "--protocol", name],
         ] {
-            let run = ground.tollgate(args);
+            let run = workspace.tollgate(args);
             report.count("names tried", 1);
             report.check(
                 matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
@@ -231,15 +231,15 @@ fn names(report: &mut Report) {
             );
         }
         // The same names out of the state, which anybody may have written.
-        let mut state = ground.state().unwrap_or_default();
+        let mut state = workspace.state().unwrap_or_default();
         state["active_workflow"] = json!({
             "type": name, "current_phase": name, "phases": [name], "artifact_folder": name, "phase_status": {(*name): "in_progress"},
             "git_branch": {"name": name, "status": "active"},
         });
         state["phases"] = json!({(*name): {"status": "in_progress"}});
-        ground.write(".isdlc/state.json", state.to_string().as_bytes());
-        for event in events(&ground) {
-            let run = ground.hook(&event);
+        workspace.file(".isdlc/state.json", state.to_string());
+        for event in events(&workspace) {
+            let run = workspace.hook(&event);
             let answer = run.is_an_answer();
             report.check(answer.is_ok(), || {
                 format!("{name:?} in the state: {answer:?}")
@@ -252,7 +252,7 @@ fn names(report: &mut Report) {
             &["phase", "brief"],
             &["workflow", "cancel", "--reason", "x"],
         ] {
-            let run = ground.tollgate(args);
+            let run = workspace.tollgate(args);
             report.check(
                 matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
                 || format!("{name:?} in the state, {args:?}: {run:?}"),
@@ -263,16 +263,16 @@ fn names(report: &mut Report) {
             );
         }
         let monorepo = json!({"version": "1.0.0", "default_project": name, "projects": {(*name): {"path": name}}});
-        ground.write(".isdlc/monorepo.json", monorepo.to_string().as_bytes());
-        let run = ground.hook(&ground.delegated("m"));
+        workspace.file(".isdlc/monorepo.json", monorepo.to_string());
+        let run = workspace.hook(&workspace.delegated("m"));
         let answer = run.is_an_answer();
         report.check(answer.is_ok(), || {
             format!("{name:?} as a project: {answer:?}")
         });
-        let _none = std::fs::remove_file(ground.path(".isdlc/monorepo.json"));
-        ground.write(".isdlc/state.json", b"{}");
+        let _none = std::fs::remove_file(workspace.path(".isdlc/monorepo.json"));
+        workspace.file(".isdlc/state.json", b"{}");
     }
-    let after = picture(ground.outside());
+    let after = picture(workspace.outside());
     report.check(after == before, || {
         format!(
             "something was written outside: {:?}",
@@ -280,7 +280,7 @@ fn names(report: &mut Report) {
         )
     });
     report.check(
-        !ground.path("escaped").exists() && !Path::new("/tmp/tollgate-escaped").exists(),
+        !workspace.path("escaped").exists() && !Path::new("/tmp/tollgate-escaped").exists(),
         || "a name was run or followed".to_owned(),
     );
 }
@@ -288,15 +288,15 @@ fn names(report: &mut Report) {
 /// A file that is one thing when it is looked at and another when it is used.
 fn swapped(effort: &Effort, report: &mut Report) {
     for file in [".isdlc/state.json", ".tollgate/local/journal.jsonl"] {
-        let ground = Ground::new();
-        let _there = ground.hook(&ground.delegated("first"));
-        let secret = ground.outside().join("secret");
+        let workspace = Workspace::new();
+        let _there = workspace.hook(&workspace.delegated("first"));
+        let secret = workspace.outside().join("secret");
         std::fs::write(&secret, r#"{"outside":true}"#).unwrap();
-        let (path, link) = (ground.path(file), ground.outside().join("link"));
+        let (path, link) = (workspace.path(file), workspace.outside().join("link"));
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let real = ground.outside().join("real");
+                let real = workspace.outside().join("real");
                 while !over.load(Ordering::Relaxed) {
                     let _now = symlink(&secret, &link);
                     let _gone = std::fs::rename(&path, &real);
@@ -305,7 +305,7 @@ fn swapped(effort: &Effort, report: &mut Report) {
                 }
             });
             for number in 0..if effort.is_long() { 400 } else { 20 } {
-                let run = ground.hook(&ground.delegated(&number.to_string()));
+                let run = workspace.hook(&workspace.delegated(&number.to_string()));
                 let answer = run.is_an_answer();
                 report.count("hooks beside a swapped file", 1);
                 report.check(answer.is_ok(), || format!("{file} swapped: {answer:?}"));
@@ -322,11 +322,11 @@ fn swapped(effort: &Effort, report: &mut Report) {
 /// The same names as values in files that anybody may have written: what gates and plans are
 /// called and told, what an event says of itself.
 fn values(report: &mut Report) {
-    let ground = Ground::whole();
-    let before = picture(ground.outside());
+    let workspace = Workspace::whole();
+    let before = picture(workspace.outside());
     for name in NAMES.iter().filter(|name| !name.contains('\0')) {
         let quoted = serde_json::to_string(name).unwrap();
-        let write = |path: &str, text: String| ground.write(path, text.as_bytes());
+        let write = |path: &str, text: String| workspace.file(path, text);
         write(
             ".gauntlet/config.yml",
             format!(
@@ -340,7 +340,7 @@ fn values(report: &mut Report) {
             &["validate"],
             &["clean"],
         ] {
-            harmless(&ground, args, name, report);
+            harmless(&workspace, args, name, report);
         }
         write(
             ".gauntlet/config.yml",
@@ -350,7 +350,7 @@ fn values(report: &mut Report) {
             ".gauntlet/checks/odd.yml",
             format!("command: \"true\"\nworking_directory: {quoted}\n"),
         );
-        harmless(&ground, &["run"], name, report);
+        harmless(&workspace, &["run"], name, report);
         let plan = json!({
             "max_reviews": name, "current_task": name, "phase": "next-task", "phase_iteration": name,
             "next_phase": name, "review_model": name, "consecutive_clean": name, "tdd": name,
@@ -371,9 +371,9 @@ fn values(report: &mut Report) {
             &["plan", "repair"],
             &["status"],
         ] {
-            harmless(&ground, args, name, report);
+            harmless(&workspace, args, name, report);
         }
-        for mut event in events(&ground) {
+        for mut event in events(&workspace) {
             for key in [
                 "session_id",
                 "transcript_path",
@@ -383,7 +383,7 @@ fn values(report: &mut Report) {
             ] {
                 event[key] = (*name).into();
             }
-            let run = ground.hook(&event);
+            let run = workspace.hook(&event);
             let answer = run.is_an_answer();
             report.check(answer.is_ok(), || {
                 format!("{name:?} in an event: {answer:?}")
@@ -391,20 +391,20 @@ fn values(report: &mut Report) {
         }
         write(".isdlc/state.json", "{}".to_owned());
     }
-    let after = picture(ground.outside());
+    let after = picture(workspace.outside());
     report.check(after == before, || {
         let names: Vec<_> = after.iter().map(|(name, _)| name).collect();
         format!("a value led outside: {names:?}")
     });
     report.check(
-        !ground.path("escaped").exists() && !Path::new("/tmp/tollgate-escaped").exists(),
+        !workspace.path("escaped").exists() && !Path::new("/tmp/tollgate-escaped").exists(),
         || "a value was run or followed".to_owned(),
     );
 }
 
 /// A command that ends as commands do and does not paint the screen.
-fn harmless(ground: &Ground, args: &[&str], name: &str, report: &mut Report) {
-    let run = ground.tollgate(args);
+fn harmless(workspace: &Workspace, args: &[&str], name: &str, report: &mut Report) {
+    let run = workspace.tollgate(args);
     report.count("values tried", 1);
     report.check(
         matches!(run.code, Some(0..=2)) && !run.stderr.contains("panicked"),
@@ -419,25 +419,25 @@ fn harmless(ground: &Ground, args: &[&str], name: &str, report: &mut Report) {
 /// What we create is ours alone, whatever the mask.
 fn modes(report: &mut Report) {
     for mask in ["000", "022", "077"] {
-        let ground = Ground::new();
-        let _fresh = std::fs::remove_dir_all(ground.path(".tollgate"));
-        let blocked = ground.event(
+        let workspace = Workspace::new();
+        let _fresh = std::fs::remove_dir_all(workspace.path(".tollgate"));
+        let blocked = workspace.event(
             "PreToolUse",
             &json!({"tool_name": "Bash", "tool_input": {"command": "rm .isdlc/state.json"}}),
         );
         for event in [
             blocked,
-            ground.delegated("m"),
-            ground.event("SessionStart", &json!({"source": "startup"})),
+            workspace.delegated("m"),
+            workspace.event("SessionStart", &json!({"source": "startup"})),
         ] {
-            let mut command = ground.foreign("sh");
+            let mut command = workspace.foreign("sh");
             command
                 .args(["-c", &format!("umask {mask}; exec \"$0\" hook")])
-                .arg(crate::ground::program());
+                .arg(crate::workspace::program());
             let run = run_command(command, event.to_string().as_bytes());
             report.check(run.is_an_answer().is_ok(), || format!("{run:?}"));
         }
-        let mut left = vec![ground.path(".tollgate/local")];
+        let mut left = vec![workspace.path(".tollgate/local")];
         while let Some(path) = left.pop() {
             let Ok(meta) = path.symlink_metadata() else {
                 continue;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ground::{Ground, Run, program, run as run_command};
 use crate::report::{Effort, Report};
+use crate::workspace::{Run, Workspace, program, run as run_command};
 
 /// What touches files. Not `mmap` and what else a runtime needs to begin at all.
 const CALLS: &str = "open,openat,read,pread64,readv,write,writev,pwrite64,pwritev,fsync,fdatasync,\
@@ -134,15 +134,15 @@ impl Harm {
 /// How often a command makes each call.
 fn count(args: &[&str]) -> Option<BTreeMap<String, u64>> {
     Command::new("strace").arg("-V").output().ok()?;
-    let ground = Ground::whole();
-    let log = ground.outside().join("calls");
+    let workspace = Workspace::whole();
+    let log = workspace.outside().join("calls");
     // Names that another machine does not have are no reason to stop.
     let trace = format!("trace=?{}", CALLS.replace(',', ",?"));
-    let mut command = ground.foreign("strace");
+    let mut command = workspace.foreign("strace");
     command.args(["-f", "-qq", "-e", "signal=none", "-o"]);
     command.arg(&log).args(["-e", &trace]);
     command.arg(program()).args(args);
-    let run = traced(command, &ground);
+    let run = traced(command, &workspace);
     if !matches!(run.code, Some(0 | 1)) {
         return None;
     }
@@ -156,12 +156,12 @@ fn count(args: &[&str]) -> Option<BTreeMap<String, u64>> {
     Some(counts)
 }
 
-fn traced(command: Command, ground: &Ground) -> Run {
-    run_command(command, ground.delegated("t").to_string().as_bytes())
+fn traced(command: Command, workspace: &Workspace) -> Run {
+    run_command(command, workspace.delegated("t").to_string().as_bytes())
 }
 
-fn harmed(ground: &Ground, args: &[&str], harm: &str) -> Run {
-    let mut command = ground.foreign("timeout");
+fn harmed(workspace: &Workspace, args: &[&str], harm: &str) -> Run {
+    let mut command = workspace.foreign("timeout");
     command.args([
         "-s",
         "KILL",
@@ -174,16 +174,16 @@ fn harmed(ground: &Ground, args: &[&str], harm: &str) -> Run {
     ]);
     command.args(["-e", "signal=none", "-e", &format!("inject={harm}")]);
     command.arg(program()).args(args);
-    traced(command, ground)
+    traced(command, workspace)
 }
 
 fn killed(args: &[&str], call: &str, time: u64, report: &mut Report) {
-    let ground = Ground::whole();
-    let before = ground.state().unwrap();
-    let _dead = harmed(&ground, args, &format!("{call}:signal=KILL:when={time}"));
+    let workspace = Workspace::whole();
+    let before = workspace.state().unwrap();
+    let _dead = harmed(&workspace, args, &format!("{call}:signal=KILL:when={time}"));
     report.count("kills at a call", 1);
     old_or_new(
-        &ground,
+        &workspace,
         &before,
         &format!("{args:?} killed at {call} {time}"),
         report,
@@ -191,9 +191,9 @@ fn killed(args: &[&str], call: &str, time: u64, report: &mut Report) {
 }
 
 fn refused(args: &[&str], harm: &str, report: &mut Report) {
-    let ground = Ground::whole();
-    let before = ground.state().unwrap();
-    let run = harmed(&ground, args, harm);
+    let workspace = Workspace::whole();
+    let before = workspace.state().unwrap();
+    let run = harmed(&workspace, args, harm);
     let what = format!("{args:?} with {harm}");
     // A program that is linked dynamically may not even begin.
     if run.code == Some(127) && run.stderr.contains("error while loading") {
@@ -218,32 +218,32 @@ fn refused(args: &[&str], harm: &str, report: &mut Report) {
         run.code == Some(0) || !silent || harm.starts_with("write"),
         || format!("{what} failed and said nothing: {run:?}"),
     );
-    old_or_new(&ground, &before, &what, report);
+    old_or_new(&workspace, &before, &what, report);
 }
 
-fn old_or_new(ground: &Ground, before: &serde_json::Value, what: &str, report: &mut Report) {
+fn old_or_new(workspace: &Workspace, before: &serde_json::Value, what: &str, report: &mut Report) {
     let number = |state: &serde_json::Value| state["state_version"].as_u64().unwrap_or(0);
-    let after = ground.state();
+    let after = workspace.state();
     report.check(
         after.as_ref().is_ok_and(|after| {
             after == before || (number(before) + 1..=number(before) + 2).contains(&number(after))
         }),
         || format!("{what}: {after:?} after {before}"),
     );
-    let next = ground.hook(&ground.delegated("next"));
+    let next = workspace.hook(&workspace.delegated("next"));
     report.check(
         next.is_an_answer().is_ok() && next.stderr.is_empty(),
         || format!("{what}: the next: {next:?}"),
     );
-    let status = ground.tollgate(&["status"]);
+    let status = workspace.tollgate(&["status"]);
     report.check(matches!(status.code, Some(0 | 1)), || {
         format!("{what}: {status:?}")
     });
     // What lies where only the same command writes, it sweeps when it comes again, or doctor does.
-    let mended = ground.tollgate(&["doctor", "--fix"]);
+    let mended = workspace.tollgate(&["doctor", "--fix"]);
     report.check(matches!(mended.code, Some(0 | 1)), || {
         format!("{what}: {mended:?}")
     });
-    let left = ground.temporaries();
+    let left = workspace.temporaries();
     report.check(left.is_empty(), || format!("{what}: {left:?} is left"));
 }

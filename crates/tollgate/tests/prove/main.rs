@@ -7,6 +7,7 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     clippy::print_stdout,
     reason = "a rig plants files, is told its orders by the command line, and may fail"
 )]
@@ -15,16 +16,24 @@ mod clock;
 mod concurrency;
 mod crash;
 mod disk;
-mod ground;
+#[path = "../it/events.rs"]
+#[expect(dead_code, reason = "shared with the tests of cases")]
+mod events;
 mod history;
 mod hostile;
 mod inject;
 mod power;
 mod processes;
+#[path = "../it/project.rs"]
+#[expect(dead_code, reason = "shared with the tests of cases")]
+mod project;
 mod protocol;
 mod report;
 mod secrets;
 mod soak;
+#[path = "../it/watchdog.rs"]
+mod watchdog;
+mod workspace;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -76,7 +85,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut defects = 0;
-    println!("seed {seed}; {}", ground::program().display());
+    println!("seed {seed}; {}", workspace::program().display());
     println!(
         "{:<12} {:>8} {:>8} {:>17}  what was done",
         "rig", "seconds", "defects", "seed"
@@ -101,7 +110,7 @@ fn main() -> ExitCode {
         }
         defects += report.defects.len();
     }
-    ground::forget();
+    workspace::forget();
     println!("{defects} defects");
     if defects == 0 {
         ExitCode::SUCCESS

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::ground::{Ground, program};
 use crate::report::{Chance, Effort, Report};
+use crate::workspace::{Workspace, program};
 
 /// Transitions, whose states are synced.
 const COMMANDS: &[&[&str]] = &[
@@ -28,20 +28,20 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     images(effort, report);
 }
 
-fn prepared(args: &[&str]) -> Ground {
+fn prepared(args: &[&str]) -> Workspace {
     if args[1] == "start" {
-        Ground::bare()
+        Workspace::bare()
     } else {
-        Ground::new()
+        Workspace::new()
     }
 }
 
 /// The order of writing, syncing and renaming.
 fn order(report: &mut Report) {
     for args in COMMANDS {
-        let ground = prepared(args);
-        let log = ground.outside().join("calls");
-        let mut command = ground.foreign("strace");
+        let workspace = prepared(args);
+        let log = workspace.outside().join("calls");
+        let mut command = workspace.foreign("strace");
         command
             .args(["-f", "-y", "-o"])
             .arg(&log)
@@ -63,7 +63,7 @@ fn order(report: &mut Report) {
             if call.contains("write") {
                 unsynced.insert(file());
             } else if call.contains("sync(") {
-                open &= file() != ground.path(".isdlc").display().to_string();
+                open &= file() != workspace.path(".isdlc").display().to_string();
                 unsynced.remove(&file());
             } else if call.contains("rename") && call.contains("/.isdlc/state.json\"") {
                 let from = call.split('"').nth(1).unwrap_or_default();
@@ -94,10 +94,10 @@ fn files(root: &Path, below: &Path, found: &mut Files) {
     }
 }
 
-fn snapshot(ground: &Ground) -> Files {
+fn snapshot(workspace: &Workspace) -> Files {
     let mut found = Files::new();
     for home in [".isdlc", ".tollgate"] {
-        files(&ground.root(), &ground.path(home), &mut found);
+        files(workspace.root(), &workspace.path(home), &mut found);
     }
     found
 }
@@ -108,24 +108,25 @@ fn images(effort: &Effort, report: &mut Report) {
     let state = Path::new(".isdlc/state.json");
     let rounds = if effort.is_long() { LONG } else { 1 };
     for (round, args) in (0..rounds).flat_map(|_| COMMANDS).enumerate() {
-        let ground = prepared(args);
-        let _known = ground.hook(&ground.event("SessionStart", &json!({"source": "startup"})));
-        let before = snapshot(&ground);
-        let _done = ground.tollgate(args);
-        let after = snapshot(&ground);
+        let workspace = prepared(args);
+        let _known =
+            workspace.hook(&workspace.event("SessionStart", &json!({"source": "startup"})));
+        let before = snapshot(&workspace);
+        let _done = workspace.tollgate(args);
+        let after = snapshot(&workspace);
         report.check(before.get(state) != after.get(state), || {
             format!("{args:?} changed nothing")
         });
         for _ in 0..4 {
             let mut image = Vec::new();
-            for path in snapshot(&ground)
+            for path in snapshot(&workspace)
                 .keys()
                 .filter(|path| !after.contains_key(*path))
             {
-                std::fs::remove_file(ground.root().join(path)).unwrap_or(());
+                std::fs::remove_file(workspace.root().join(path)).unwrap_or(());
             }
             for (path, bytes) in &after {
-                ground.write(&path.to_string_lossy(), bytes);
+                workspace.file(&path.to_string_lossy(), bytes);
             }
             for (path, new) in &after {
                 let old = before.get(path);
@@ -138,14 +139,17 @@ fn images(effort: &Effort, report: &mut Report) {
                 } else {
                     chance.below(4)
                 };
-                match (choice, old) {
-                    (0, None) => {
-                        std::fs::remove_file(ground.path(&path.to_string_lossy())).unwrap_or(());
-                    }
-                    (0, Some(old)) => ground.write(&path.to_string_lossy(), old),
-                    (1, _) => ground.write(&path.to_string_lossy(), new),
-                    (2, _) => ground.write(&path.to_string_lossy(), b""),
-                    _ => ground.write(&path.to_string_lossy(), &new[..new.len() / 2]),
+                let kept = match (choice, old) {
+                    (0, old) => old.map(Vec::as_slice),
+                    (1, _) => Some(new.as_slice()),
+                    (2, _) => Some(&[][..]),
+                    _ => Some(&new[..new.len() / 2]),
+                };
+                let name = path.to_string_lossy();
+                if let Some(bytes) = kept {
+                    workspace.file(&name, bytes);
+                } else {
+                    std::fs::remove_file(workspace.path(&name)).unwrap_or(());
                 }
                 image.push(format!(
                     "{}: {}",
@@ -156,21 +160,21 @@ fn images(effort: &Effort, report: &mut Report) {
             report.count("images", 1);
             let read = json!({"tool_name": "Read", "tool_input": {"file_path": "/x"}});
             for event in [
-                ground.event("SessionStart", &json!({"source": "startup"})),
-                ground.event("PreToolUse", &read),
-                ground.event("PostToolUse", &read),
+                workspace.event("SessionStart", &json!({"source": "startup"})),
+                workspace.event("PreToolUse", &read),
+                workspace.event("PostToolUse", &read),
             ] {
-                let run = ground.hook(&event);
+                let run = workspace.hook(&event);
                 let answer = run.is_an_answer();
                 report.check(answer.is_ok(), || {
                     format!("{args:?}, {image:?}: {answer:?}")
                 });
             }
-            let status = ground.tollgate(&["workflow", "status"]);
+            let status = workspace.tollgate(&["workflow", "status"]);
             report.check(matches!(status.code, Some(0 | 1)), || {
                 format!("{args:?}, {image:?}: {status:?}")
             });
-            let now = std::fs::read(ground.path(".isdlc/state.json")).unwrap_or_default();
+            let now = std::fs::read(workspace.path(".isdlc/state.json")).unwrap_or_default();
             let known = Some(&now) == before.get(state) || Some(&now) == after.get(state);
             report.check(known, || {
                 format!(
@@ -178,9 +182,9 @@ fn images(effort: &Effort, report: &mut Report) {
                     String::from_utf8_lossy(&now)
                 )
             });
-            let next = ground.hook(&ground.delegated(&format!("after-{round}")));
+            let next = workspace.hook(&workspace.delegated(&format!("after-{round}")));
             report.check(
-                next.is_an_answer().is_ok() && ground.state().is_ok(),
+                next.is_an_answer().is_ok() && workspace.state().is_ok(),
                 || format!("{args:?}, {image:?}: {next:?}"),
             );
         }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 
-use crate::ground::{Ground, start};
 use crate::report::{Effort, Report};
 use crate::within;
+use crate::workspace::{Workspace, start};
 
 /// Kinds of children. Each writes its processes' numbers to `pids` first.
 const KINDS: &[(&str, &str)] = &[
@@ -82,26 +82,26 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
 }
 
 fn one(kind: &str, script: &str, end: End, report: &mut Report) {
-    let ground = Ground::bare();
-    ground.write("check.sh", script.as_bytes());
+    let workspace = Workspace::bare();
+    workspace.file("check.sh", script);
     let timeout = if matches!(end, End::Timeout) {
         "timeout: 1\n"
     } else {
         "timeout: 300\n"
     };
-    ground.write(
+    workspace.file(
         ".gauntlet/checks/c.yml",
         format!("command: sh check.sh\n{timeout}").as_bytes(),
     );
-    ground.write(
+    workspace.file(
         ".gauntlet/config.yml",
         b"base_branch: main\nentry_points:\n  - path: .\n    checks: [c]\n",
     );
     let mut child = match end {
-        End::Timeout | End::Signal(_) => start(ground.command(&["run"])),
-        End::Host(_) | End::Gone => stopping(&ground),
+        End::Timeout | End::Signal(_) => start(workspace.command(&["run"])),
+        End::Host(_) | End::Gone => stopping(&workspace),
     };
-    let begun = within(Duration::from_secs(30), || !pids(&ground).is_empty());
+    let begun = within(Duration::from_secs(30), || !pids(&workspace).is_empty());
     report.count("runs", 1);
     report.check(begun, || format!("{kind}: the check did not start"));
     let signal = match end {
@@ -127,13 +127,13 @@ fn one(kind: &str, script: &str, end: End, report: &mut Report) {
         },
     );
     let survivors = || -> Vec<i32> {
-        pids(&ground)
+        pids(&workspace)
             .into_iter()
             .filter(|pid| lives(*pid))
             .collect()
     };
     let gone = within(Duration::from_secs(15), || survivors().is_empty());
-    report.count("processes followed", pids(&ground).len() as u64);
+    report.count("processes followed", pids(&workspace).len() as u64);
     report.check(gone, || {
         format!("{kind}, {end:?}: still there: {:?}", survivors())
     });
@@ -146,17 +146,17 @@ fn one(kind: &str, script: &str, end: End, report: &mut Report) {
 }
 
 /// An agent's stop, at which the gates run.
-fn stopping(ground: &Ground) -> Child {
-    let mut child = start(ground.command(&["hook"]));
-    let event = ground.event("Stop", &json!({"stop_hook_active": false}));
+fn stopping(workspace: &Workspace) -> Child {
+    let mut child = start(workspace.command(&["hook"]));
+    let event = workspace.event("Stop", &json!({"stop_hook_active": false}));
     let text = event.to_string();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(text.as_bytes()).unwrap();
     child
 }
 
-fn pids(ground: &Ground) -> Vec<i32> {
-    let text = std::fs::read_to_string(ground.path("pids")).unwrap_or_default();
+fn pids(workspace: &Workspace) -> Vec<i32> {
+    let text = std::fs::read_to_string(workspace.path("pids")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 

@@ -5,22 +5,22 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::ground::{Ground, start};
 use crate::report::{Effort, Report};
+use crate::workspace::{Workspace, start};
 
 pub(crate) fn run(_effort: &Effort, report: &mut Report) {
-    let ground = Ground::new();
-    let blocked = ground.event(
+    let workspace = Workspace::new();
+    let blocked = workspace.event(
         "PreToolUse",
         &json!({"tool_name": "Agent", "tool_input": {"subagent_type": "qa-engineer", "prompt": "x"}}),
     );
-    let usual = ground.hook(&blocked);
+    let usual = workspace.hook(&blocked);
     report.check(!usual.stdout.is_empty(), || {
         format!("the event is not blocked: {usual:?}")
     });
 
     // One byte at a time.
-    let mut child = start(ground.command(&["hook"]));
+    let mut child = start(workspace.command(&["hook"]));
     let mut stdin = child.stdin.take().unwrap();
     for byte in blocked.to_string().bytes() {
         stdin.write_all(&[byte]).unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
     report.check(said == usual.stdout, || format!("byte by byte: {said:?}"));
 
     // Standard input stays open: after a while the agent goes on.
-    let mut child = start(ground.command(&["hook"]));
+    let mut child = start(workspace.command(&["hook"]));
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"{\"hook_event_name\":").unwrap();
     let output = child.wait_with_output().unwrap();
@@ -51,17 +51,17 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
         "1>/dev/full",
         "2>/dev/full",
     ] {
-        let mut command = ground.foreign("sh");
+        let mut command = workspace.foreign("sh");
         command
             .args(["-c", &format!("exec \"$0\" hook {closed}")])
-            .arg(crate::ground::program());
-        let answer = crate::ground::run(command, blocked.to_string().as_bytes());
+            .arg(crate::workspace::program());
+        let answer = crate::workspace::run(command, blocked.to_string().as_bytes());
         report.count("closed streams", 1);
         report.check(matches!(answer.code, Some(0 | 2)), || {
             format!("{closed}: {answer:?}")
         });
     }
-    let mut command = ground.command(&["hook"]);
+    let mut command = workspace.command(&["hook"]);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -79,7 +79,7 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
         format!("a broken pipe: {status}")
     });
     let listing = {
-        let mut command = ground.command(&["guards"]);
+        let mut command = workspace.command(&["guards"]);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -103,11 +103,11 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
         "run",
         "list",
     ] {
-        let mut command = ground.foreign("sh");
+        let mut command = workspace.foreign("sh");
         command
             .args(["-c", &format!("exec \"$0\" {args} 1>/dev/full")])
-            .arg(crate::ground::program());
-        let answer = crate::ground::run(command, b"");
+            .arg(crate::workspace::program());
+        let answer = crate::workspace::run(command, b"");
         report.count("full outputs", 1);
         report.check(
             matches!(answer.code, Some(0..=2)) && !answer.stderr.contains("panicked"),
@@ -122,11 +122,11 @@ pub(crate) fn run(_effort: &Effort, report: &mut Report) {
         "ulimit -s 256",
         "ulimit -n 8",
     ] {
-        let mut command = ground.foreign("sh");
+        let mut command = workspace.foreign("sh");
         command
             .args(["-c", &format!("{limit} && exec \"$0\" hook")])
-            .arg(crate::ground::program());
-        let answer = crate::ground::run(command, blocked.to_string().as_bytes());
+            .arg(crate::workspace::program());
+        let answer = crate::workspace::run(command, blocked.to_string().as_bytes());
         report.count("small limits", 1);
         report.check(answer.is_an_answer().is_ok(), || {
             format!("{limit}: {answer:?}")

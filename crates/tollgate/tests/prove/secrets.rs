@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::ground::{Ground, run as run_command};
 use crate::report::{Effort, Report};
+use crate::workspace::{Workspace, run as run_command};
 
 pub(crate) fn run(_effort: &Effort, report: &mut Report) {
     told(report);
@@ -57,11 +57,11 @@ fn all() -> Vec<(&'static str, &'static str)> {
 
 /// What a check prints, out of its environment and by itself.
 fn printed(report: &mut Report) {
-    let ground = Ground::whole();
+    let workspace = Workspace::whole();
     let text: Vec<_> = all().into_iter().map(|(text, _)| text).collect();
-    std::fs::write(ground.outside().join("printed"), text.join("\n")).unwrap();
+    std::fs::write(workspace.outside().join("printed"), text.join("\n")).unwrap();
     for check in ["good", "bad"] {
-        ground.write(
+        workspace.file(
             &format!(".gauntlet/checks/{check}.yml"),
             format!(
                 "command: \"cat ../printed; env; cat ../printed >&2; {}\"\n",
@@ -71,18 +71,18 @@ fn printed(report: &mut Report) {
         );
     }
     for args in [&["run"][..], &["hook"]] {
-        let mut command = ground.command(args);
+        let mut command = workspace.command(args);
         for (at, secret) in SECRETS.iter().enumerate() {
             command.env(format!("A_TOKEN_{at}"), secret);
         }
-        let stop = ground.event("Stop", &json!({"stop_hook_active": false}));
+        let stop = workspace.event("Stop", &json!({"stop_hook_active": false}));
         let run = run_command(command, stop.to_string().as_bytes());
         for (_, secret) in all() {
             report.count("secrets printed", 1);
             report.check(!(run.stdout.clone() + &run.stderr).contains(secret), || {
                 format!("{args:?} says {secret}")
             });
-            let found = holding(&ground.root(), secret.as_bytes());
+            let found = holding(workspace.root(), secret.as_bytes());
             report.check(found.is_empty(), || {
                 format!("after {args:?} {secret} is in {found:?}")
             });
@@ -91,7 +91,7 @@ fn printed(report: &mut Report) {
 }
 
 fn told(report: &mut Report) {
-    let ground = Ground::new();
+    let workspace = Workspace::new();
     for (text, secret) in all() {
         let texts = [
             format!("rm .isdlc/state.json; echo {text}"),
@@ -104,24 +104,24 @@ fn told(report: &mut Report) {
         ];
         for text in texts {
             let bash = json!({"tool_name": "Bash", "tool_input": {"command": text}});
-            let _blocked = ground.hook(&ground.event("PreToolUse", &bash));
+            let _blocked = workspace.hook(&workspace.event("PreToolUse", &bash));
             let agent = json!({"tool_name": "Agent", "tool_input": {"subagent_type": "qa-engineer", "prompt": text, "description": text}});
-            let _blocked = ground.hook(&ground.event("PreToolUse", &agent));
-            let mut event = ground.event("PostToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": format!("cargo test # {text}")}}));
+            let _blocked = workspace.hook(&workspace.event("PreToolUse", &agent));
+            let mut event = workspace.event("PostToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": format!("cargo test # {text}")}}));
             event["tool_response"] =
                 json!({"stdout": format!("{text}\ntest result: FAILED. 1 passed; 1 failed;")});
-            let _noted = ground.hook(&event);
+            let _noted = workspace.hook(&event);
         }
         report.count("secrets planted", 1);
-        let found = holding(&ground.path(".tollgate"), secret.as_bytes());
+        let found = holding(&workspace.path(".tollgate"), secret.as_bytes());
         let found: Vec<_> = found
             .into_iter()
-            .chain(holding(&ground.path(".isdlc"), secret.as_bytes()))
+            .chain(holding(&workspace.path(".isdlc"), secret.as_bytes()))
             .collect();
         report.check(found.is_empty(), || format!("{secret} is in {found:?}"));
     }
-    let journal =
-        std::fs::read_to_string(ground.path(".tollgate/local/journal.jsonl")).unwrap_or_default();
+    let journal = std::fs::read_to_string(workspace.path(".tollgate/local/journal.jsonl"))
+        .unwrap_or_default();
     report.check(journal.contains("block"), || {
         "nothing was journalled, so nothing was shown".to_owned()
     });

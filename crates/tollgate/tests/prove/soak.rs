@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tollgate_store::journal::NAMES;
 
-use crate::ground::Ground;
 use crate::report::{Chance, Effort, Report};
+use crate::workspace::Workspace;
 
 /// Events of the short form.
 const SHORT: u64 = 600;
@@ -50,9 +50,9 @@ struct Sample {
 }
 
 pub(crate) fn run(effort: &Effort, report: &mut Report) {
-    let ground = Ground::whole();
+    let workspace = Workspace::whole();
     let most = effort.events(SHORT);
-    let scales = scales(&ground);
+    let scales = scales(&workspace);
     if scales.is_none() {
         report.note("SKIPPED memory: no C compiler".to_owned());
     }
@@ -62,7 +62,7 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     let began = Instant::now();
     std::thread::scope(|scope| {
         for worker in 0..WORKERS {
-            let (ground, number, scales) = (&ground, &number, &scales);
+            let (workspace, number, scales) = (&workspace, &number, &scales);
             let (samples, defects) = (&samples, &defects);
             scope.spawn(move || {
                 let mut chance = Chance::new(effort.seed ^ worker);
@@ -73,19 +73,19 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
                         break;
                     }
                     if at % 1_000 == 999 {
-                        step(ground, at / 1_000);
+                        step(workspace, at / 1_000);
                     }
-                    let event = event(ground, &mut chance, at);
+                    let event = event(workspace, &mut chance, at);
                     let command = match scales {
                         Some((scales, logs)) if at.is_multiple_of(WEIGHED) => {
-                            let mut command = ground.foreign(scales);
+                            let mut command = workspace.foreign(scales);
                             command.arg(logs.join(kind(&event)));
-                            command.arg(crate::ground::program()).arg("hook");
+                            command.arg(crate::workspace::program()).arg("hook");
                             command
                         }
-                        _ => ground.command(&["hook"]),
+                        _ => workspace.command(&["hook"]),
                     };
-                    let run = crate::ground::run(command, event.to_string().as_bytes());
+                    let run = crate::workspace::run(command, event.to_string().as_bytes());
                     if !at.is_multiple_of(WEIGHED) {
                         mine.push(Sample {
                             number: at,
@@ -113,16 +113,16 @@ pub(crate) fn run(effort: &Effort, report: &mut Report) {
     if let Some((_, logs)) = scales {
         memory(&logs, report);
     }
-    journal(&ground, report);
-    let state = ground.state();
+    journal(&workspace, report);
+    let state = workspace.state();
     report.check(state.is_ok(), || format!("{state:?}"));
-    let state = std::fs::metadata(ground.path(".isdlc/state.json")).map_or(0, |meta| meta.len());
+    let state = std::fs::metadata(workspace.path(".isdlc/state.json")).map_or(0, |meta| meta.len());
     report.note(format!("state {} KB", state >> 10));
     report.check(state < 1 << 20, || format!("the state has {state} bytes"));
 }
 
 /// Between events the workflow goes on.
-fn step(ground: &Ground, at: u64) {
+fn step(workspace: &Workspace, at: u64) {
     let commands: &[&[&str]] = &[
         &["phase", "begin"],
         &["phase", "skip"],
@@ -133,7 +133,7 @@ fn step(ground: &Ground, at: u64) {
         &["plan", "done", "new-plan"],
     ];
     let at = usize::try_from(at).unwrap_or(0) % commands.len();
-    let _any = ground.tollgate(commands[at]);
+    let _any = workspace.tollgate(commands[at]);
 }
 
 fn latency(samples: &[Sample], report: &mut Report) {
@@ -209,8 +209,8 @@ fn memory(logs: &std::path::Path, report: &mut Report) {
     ));
 }
 
-fn journal(ground: &Ground, report: &mut Report) {
-    let local = ground.path(".tollgate/local");
+fn journal(workspace: &Workspace, report: &mut Report) {
+    let local = workspace.path(".tollgate/local");
     let entries = || std::fs::read_dir(&local).into_iter().flatten().flatten();
     let journals: Vec<u64> = entries()
         .filter(|entry| {
@@ -230,7 +230,7 @@ fn journal(ground: &Ground, report: &mut Report) {
     report.check(size < 5 << 20 || journals.len() > 1, || {
         "the journal was not rotated".to_owned()
     });
-    let verified = ground.tollgate(&["log", "--verify"]);
+    let verified = workspace.tollgate(&["log", "--verify"]);
     report.check(verified.code == Some(0), || {
         format!("the journal: {verified:?}")
     });
@@ -249,46 +249,48 @@ fn count(directory: &std::path::Path) -> usize {
         .sum()
 }
 
-fn event(ground: &Ground, chance: &mut Chance, number: u64) -> Value {
+fn event(workspace: &Workspace, chance: &mut Chance, number: u64) -> Value {
     let id = format!("toolu_{number}");
     let tool = |name: &str, input: Value| json!({"tool_name": name, "tool_input": input, "tool_use_id": id});
     match chance.below(20) {
-        0 => ground.delegated(&id),
-        1 => ground.event(
+        0 => workspace.delegated(&id),
+        1 => workspace.event(
             "PreToolUse",
             &tool(
                 "Agent",
                 json!({"subagent_type": "qa-engineer", "prompt": "Review."}),
             ),
         ),
-        2 => ground.event(
+        2 => workspace.event(
             "PreToolUse",
             &tool("Bash", json!({"command": "git add -A && git commit -m x"})),
         ),
-        3 => ground.event(
+        3 => workspace.event(
             "PreToolUse",
             &tool("Bash", json!({"command": "rm .isdlc/state.json"})),
         ),
         // An agent stops, begins and is told something far less often than it uses a tool.
-        4 if number.is_multiple_of(25) => ground.event("Stop", &json!({"stop_hook_active": false})),
-        5 if number.is_multiple_of(25) => {
-            ground.event("SessionStart", &json!({"source": "resume"}))
+        4 if number.is_multiple_of(25) => {
+            workspace.event("Stop", &json!({"stop_hook_active": false}))
         }
-        4..=6 => ground.event("UserPromptSubmit", &json!({"prompt": "go on"})),
-        7..=10 => ground.event("PreToolUse", &tool("Read", json!({"file_path": "/x"}))),
-        11..=13 => ground.event(
+        5 if number.is_multiple_of(25) => {
+            workspace.event("SessionStart", &json!({"source": "resume"}))
+        }
+        4..=6 => workspace.event("UserPromptSubmit", &json!({"prompt": "go on"})),
+        7..=10 => workspace.event("PreToolUse", &tool("Read", json!({"file_path": "/x"}))),
+        11..=13 => workspace.event(
             "PreToolUse",
             &tool(
                 "Edit",
                 json!({"file_path": "/x", "old_string": "a", "new_string": "b"}),
             ),
         ),
-        14..=16 => ground.event(
+        14..=16 => workspace.event(
             "PreToolUse",
             &tool("Bash", json!({"command": "cargo test 2>&1 | tail"})),
         ),
         _ => {
-            let mut event = ground.event(
+            let mut event = workspace.event(
                 "PostToolUse",
                 &tool("Bash", json!({"command": "cargo test"})),
             );
@@ -303,16 +305,16 @@ fn ms(time: Duration) -> f64 {
 }
 
 /// The program that weighs, and the directory of what it finds: a file for each kind of event.
-fn scales(ground: &Ground) -> Option<(PathBuf, PathBuf)> {
+fn scales(workspace: &Workspace) -> Option<(PathBuf, PathBuf)> {
     let (source, program) = (
-        ground.outside().join("scales.c"),
-        ground.outside().join("scales"),
+        workspace.outside().join("scales.c"),
+        workspace.outside().join("scales"),
     );
     std::fs::write(&source, SCALES).unwrap();
-    let mut compile = ground.foreign("cc");
+    let mut compile = workspace.foreign("cc");
     compile.args(["-O1", "-o"]).arg(&program).arg(&source);
     let made = compile.output().ok()?.status.success();
-    let logs = ground.outside().join("weights");
+    let logs = workspace.outside().join("weights");
     std::fs::create_dir(&logs).unwrap();
     made.then_some((program, logs))
 }

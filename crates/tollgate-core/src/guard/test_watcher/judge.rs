@@ -297,6 +297,8 @@ mod tests {
         );
     }
 
+    /// BUG-0007-test-watcher: output that cannot be read counted as a failure and tripped the
+    /// breaker.
     #[test]
     fn bug_0007_test_watcher_what_is_not_known_is_no_failure() {
         let doubt = |doubt| Outcome::Inconclusive(doubt);

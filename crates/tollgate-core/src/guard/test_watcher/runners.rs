@@ -418,6 +418,7 @@ mod tests {
         assert_eq!(any(phpunit), summary::phpunit(phpunit));
     }
 
+    /// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
     #[test]
     fn f11_a_run_is_a_program_not_a_word() {
         for (command, expected) in [

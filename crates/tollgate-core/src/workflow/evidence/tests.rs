@@ -50,6 +50,9 @@ fn missing_evidence_satisfies_nothing() {
     );
 }
 
+/// AC-004a: failing tests that are not completed keep the gate closed.
+/// AC-004b: an open constitutional validation keeps the gate closed.
+/// AC-004c: an elicitation in which nobody was asked keeps the gate closed.
 #[test]
 fn ac_004a_ac_004b_ac_004c_each_requirement_has_its_evidence() {
     let done = json!({

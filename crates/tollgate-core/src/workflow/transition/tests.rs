@@ -113,6 +113,7 @@ fn changed(before: &Document, after: &Document) -> Vec<String> {
     out
 }
 
+/// AC-008: a start writes every field that the later steps need.
 #[test]
 fn ac_008_start_writes_every_field_and_the_first_phase_is_in_progress() {
     let bench = Bench::started(&THREE);
@@ -138,6 +139,7 @@ fn ac_008_start_writes_every_field_and_the_first_phase_is_in_progress() {
     assert_eq!(bench.document.u64(&["counters", "next_req_id"]), Some(2));
 }
 
+/// P6: beginning and completing a phase change their own fields only.
 #[test]
 fn p6_begin_and_complete_change_their_own_fields_only() {
     let mut bench = Bench::started(&THREE);
@@ -175,6 +177,7 @@ fn p6_begin_and_complete_change_their_own_fields_only() {
     );
 }
 
+/// P5: a phase that is run again keeps its start and counts the retry.
 #[test]
 fn p5_a_phase_that_is_run_again_keeps_its_start_and_counts() {
     let mut bench = Bench::started(&THREE);
@@ -259,6 +262,7 @@ fn steps_out_of_place_are_refused_and_say_what_to_do() {
     assert!(bench.make(&complete("  \n ")).is_err());
 }
 
+/// TS-015: escalations wait for a person, who retries, skips or cancels.
 #[test]
 fn ts_015_escalations_wait_for_a_person_and_there_are_three_ways_on() {
     let mut bench = Bench::started(&THREE);
@@ -315,6 +319,7 @@ fn ts_015_escalations_wait_for_a_person_and_there_are_three_ways_on() {
     assert!(bench.document.get(&["active_workflow"]).unwrap().is_null());
 }
 
+/// TS-014: a supervised phase waits for a person, who continues, reviews or has it done again.
 #[test]
 fn ts_014_a_review_is_continued_read_or_done_again_three_times() {
     let mut bench = Bench::started(&THREE);
@@ -368,6 +373,7 @@ fn ts_014_a_review_is_continued_read_or_done_again_three_times() {
     assert_eq!(bench.index(), 1);
 }
 
+/// AC-009d: after a phase is removed on the way, the remaining ones go on.
 #[test]
 fn ac_009d_sizing_and_skipping_shorten_the_array_and_the_rest_goes_on() {
     let mut bench = Bench::started(&[
@@ -405,6 +411,7 @@ fn ac_009d_sizing_and_skipping_shorten_the_array_and_the_rest_goes_on() {
     bench.make(&Step::Finalize(Ending::default())).unwrap();
 }
 
+/// TS-011: the end archives the phases and their metrics, and clears the workflow.
 #[test]
 fn ts_011_the_end_keeps_the_story_and_clears_the_rest() {
     let mut bench = Bench::started(&THREE);

@@ -9,6 +9,7 @@ use crate::workflow::bench::Bench;
 
 const STATE: &str = ".isdlc/state.json";
 
+/// BUG-0006: a phase was delegated to before anything said that it is in progress.
 #[test]
 fn bug_0006_a_phase_is_in_progress_before_anybody_works_in_it() {
     let bench = Bench::started(&["01-requirements", "03-architecture"]);
@@ -32,6 +33,7 @@ fn bug_0006_a_phase_is_in_progress_before_anybody_works_in_it() {
         .allows();
 }
 
+/// BUG-0016, GH-60: starting a workflow ran all of its phases.
 #[test]
 fn bug_0016_gh_60_a_start_is_the_start_of_one_phase() {
     let bench = Bench::started(&["01-requirements", "03-architecture", "06-implementation"]);
@@ -48,6 +50,7 @@ fn bug_0016_gh_60_a_start_is_the_start_of_one_phase() {
     bench.refused(2, &["phase", "complete", "--summary", "all of it"]);
 }
 
+/// BUG-0027, BUG-0035: the index of skills was empty, because manifests have two shapes.
 #[test]
 fn bug_0027_bug_0035_skills_are_listed_in_both_shapes() {
     for (skills, lines) in [
@@ -78,6 +81,7 @@ fn bug_0027_bug_0035_skills_are_listed_in_both_shapes() {
     assert!(!none.ok(&["phase", "brief"]).contains("SKILLS"));
 }
 
+/// BUG-0033, BUG-0034, GH-277: an ended workflow was still shown as running.
 #[test]
 fn bug_0033_bug_0034_gh_277_an_ended_workflow_is_over_in_every_view() {
     let project = new_project();
@@ -124,6 +128,7 @@ fn write(project: &TestProject, event: &str, content: &str) -> crate::project::R
     }))
 }
 
+/// BUG-0007/0.3: a write of `null` or a number switched the version check off.
 #[test]
 fn bug_0007_0_3_what_is_no_object_does_not_become_the_state() {
     let disk = json!({ "state_version": 9, "active_workflow": {
@@ -146,6 +151,7 @@ fn bug_0007_0_3_what_is_no_object_does_not_become_the_state() {
     }
 }
 
+/// BUG-0017/0.10: a write without a version replaced a state that has one.
 #[test]
 fn bug_0017_0_10_an_unversioned_write_does_not_replace_a_versioned_state() {
     let project = TestProject::new().state(&json!({ "state_version": 9, "phases": {} }));
@@ -184,6 +190,7 @@ fn nothing() -> Value {
         .collect()
 }
 
+/// BUG-0009-batch-d: `null` in the state or the event was not expected.
 #[test]
 fn bug_0009_batch_d_null_is_nothing_everywhere() {
     let mut workflow = nothing();
@@ -246,6 +253,7 @@ fn bug_0009_batch_d_null_is_nothing_everywhere() {
     }
 }
 
+/// D10: timeouts in agents' settings are seconds; the original wrote milliseconds.
 #[test]
 fn d10_the_timeouts_in_settings_are_seconds() {
     let desk = TestProject::with_tollgate_on_path();

@@ -30,6 +30,7 @@ fn state(project: &TestProject) -> Value {
     serde_json::from_str(&project.read(".tollgate/workflow/state.json")).unwrap()
 }
 
+/// F4: `git commit` was searched for as letters: text was blocked, `git -C d commit` was not.
 #[test]
 fn f4_commits_are_recognised_by_what_runs_not_by_letters() {
     let project = TestProject::new()
@@ -53,6 +54,7 @@ fn f4_commits_are_recognised_by_what_runs_not_by_letters() {
     }
 }
 
+/// BUG-0009: an agent's old copy of the state turned the workflow back.
 #[test]
 fn bug_0009_an_agent_that_holds_an_old_copy_does_not_turn_back_the_workflow() {
     let project = TestProject::new()
@@ -62,6 +64,7 @@ fn bug_0009_an_agent_that_holds_an_old_copy_does_not_turn_back_the_workflow() {
     project.hook(&event).blocks("Version mismatch");
 }
 
+/// BUG-0010: a finished workflow left tasks that looked alive.
 #[test]
 fn bug_0010_a_finished_workflow_leaves_nothing_behind_that_looks_alive() {
     let project = new_project();
@@ -78,20 +81,16 @@ fn bug_0010_a_finished_workflow_leaves_nothing_behind_that_looks_alive() {
     assert_eq!(state["workflow_history"][0]["status"], "completed");
 }
 
+/// BUG-0012: commits were possible in the middle of a workflow, before its review.
 #[test]
 fn bug_0012_nobody_commits_in_the_middle_of_a_workflow() {
-    let mut state = with_branch("active");
-    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
-    state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x");
+    let project = TestProject::committing_late("06-implementation", "feature/x");
     project
         .hook(&bash("git commit -m x"))
         .blocks("COMMIT BLOCKED (Phase: 06-implementation)");
 }
 
+/// BUG-0013: helpers of the current phase were blocked.
 #[test]
 fn bug_0013_helpers_of_the_current_phase_are_let_through() {
     let project = TestProject::new().state(&running("02-tracing", "in_progress"));
@@ -110,6 +109,7 @@ fn bug_0013_helpers_of_the_current_phase_are_let_through() {
     }
 }
 
+/// BUG-0014: the first phases wrote to main, because the branch was made after them.
 #[test]
 fn bug_0014_the_branch_is_there_before_the_first_phase_writes() {
     let project = new_project();
@@ -145,6 +145,7 @@ fn tested(record: &Value) -> TestProject {
     project
 }
 
+/// BUG-0022: a review passed with a broken build.
 #[test]
 fn bug_0022_a_phase_does_not_pass_with_a_broken_build() {
     let project = tested(
@@ -155,6 +156,7 @@ fn bug_0022_a_phase_does_not_pass_with_a_broken_build() {
     assert!((run.stdout + &run.stderr).contains("FAILED"));
 }
 
+/// BUG-0051: phases were left out of a workflow by a silent default.
 #[test]
 fn bug_0051_nothing_is_left_out_of_a_workflow_unasked() {
     let project = new_project();
@@ -171,6 +173,7 @@ fn bug_0051_nothing_is_left_out_of_a_workflow_unasked() {
     assert_eq!(state(&project)["active_workflow"]["phases"], before);
 }
 
+/// BUG-0057: gates believed what the agent said of itself.
 #[test]
 fn bug_0057_saying_completed_is_no_evidence() {
     let project = tested(&json!({ "completed": true }));
@@ -190,6 +193,7 @@ fn write(project: &TestProject, content: &Value) -> Run {
     project.hook(&events::write(path, &content.to_string()).in_session("s"))
 }
 
+/// BUG-0002, BUG-0003: workflows were numbered from a model's memory.
 #[test]
 fn bug_0002_bug_0003_the_next_workflow_has_the_next_number() {
     let project = new_project();
@@ -203,6 +207,7 @@ fn bug_0002_bug_0003_the_next_workflow_has_the_next_number() {
     }
 }
 
+/// BUG-0011: a sub-agent overwrote the phase index and the statuses.
 #[test]
 fn bug_0011_a_subagent_does_not_overwrite_index_or_status() {
     let disk = json!({ "state_version": 9, "active_workflow": {
@@ -225,6 +230,7 @@ fn bug_0011_a_subagent_does_not_overwrite_index_or_status() {
     }
 }
 
+/// BUG-0028, GH-64: a blocked commit was executed in part.
 #[test]
 fn bug_0028_gh_64_a_blocked_commit_is_not_executed_in_part() {
     let project = TestProject::new()
@@ -239,6 +245,7 @@ fn bug_0028_gh_64_a_blocked_commit_is_not_executed_in_part() {
     assert_eq!(answer["hookSpecificOutput"].get("updatedInput"), None);
 }
 
+/// BUG-0029: a command of several lines escaped the patterns.
 #[test]
 fn bug_0029_a_command_of_several_lines_is_read_as_a_whole() {
     let project = TestProject::new()
@@ -256,6 +263,7 @@ fn bug_0029_a_command_of_several_lines_is_read_as_a_whole() {
         .says_nothing();
 }
 
+/// GH-39: the state carried finished workflows and their phases along.
 #[test]
 fn gh_39_a_finished_workflow_is_archived_and_its_phases_are_not_carried_over() {
     let project = new_project();
@@ -269,6 +277,7 @@ fn gh_39_a_finished_workflow_is_archived_and_its_phases_are_not_carried_over() {
     }
 }
 
+/// INV-0055, GH-55: the two records of a phase diverged unseen, and a redo was refused.
 #[test]
 fn inv_0055_gh_55_both_records_of_a_phase_are_guarded_and_a_redo_is_let_through() {
     let disk = json!({

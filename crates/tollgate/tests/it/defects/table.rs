@@ -1,6 +1,6 @@
 //! Every defect of facts §5.1, §5.2 and §6, and the tests that fail if it is put back.
 
-use std::path::Path;
+use crate::structure::tests;
 
 /// Ids of a defect, and the names of its tests, wherever they are in the workspace.
 const DEFECTS: &[(&str, &[&str])] = &[
@@ -381,32 +381,14 @@ const DEFECTS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The names of all tests below a directory.
-fn tests(directory: &Path, found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            tests(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let lines: Vec<&str> = text.lines().map(str::trim).collect();
-            let pairs = lines.windows(2).filter(|pair| pair[0] == "#[test]");
-            let names = pairs.filter_map(|pair| pair[1].strip_prefix("fn ")?.split('(').next());
-            found.extend(names.map(str::to_owned));
-        }
-    }
-}
-
 #[test]
 fn every_defect_has_its_tests() {
-    let mut found = Vec::new();
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    tests(&crates, &mut found);
+    let found = tests();
     for (defect, names) in DEFECTS {
         assert!(!names.is_empty(), "{defect} has no test");
         for name in *names {
             assert!(
-                found.iter().any(|test| test == name),
+                found.iter().any(|test| test.name == *name),
                 "{defect}: there is no test {name}"
             );
         }

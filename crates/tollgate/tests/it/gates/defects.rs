@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::killing::alive;
 use super::{BAD, FIXABLE, Gates, OK, answers};
 
+/// P1: `check` exited 0 and put the logs away although a check had failed.
 #[test]
 fn p01_check_exits_1_and_keeps_the_logs_when_a_check_fails() {
     let gates = Gates::new(&[BAD]);
@@ -18,6 +20,7 @@ fn p01_check_exits_1_and_keeps_the_logs_when_a_check_fails() {
     assert!(!gates.exists("gauntlet_logs/previous"));
 }
 
+/// P2: with `CI=true` no check ran.
 #[test]
 fn p02_checks_run_in_ci() {
     let gates = Gates::new(&[BAD]);
@@ -36,6 +39,7 @@ fn p02_checks_run_in_ci() {
         .says("No applicable gates");
 }
 
+/// P5: a failed check was not run again once the agent had committed something.
 #[test]
 fn p05_a_failed_check_runs_again_whatever_git_says() {
     let gates = Gates::new(&[BAD]);
@@ -46,6 +50,7 @@ fn p05_a_failed_check_runs_again_whatever_git_says() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// P6: idle runs used up the attempts and left logs.
 #[test]
 fn p06_idle_runs_leave_nothing_and_cost_no_attempt() {
     let gates = Gates::new(&[BAD]);
@@ -61,6 +66,7 @@ fn p06_idle_runs_leave_nothing_and_cost_no_attempt() {
     assert_eq!(gates.state()["attempts"], 1);
 }
 
+/// P7: the lock of a killed run approved every later stop.
 #[test]
 fn p07_a_lock_without_a_living_owner_is_no_lock() {
     let gates = Gates::new(&[BAD]);
@@ -70,6 +76,7 @@ fn p07_a_lock_without_a_living_owner_is_no_lock() {
     gates.tollgate(&["run"]).exits(1).says("Status: Failed");
 }
 
+/// P8: the second stop after a block was approved unverified.
 #[test]
 fn p08_the_second_stop_after_a_block_is_verified_if_something_changed() {
     let gates = Gates::new(&[FIXABLE]);
@@ -80,6 +87,7 @@ fn p08_the_second_stop_after_a_block_is_verified_if_something_changed() {
     answers(&gates.stop_in("s", "p", true), "approve", "passed");
 }
 
+/// P9: beyond the limit the hook exited 1, which agents take for an error of the hook.
 #[test]
 fn p09_beyond_the_limit_the_hook_exits_0() {
     let gates = Gates::with_config(&[BAD], "max_retries: 0");
@@ -103,6 +111,7 @@ fn p09_beyond_the_limit_the_hook_exits_0() {
     gates.tollgate(&["run"]).exits(1).says("[FAIL]");
 }
 
+/// P10: the interval approved the stop after a run that had failed early.
 #[test]
 fn p10_the_interval_holds_only_after_a_pass() {
     let gates = Gates::with_config(&[BAD], "");
@@ -111,6 +120,7 @@ fn p10_the_interval_holds_only_after_a_pass() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// P11: another branch inherited failures and attempts.
 #[test]
 fn p11_another_branch_does_not_inherit_the_attempts() {
     let gates = Gates::with_config(&[BAD], "max_retries: 1");
@@ -120,6 +130,7 @@ fn p11_another_branch_does_not_inherit_the_attempts() {
     assert_eq!(gates.state()["attempts"], 1);
 }
 
+/// P12: uncommitted work on a branch without own commits was taken for merged work.
 #[test]
 fn p12_uncommitted_work_on_the_base_is_no_merged_work() {
     let gates = Gates::new(&[BAD]);
@@ -132,6 +143,7 @@ fn p12_uncommitted_work_on_the_base_is_no_merged_work() {
         .says("verification mode");
 }
 
+/// P13: the recorded tree had no untracked files.
 #[test]
 fn p13_the_recorded_tree_has_untracked_files_and_nobody_s_index_is_touched() {
     let gates = Gates::new(&[BAD]);
@@ -160,6 +172,7 @@ fn p13_the_recorded_tree_has_untracked_files_and_nobody_s_index_is_touched() {
     assert!(!files.contains("gauntlet_logs"), "{files}");
 }
 
+/// P14: after a pass all gates ran again, whatever had changed.
 #[test]
 fn p14_what_was_verified_is_not_run_again() {
     let gates = Gates::new(&[("counts", "command: echo x >> ../.count")]);
@@ -182,20 +195,22 @@ fn p14_what_was_verified_is_not_run_again() {
     assert_eq!(gates.read(".count"), "x\nx\n");
 }
 
+/// P21: a timeout left grandchildren running.
 #[test]
 fn p21_a_timeout_ends_grandchildren_too() {
+    let mark = format!("tollgate-test-{}-p21", std::process::id());
     let gates = Gates::new(&[(
         "slow",
-        "command: \"(sleep 3; touch late) & sleep 60\"\ntimeout: 0.3",
+        &format!(
+            "command: \"export MARK={mark}; (sleep 300; true) & touch began; sleep 300\"\ntimeout: 2"
+        ),
     )]);
-    gates
-        .tollgate(&["run"])
-        .exits(1)
-        .says("Timed out after 0.3s");
-    std::thread::sleep(Duration::from_millis(3200));
-    assert!(!gates.exists("src/late"));
+    gates.tollgate(&["run"]).exits(1).says("Timed out after 2s");
+    assert!(gates.exists("src/began"), "it had no time for a grandchild");
+    assert_eq!(alive(&mark), [0; 0]);
 }
 
+/// P22: a check that reads standard input hung for ever.
 #[test]
 fn p22_a_check_that_reads_stdin_gets_nothing() {
     use std::io::Write as _;
@@ -218,6 +233,7 @@ fn p22_a_check_that_reads_stdin_gets_nothing() {
     assert_eq!(gates.read("read"), "");
 }
 
+/// P23: background children, 10 MB of output and signals of its own decided about a check.
 #[test]
 fn p23_background_children_large_output_and_own_signals() {
     let gates = Gates::new(&[
@@ -243,6 +259,7 @@ fn p23_background_children_large_output_and_own_signals() {
     assert!(std::fs::metadata(log).unwrap().len() < 5_000_000);
 }
 
+/// P24: `(true)`, `FOO=1 env` or `$(…)` were refused as missing commands.
 #[test]
 fn p24_the_shell_decides_what_a_command_is() {
     let commands = [
@@ -264,6 +281,7 @@ fn p24_the_shell_decides_what_a_command_is() {
         .says("Exited with code 127 (command not found");
 }
 
+/// P25: paths beyond ASCII never matched an entry point.
 #[test]
 fn p25_paths_are_not_only_ascii() {
     let gates = Gates::raw(
@@ -285,6 +303,7 @@ fn p25_paths_are_not_only_ascii() {
     }
 }
 
+/// P26: branch and commit names reached a shell.
 #[test]
 fn p26_no_value_reaches_a_shell() {
     let name = "x;touch${IFS}pwned";
@@ -315,6 +334,7 @@ fn p26_no_value_reaches_a_shell() {
     assert!(!gates.exists("pwned") && !gates.exists("src/pwned"));
 }
 
+/// P27: entry points that are files, globs or deleted directories could not be run.
 #[test]
 fn p27_a_check_runs_in_the_nearest_directory() {
     let gates = Gates::raw(
@@ -345,6 +365,7 @@ fn p27_a_check_runs_in_the_nearest_directory() {
     }
 }
 
+/// P28: the project was that of the process, not of the event's directory or above it.
 #[test]
 fn p28_the_project_is_that_of_the_hook_s_directory_or_above_it() {
     let gates = Gates::new(&[BAD]);
@@ -360,6 +381,8 @@ fn p28_the_project_is_that_of_the_hook_s_directory_or_above_it() {
     assert!(!gates.exists("src/gauntlet_logs"));
 }
 
+/// P29: the hook did not exit while the caller kept standard input open.
+/// P30: an event in several lines or writes was invalid.
 #[test]
 fn p29_p30_an_event_in_pieces_on_a_stdin_that_stays_open() {
     use std::io::{Read as _, Write as _};

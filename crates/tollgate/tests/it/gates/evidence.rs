@@ -1,9 +1,6 @@
 //! What a pass and a failure hold for: all gates, here, against the base; and no longer.
 
-use std::time::Duration;
-
-use super::killing::wait_until;
-use super::{BAD, FIXABLE, Gates, OK, answers};
+use super::{BAD, FIXABLE, Gates, HELD, OK, answers};
 
 /// Gates for more than one entry point, that run at every stop.
 fn with_entries(checks: &[(&str, &str)], entries: &str) -> Gates {
@@ -14,12 +11,6 @@ fn with_entries(checks: &[(&str, &str)], entries: &str) -> Gates {
         ),
     )
 }
-
-/// A check that says that it began and ends when it is told to.
-const HELD: (&str, &str) = (
-    "held",
-    "command: \"touch ../began; while ! test -e ../go; do sleep 0.02; done\"",
-);
 
 #[test]
 fn a_gate_with_a_colon_in_its_name_runs_again_after_it_failed() {
@@ -131,19 +122,15 @@ fn a_stop_does_not_share_the_verdict_of_a_part() {
         &["run", "-u", "-g", "held"],
         &["check", "-g", "held"],
     ] {
-        let gates = Gates::new(&[HELD, FIXABLE]);
-        gates.file(".gitignore", "began\ngo\n");
+        let gates = Gates::held(&[HELD, FIXABLE]);
         let answer = std::thread::scope(|scope| {
             let run = scope.spawn(|| gates.tollgate(part));
-            wait_until("the gate runs", Duration::from_secs(30), || {
-                gates.exists("began")
-            });
-            let stop = scope.spawn(|| gates.stop());
-            // It may come to the lock later than this; then it did not wait, and the same holds.
-            std::thread::sleep(Duration::from_millis(300));
-            gates.file("go", "");
+            gates.has_begun();
+            let stop = gates.begin_stop();
+            gates.is_at_the_lock(&stop);
+            gates.go();
             run.join().unwrap().exits(0);
-            stop.join().unwrap()
+            Gates::stopped(stop)
         });
         answers(&answer, "block", "failed");
     }
@@ -151,23 +138,18 @@ fn a_stop_does_not_share_the_verdict_of_a_part() {
 
 #[test]
 fn a_stop_does_not_share_what_was_broken_off() {
-    let gates = Gates::new(&[HELD, BAD]);
-    gates.file(".gitignore", "began\ngo\n");
+    let gates = Gates::held(&[HELD, BAD]);
     let mut run = gates.command(&["run"]);
     run.stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null());
     let mut run = run.spawn().unwrap();
-    wait_until("the gate runs", Duration::from_secs(30), || {
-        gates.exists("began")
-    });
-    let answer = std::thread::scope(|scope| {
-        let stop = scope.spawn(|| gates.stop());
-        std::thread::sleep(Duration::from_millis(300));
-        let pid = rustix::process::Pid::from_child(&run);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-        assert!(!run.wait().unwrap().success());
-        gates.file("go", "");
-        stop.join().unwrap()
-    });
+    gates.has_begun();
+    let stop = gates.begin_stop();
+    gates.is_at_the_lock(&stop);
+    let pid = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert!(!run.wait().unwrap().success());
+    gates.go();
+    let answer = Gates::stopped(stop);
     answers(&answer, "block", "failed");
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{BAD, Gates, OK, answers};
+use super::{BAD, Gates, HELD, OK, answers};
 
+/// D2: a killed run's marker approved every later stop.
 #[test]
 fn d2_a_marker_that_a_killed_run_left_lets_nobody_through() {
     let gates = Gates::new(&[BAD]);
@@ -16,6 +17,7 @@ fn d2_a_marker_that_a_killed_run_left_lets_nobody_through() {
     }
 }
 
+/// D3: a background child that holds the output kept the check from ending.
 #[test]
 fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process() {
     for timeout in ["", "timeout: 3"] {
@@ -32,6 +34,7 @@ fn d3_a_check_that_leaves_a_child_holding_its_output_ends_with_its_main_process(
     }
 }
 
+/// D5: a check that hangs or ignores SIGTERM outlived its timeout.
 #[test]
 fn d5_a_check_that_ignores_term_is_killed_and_has_failed() {
     let gates = Gates::new(&[(
@@ -50,6 +53,7 @@ fn d5_a_check_that_ignores_term_is_killed_and_has_failed() {
     );
 }
 
+/// D5b: a check that ignored SIGTERM until it was done had passed.
 #[test]
 fn d5b_late_is_late_even_if_it_then_succeeds() {
     let gates = Gates::new(&[(
@@ -59,6 +63,7 @@ fn d5b_late_is_late_even_if_it_then_succeeds() {
     gates.tollgate(&["run"]).exits(1).says("Timed out");
 }
 
+/// D4: a check with much output was an error, whatever its exit code.
 #[test]
 fn d4_a_gigabyte_of_output_is_cut_and_the_exit_code_decides() {
     let gates = Gates::new(&[(
@@ -74,6 +79,7 @@ fn d4_a_gigabyte_of_output_is_cut_and_the_exit_code_decides() {
     assert!(text.contains("bytes of output left out"));
 }
 
+/// D6: `"stop_hook_active": "false"`, a string, was taken for true.
 #[test]
 fn d6_the_flag_must_be_a_real_true() {
     let gates = Gates::new(&[BAD]);
@@ -86,6 +92,7 @@ fn d6_the_flag_must_be_a_real_true() {
     }
 }
 
+/// D7: an agent in a subdirectory was in no project, and approved.
 #[test]
 fn d7_a_stop_in_a_subdirectory_is_gated() {
     let gates = Gates::new(&[BAD]);
@@ -96,6 +103,7 @@ fn d7_a_stop_in_a_subdirectory_is_gated() {
     answers(&answer, "block", "failed");
 }
 
+/// D9: after the limit, every later stop was approved until somebody cleaned up.
 #[test]
 fn d9_a_release_is_for_one_cycle_and_says_what_still_fails() {
     let gates = Gates::with_config(
@@ -114,6 +122,7 @@ fn d9_a_release_is_for_one_cycle_and_says_what_still_fails() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E13: a last run dated in the future put every later run off.
 #[test]
 fn e13_a_run_in_the_future_is_no_run() {
     let gates = Gates::with_config(&[BAD], "");
@@ -121,6 +130,7 @@ fn e13_a_run_in_the_future_is_no_run() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E14: an agent wrote itself the record of a run.
 #[test]
 fn e14_the_agent_cannot_write_itself_a_pass() {
     let gates = Gates::with_config(&[BAD], "");
@@ -130,6 +140,7 @@ fn e14_the_agent_cannot_write_itself_a_pass() {
     answers(&gates.stop(), "block", "failed");
 }
 
+/// E14: an agent wrote itself the record of a run.
 #[test]
 fn e14_removing_the_record_is_no_pass_either() {
     let gates = Gates::with_config(&[BAD], "");
@@ -140,15 +151,19 @@ fn e14_removing_the_record_is_no_pass_either() {
     answers(&gates.stop_in("s", "p2", false), "block", "failed");
 }
 
+/// D10: of two stops at once, one was approved while the gate failed.
 #[test]
 fn d10_two_stops_at_once_share_one_verdict() {
-    let gates = Gates::new(&[("slow", "command: \"echo x >> ../.count; sleep 0.5; false\"")]);
-    gates.file(".gitignore", ".count\n");
-    let (one, two) = std::thread::scope(|scope| {
-        let one = scope.spawn(|| gates.stop());
-        let two = scope.spawn(|| gates.stop());
-        (one.join().unwrap(), two.join().unwrap())
-    });
+    let slow = HELD.1.replace("\"touch", "\"echo x >> ../.count; touch");
+    let slow = slow.replace("done\"", "done; false\"");
+    let gates = Gates::held(&[("slow", &slow)]);
+    let stops = [gates.begin_stop(), gates.begin_stop()];
+    gates.has_begun();
+    for stop in &stops {
+        gates.is_at_the_lock(stop);
+    }
+    gates.go();
+    let [one, two] = stops.map(Gates::stopped);
     answers(&one, "block", "failed");
     answers(&two, "block", "failed");
     assert_eq!(gates.read(".count"), "x\n", "one run");
@@ -161,13 +176,10 @@ fn d10_two_stops_at_once_share_one_verdict() {
 
 #[test]
 fn a_run_beside_a_run_says_who_is_running() {
-    let gates = Gates::new(&[("slow", "command: \"touch ../.up; sleep 1\"")]);
-    gates.file(".gitignore", ".up\n");
+    let gates = Gates::held(&[HELD]);
     std::thread::scope(|scope| {
         let first = scope.spawn(|| gates.tollgate(&["run"]));
-        while !gates.exists(".up") {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        gates.has_begun();
         gates
             .tollgate(&["check"])
             .exits(1)
@@ -176,6 +188,7 @@ fn a_run_beside_a_run_says_who_is_running() {
             .tollgate(&["clean"])
             .exits(1)
             .says("already in progress");
+        gates.go();
         first.join().unwrap().exits(0);
     });
 }

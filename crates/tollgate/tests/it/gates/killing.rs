@@ -4,9 +4,10 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Gates, answers};
+use crate::project::wait_until;
 
 /// Processes with this text in their command line or environment that are alive.
-fn alive(mark: &str) -> Vec<u32> {
+pub(crate) fn alive(mark: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(pid) = entry
@@ -23,14 +24,6 @@ fn alive(mark: &str) -> Vec<u32> {
         }
     }
     found
-}
-
-pub(super) fn wait_until(what: &str, limit: Duration, test: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !test() {
-        assert!(begun.elapsed() < limit, "not within {limit:?}: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Ten checks: plain, in a session of their own, deaf to TERM, with grandchildren.
@@ -162,6 +155,7 @@ fn ctrl_c_ends_the_checks_and_tells_that_nothing_is_verified() {
     goes_on_normally(&gates);
 }
 
+/// D1: after a `kill -9` the lock stayed, and every later stop was approved.
 #[test]
 fn d1_after_kill_9_the_next_stop_is_gated() {
     let gates = Gates::new(&[(

@@ -18,10 +18,14 @@ mod stop_hook;
 mod unverified;
 mod watching;
 
+use std::io::Write as _;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::events::{self, Event as _};
-use crate::project::{Run, TestProject, run};
+use crate::project::{Run, TestProject, run, wait_until};
 
 /// A project with gates in a repository: `main` has the gates, the branch `work` a change in
 /// `src/`.
@@ -41,6 +45,11 @@ impl std::ops::Deref for Gates {
 pub(super) const OK: (&str, &str) = ("ok", "command: \"true\"");
 /// A gate that fails.
 pub(super) const BAD: (&str, &str) = ("bad", "command: echo boom; exit 3");
+/// A gate that says that it runs, and ends once the project has a file `go`: it passes.
+pub(super) const HELD: (&str, &str) = (
+    "held",
+    "command: \"touch ../began; while ! test -e ../go; do sleep 0.02; done\"",
+);
 /// A gate that passes once `src/fixed` exists. It runs in `src`.
 pub(super) const FIXABLE: (&str, &str) = ("fixable", "command: test -e fixed");
 
@@ -66,6 +75,30 @@ impl Gates {
         Self {
             project: project.with_change(),
         }
+    }
+
+    pub(crate) fn into_project(self) -> TestProject {
+        self.project
+    }
+
+    /// With what [`HELD`] writes hidden from git.
+    pub(crate) fn held(checks: &[(&str, &str)]) -> Self {
+        let gates = Self::new(checks);
+        gates.file(".gitignore", "began\ngo\n.count\n");
+        gates
+    }
+
+    /// Waits until [`HELD`] runs.
+    #[track_caller]
+    pub(crate) fn has_begun(&self) {
+        wait_until("the gate runs", Duration::from_mins(1), || {
+            self.exists("began")
+        });
+    }
+
+    /// Lets [`HELD`] end.
+    pub(crate) fn go(&self) {
+        self.file("go", "");
     }
 
     pub(crate) fn check(&self, name: &str, yaml: &str) {
@@ -103,6 +136,38 @@ impl Gates {
     /// A stop without a session.
     pub(crate) fn stop(&self) -> Value {
         self.stop_raw(events::stop().to_string().as_bytes()).0
+    }
+
+    /// Starts a stop without a session, for [`Self::stopped`] to wait for.
+    pub(crate) fn begin_stop(&self) -> Child {
+        let mut command = self.command(&["stop-hook"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let event = events::stop().to_string();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(event.as_bytes())
+            .unwrap();
+        child
+    }
+
+    pub(crate) fn stopped(child: Child) -> Value {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Waits until a process has the lock of the runs, or waits for it.
+    pub(crate) fn is_at_the_lock(&self, process: &Child) {
+        let lock = self.path("gauntlet_logs/.gauntlet-run.lock");
+        let open = format!("/proc/{}/fd", process.id());
+        wait_until("it comes to the lock", Duration::from_mins(1), || {
+            let files = std::fs::read_dir(&open).into_iter().flatten().flatten();
+            let mut files = files.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+            files.any(|file| file == lock)
+        });
     }
 
     /// A stop of a session.

@@ -169,6 +169,8 @@ fn stopping_again_on_a_verified_tree_runs_nothing() {
     assert_eq!(gates.read(".count"), "x\n");
 }
 
+/// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
+/// approved.
 #[test]
 fn d8_gates_that_a_session_weakens_are_named() {
     let gates = Gates::new(&[BAD, OK]);
@@ -185,6 +187,8 @@ fn d8_gates_that_a_session_weakens_are_named() {
     answers(&gates.stop_in("t", "p", false), "approve", "passed");
 }
 
+/// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
+/// approved.
 #[test]
 fn d8_a_hook_that_a_session_switches_off_breaks_or_removes_is_named() {
     let gates = Gates::new(&[BAD]);
@@ -219,6 +223,8 @@ fn d8_a_hook_that_a_session_switches_off_breaks_or_removes_is_named() {
     );
 }
 
+/// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
+/// approved.
 #[test]
 fn d8_how_a_stop_is_gated_is_not_changed_unseen() {
     for (key, told) in [
@@ -246,6 +252,8 @@ fn d8_how_a_stop_is_gated_is_not_changed_unseen() {
     }
 }
 
+/// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
+/// approved.
 #[test]
 fn d8_each_of_two_entry_points_of_one_path_counts() {
     let config = |first: &str| {
@@ -266,6 +274,8 @@ fn d8_each_of_two_entry_points_of_one_path_counts() {
     );
 }
 
+/// D8: an agent weakened the gates, switched the hook off or broke its configuration, and was
+/// approved.
 #[test]
 fn d8_what_a_session_changes_before_its_first_stop_is_seen_from_its_start() {
     let gates = Gates::new(&[BAD]);
@@ -285,6 +295,7 @@ fn an_agent_cannot_accept_its_own_change() {
         .says("for a person at a terminal");
 }
 
+/// E15: work was stashed, or the base moved, and nothing was left to check.
 #[test]
 fn e15_work_that_goes_out_of_sight_is_named() {
     let gates = Gates::new(&[OK]);
@@ -313,6 +324,7 @@ fn e15_work_that_goes_out_of_sight_is_named() {
     );
 }
 
+/// E15: work was stashed, or the base moved, and nothing was left to check.
 #[test]
 fn e15_moving_the_base_does_not_undo_a_failure() {
     let gates = Gates::new(&[BAD]);

@@ -44,6 +44,7 @@ fn incomplete(open: usize) -> String {
     format!("BLAST RADIUS COVERAGE INCOMPLETE: {open} of 3 affected files are unaddressed.")
 }
 
+/// F1: blast-radius-validator asked for commits in a phase that must not commit.
 #[test]
 fn f1_changes_count_before_they_are_committed() {
     let project = project();
@@ -73,6 +74,7 @@ fn f1_changes_count_before_they_are_committed() {
         .says_nothing();
 }
 
+/// F1: blast-radius-validator asked for commits in a phase that must not commit.
 #[test]
 fn f1_work_in_the_phase_is_never_blocked() {
     let project = project();
@@ -102,6 +104,7 @@ fn what_another_branch_did_is_not_this_ones_work() {
     project.guard(NAME, &advance()).blocks(&incomplete(3));
 }
 
+/// GH-1, BUG-0019: files were deferred without a reason instead of changed.
 #[test]
 fn gh_1_bug_0019_a_deferral_needs_a_reason() {
     let project = project();
@@ -111,6 +114,7 @@ fn gh_1_bug_0019_a_deferral_needs_a_reason() {
     assert!(!reason.contains("src/a.rs"), "{reason}");
 }
 
+/// GH-127, BUG-0055: impact tables of four columns were not read, in silence.
 #[test]
 fn gh_127_bug_0055_four_columns_count_and_no_rows_are_told() {
     let project = project();
@@ -157,6 +161,7 @@ fn where_git_cannot_tell_the_agent_goes_on_and_the_person_is_told() {
     assert_eq!(project.codes(), ["git-unavailable"]);
 }
 
+/// R26: a branch name from the state was handed to a shell.
 #[test]
 fn r26_a_branch_name_is_never_a_command_or_an_option() {
     for name in ["x; touch PWNED", "$(touch PWNED)", "--output=PWNED", "main"] {

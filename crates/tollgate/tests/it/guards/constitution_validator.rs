@@ -23,6 +23,7 @@ fn done() -> Value {
     task("general-purpose", "Phase complete, please record it")
 }
 
+/// R5: constitution-validator blocks; 000 says in its table that it does not.
 #[test]
 fn r5_rule_1_which_words_call_a_phase_complete() {
     let project = with(&json!(null));
@@ -63,6 +64,7 @@ fn r5_rule_1_which_words_call_a_phase_complete() {
         .says_nothing();
 }
 
+/// BUG-0008: delegations were blocked for words such as "complete" or "GATE-06" in their prompt.
 #[test]
 fn bug_0008_delegating_a_phase_does_not_call_it_complete() {
     let project = with(&json!(null));
@@ -75,6 +77,7 @@ fn bug_0008_delegating_a_phase_does_not_call_it_complete() {
         .says_nothing();
 }
 
+/// D2: setup words somewhere in a prompt switched the guards of delegations off.
 #[test]
 fn d2_setup_words_inside_the_text_switch_nothing_off() {
     with(&json!(null))
@@ -207,6 +210,7 @@ fn a_phase_without_an_entry_gets_no_status_from_here() {
     assert_eq!(state(&project)["phases"], json!({}));
 }
 
+/// D9: `workflow_overrides` were merged in three ways, and under old phase keys not at all.
 #[test]
 fn d9_the_workflows_overrides_are_seen() {
     let config = json!({
@@ -228,6 +232,8 @@ fn d9_the_workflows_overrides_are_seen() {
         .says_nothing();
 }
 
+/// F6: what is recorded under an old key of a phase was not seen.
+/// BUG-0005: guards read the phase at the top of the state first, and acted on the wrong one.
 #[test]
 fn f6_bug_0005_the_right_phase_under_any_of_its_names() {
     let mut state = running("13-test-deploy", "in_progress");

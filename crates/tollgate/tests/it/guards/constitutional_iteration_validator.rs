@@ -104,6 +104,8 @@ fn without_a_record_a_workflow_or_enforcement_it_allows() {
         .says_nothing();
 }
 
+/// R11: old names of phases are understood everywhere, not only in three guards.
+/// F6: what is recorded under an old key of a phase was not seen.
 #[test]
 fn r11_f6_a_record_under_an_old_key_counts() {
     let mut state = running("12-test-deploy", "in_progress");

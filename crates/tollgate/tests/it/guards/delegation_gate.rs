@@ -63,6 +63,7 @@ fn rule_1_without_a_marker_there_is_nothing_to_say() {
     }
 }
 
+/// GH-62: another session's marker blocked every stop; it expires.
 #[test]
 fn gh_62_rule_2_an_old_marker_is_cleared() {
     let project = with(
@@ -87,6 +88,7 @@ fn gh_62_rule_2_an_old_marker_is_cleared() {
     assert_eq!(told.lines().count(), 1);
 }
 
+/// BUG-0021, GH-5: after `/isdlc analyze` no stop was ever let go.
 #[test]
 fn bug_0021_gh_5_rule_3_verbs_that_the_agent_does_itself() {
     for args in [
@@ -150,6 +152,7 @@ fn rule_7_a_phase_in_progress_clears_it() {
     );
 }
 
+/// R20: delegation-gate honours `stop_hook_active` and lets the agent go on an error.
 #[test]
 fn r20_stop_hook_active_is_honoured() {
     let project = with(json!({}), &marker("feature", 1));
@@ -168,6 +171,8 @@ fn r20_stop_hook_active_is_honoured() {
     assert!(state(&project)["pending_delegation"].is_object());
 }
 
+/// R20: delegation-gate honours `stop_hook_active` and lets the agent go on an error.
+/// 431006b3: an error must not clear the marker of a delegation.
 #[test]
 fn r20_431006b3_what_cannot_be_read_lets_the_agent_stop() {
     let project = TestProject::new();

@@ -69,6 +69,7 @@ fn temporary_files_and_the_state_are_free() {
     }
 }
 
+/// R33: a path is resolved before it is compared: `//` and `..` change nothing.
 #[test]
 fn r33_a_detour_does_not_make_a_file_temporary() {
     // The project of this test lies in a temporary directory itself.

@@ -32,6 +32,7 @@ fn a_document_must_be_there() {
     assert_eq!(ask(&project), None);
 }
 
+/// BUG-0017/0.9: only the first name of a missing document was named.
 #[test]
 fn bug_0017_0_9_every_name_of_a_document_is_told_and_any_is_enough() {
     let paths = json!([
@@ -58,6 +59,8 @@ fn without_a_folder_its_documents_cannot_be_asked_for() {
     assert_eq!(ask(&project(&json!(""), &json!([SPEC]))), None);
 }
 
+/// BUG-0020, GH-4: agents and the gate disagreed about where documents are.
+/// BUG-0010, GH-16: agents and the gate disagreed about the names of documents.
 #[test]
 fn bug_0020_gh_4_bug_0010_gh_16_artifact_paths_go_before_the_inline_ones() {
     let project = project(&json!("REQ-1"), &json!(["docs/old/place.md"]));
@@ -72,6 +75,7 @@ fn bug_0020_gh_4_bug_0010_gh_16_artifact_paths_go_before_the_inline_ones() {
     assert_eq!(ask(&project), None);
 }
 
+/// BUG-0020, GH-4: agents and the gate disagreed about where documents are.
 #[test]
 fn bug_0020_gh_4_an_override_can_switch_the_check_off() {
     let mut state = running("01-requirements", "in_progress");
@@ -92,6 +96,7 @@ fn a_folder_that_leads_out_of_the_project_holds_no_document() {
     assert!(ask(&project).is_some());
 }
 
+/// R31: documents of a monorepo's project are where that project keeps them.
 #[test]
 fn r31_a_monorepos_documents_are_found_where_its_projects_keep_them() {
     for (location, place) in [

@@ -75,6 +75,8 @@ fn rule_1_who_asks_for_the_gate() {
     }
 }
 
+/// BUG-0008: delegations were blocked for words such as "complete" or "GATE-06" in their prompt.
+/// AC-004d: a delegation of the phase is no attempt to leave it.
 #[test]
 fn bug_0008_ac_004d_delegating_the_phase_is_no_attempt() {
     let prompt =
@@ -92,6 +94,7 @@ fn bug_0008_ac_004d_delegating_the_phase_is_no_attempt() {
         .says_nothing();
 }
 
+/// d63d0b53, AC-004e: setup commands were blocked by gates; they never are.
 #[test]
 fn d63d0b53_ac_004e_setup_commands_are_never_blocked() {
     let project = closed();
@@ -117,6 +120,7 @@ fn d63d0b53_ac_004e_setup_commands_are_never_blocked() {
     }
 }
 
+/// D2: setup words somewhere in a prompt switched the guards of delegations off.
 #[test]
 fn d2_setup_words_inside_the_text_switch_nothing_off() {
     let project = closed();
@@ -130,6 +134,9 @@ fn d2_setup_words_inside_the_text_switch_nothing_off() {
     }
 }
 
+/// GH-65, BUG-0031: `analyze` and `add` were blocked for the word "gate" in their text.
+/// F7: the verb of `/isdlc` is its first word that is no flag; the original searched the whole
+/// text.
 #[test]
 fn gh_65_bug_0031_f7_the_first_word_that_is_no_flag_is_the_verb() {
     let project = closed();
@@ -160,6 +167,7 @@ fn rule_2_without_state_enforcement_or_requirements_it_allows() {
         .says_nothing();
 }
 
+/// BUG-0006/0.6: configuration of another type crashed the guards.
 #[test]
 fn bug_0006_0_6_configuration_of_another_kind_hides_nothing() {
     let state = running("06-implementation", "in_progress");
@@ -208,6 +216,7 @@ fn rule_4_holds_for_types_that_are_defined() {
     assert!(told.contains(way), "{told}");
 }
 
+/// F8: between two phases the index is one ahead; that is no contradiction.
 #[test]
 fn f8_between_two_phases_the_index_is_one_ahead() {
     let phases = json!(["05-test-strategy", "06-implementation", "08-code-review"]);
@@ -221,6 +230,7 @@ fn f8_between_two_phases_the_index_is_one_ahead() {
         .says_nothing();
 }
 
+/// BUG-0008/0.4: an index that is negative or no number was compared.
 #[test]
 fn bug_0008_0_4_what_is_no_place_in_the_list_is_not_compared() {
     for index in [json!(-1), json!(1.5), json!("0"), json!(null), json!(99)] {
@@ -236,6 +246,7 @@ fn bug_0008_0_4_what_is_no_place_in_the_list_is_not_compared() {
     }
 }
 
+/// BUG-0008/0.5: empty definitions of workflows hid the built-in ones.
 #[test]
 fn bug_0008_0_5_empty_definitions_switch_no_requirement_off() {
     let project = closed();
@@ -254,6 +265,8 @@ fn rule_5_old_keys_and_phases_without_requirements_are_noted() {
     project.guard(NAME, &advance()).warns("[SELF-HEAL] gate-blocker: No requirements defined for phase 'R1-behavior-extraction'. Allowing gate advancement.");
 }
 
+/// F6: what is recorded under an old key of a phase was not seen.
+/// TS-008: `13-test-deploy`, an old key, means `12-test-deploy` everywhere.
 #[test]
 fn f6_ts008_state_under_an_old_key_counts() {
     for (named, filed) in [
@@ -279,6 +292,9 @@ fn f6_ts008_state_under_an_old_key_counts() {
     }
 }
 
+/// BUG-0005: guards read the phase at the top of the state first, and acted on the wrong one.
+/// TS-006: a stale `current_phase` at the top is not read where the workflow has its own.
+/// AC-004f: the workflow's own current phase is read first, the one at the top only without it.
 #[test]
 fn bug_0005_ts006_ac_004f_the_workflows_phase_counts() {
     let mut state = running("03-architecture", "in_progress");
@@ -290,6 +306,8 @@ fn bug_0005_ts006_ac_004f_the_workflows_phase_counts() {
         .says_nothing();
 }
 
+/// BUG-0008/0.8: a phase could be left during its supervised review.
+/// TS-014: a supervised phase waits for a person, who continues, reviews or has it done again.
 #[test]
 fn bug_0008_0_8_ts014_a_supervised_review_holds_the_gate() {
     let review = |review: &Value| workflow(&json!({ "supervised_review": review }));
@@ -308,6 +326,7 @@ fn bug_0008_0_8_ts014_a_supervised_review_holds_the_gate() {
     }
 }
 
+/// BUG-0007/0.1: a phase status of `completed` opened the gate unchecked.
 #[test]
 fn bug_0007_0_1_a_completed_phase_status_opens_nothing() {
     let mut state = running("06-implementation", "completed");
@@ -318,6 +337,7 @@ fn bug_0007_0_1_a_completed_phase_status_opens_nothing() {
         .blocks(BLOCKED);
 }
 
+/// D6: a phase without an entry, or a workflow that is over, opened every gate.
 #[test]
 fn d6_a_missing_entry_is_not_satisfied() {
     for phases in [
@@ -335,6 +355,7 @@ fn d6_a_missing_entry_is_not_satisfied() {
     }
 }
 
+/// D6: a phase without an entry, or a workflow that is over, opened every gate.
 #[test]
 fn d6_a_workflow_that_is_over_has_no_gate_to_open() {
     for status in ["completed", "cancelled"] {

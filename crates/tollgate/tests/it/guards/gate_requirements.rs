@@ -147,6 +147,8 @@ fn c_elicitation_r9() {
     );
 }
 
+/// D7: `completed: true` was enough for the gate, without any menu or iteration.
+/// GH-209: gates believed what the agent said of itself.
 #[test]
 fn d7_gh_209_completed_by_word_alone_is_no_evidence() {
     let few = json!({ "completed": true, "menu_interactions": 2, "final_selection": "save" });
@@ -186,6 +188,7 @@ fn agents(fields: &Value) -> Option<String> {
     ))
 }
 
+/// D8: that a phase is in progress was taken as proof that its agent had worked.
 #[test]
 fn d8_the_phases_agent_must_have_worked_and_in_progress_proves_nothing() {
     says(
@@ -234,6 +237,8 @@ fn d_without_an_owner_nobody_can_be_missing() {
     assert_eq!(ask(&project), None);
 }
 
+/// F3: `15-upgrade` of the manifest stands for the phases `15-upgrade-plan` and `15-upgrade-
+/// execute`.
 #[test]
 fn f3_the_upgrade_engineer_owns_both_upgrade_phases() {
     let required = json!({ "agent_delegation_validation": { "enabled": true } });
@@ -269,6 +274,7 @@ fn all_that_is_missing_is_told_at_once() {
     assert_eq!(reason.matches("\n- ").count(), 5);
 }
 
+/// D9: `workflow_overrides` were merged in three ways, and under old phase keys not at all.
 #[test]
 fn d9_overrides_are_merged_deep() {
     let mut state = running("01-requirements", "in_progress");

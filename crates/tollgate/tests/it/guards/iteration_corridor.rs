@@ -40,6 +40,7 @@ fn corridor(data: &Value) -> TestProject {
     in_phase("06-implementation", &required(), data)
 }
 
+/// TS-004: while tests fail the gate stays closed, and work on them goes on.
 #[test]
 fn ts004_failing_tests_close_the_way_on_and_nothing_else() {
     let project = corridor(&failing());
@@ -73,6 +74,7 @@ fn ts004_failing_tests_close_the_way_on_and_nothing_else() {
     }
 }
 
+/// TS-005: while the constitutional validation is open the gate stays closed.
 #[test]
 fn ts005_an_open_constitutional_validation_closes_it_too() {
     let project = corridor(&checking("in_progress"));
@@ -238,6 +240,7 @@ fn rule_8_a_block_is_escalated_once_a_minute_and_twenty_are_kept() {
     escalation(&project);
 }
 
+/// R29: blocks of some guards were not logged, and details were dropped.
 #[test]
 fn r29_the_block_is_in_the_log() {
     let project = corridor(&failing());
@@ -251,6 +254,7 @@ fn r29_the_block_is_in_the_log() {
     );
 }
 
+/// E18: a token in a blocked command was written to a log that everybody may read.
 #[test]
 fn e18_secrets_in_a_prompt_do_not_get_into_the_state() {
     let project = corridor(&failing());
@@ -262,6 +266,7 @@ fn e18_secrets_in_a_prompt_do_not_get_into_the_state() {
     assert!(detail.contains("API_TOKEN=[redacted]"), "{detail}");
 }
 
+/// BUG-0008: delegations were blocked for words such as "complete" or "GATE-06" in their prompt.
 #[test]
 fn bug_0008_delegating_the_phase_is_no_attempt_to_leave_it() {
     let prompt = "Execute Phase 06. Delegate as needed. Constitutional validation, then validate GATE-06 and proceed when complete.";
@@ -272,6 +277,7 @@ fn bug_0008_delegating_the_phase_is_no_attempt_to_leave_it() {
     }
 }
 
+/// D2: setup words somewhere in a prompt switched the guards of delegations off.
 #[test]
 fn d2_a_setup_word_counts_only_as_the_command_itself() {
     let project = corridor(&failing());
@@ -295,6 +301,9 @@ fn d2_a_setup_word_counts_only_as_the_command_itself() {
     }
 }
 
+/// GH-65, BUG-0031: `analyze` and `add` were blocked for the word "gate" in their text.
+/// F7: the verb of `/isdlc` is its first word that is no flag; the original searched the whole
+/// text.
 #[test]
 fn gh_65_bug_0031_f7_the_verb_decides_not_the_words() {
     let project = corridor(&failing());
@@ -310,6 +319,8 @@ fn gh_65_bug_0031_f7_the_verb_decides_not_the_words() {
     }
 }
 
+/// F6: what is recorded under an old key of a phase was not seen.
+/// TS-008: `13-test-deploy`, an old key, means `12-test-deploy` everywhere.
 #[test]
 fn f6_ts008_an_old_phase_key_finds_requirements_and_state() {
     for (named, filed) in [
@@ -333,6 +344,8 @@ fn f6_ts008_an_old_phase_key_finds_requirements_and_state() {
     }
 }
 
+/// BUG-0005: guards read the phase at the top of the state first, and acted on the wrong one.
+/// TS-006: a stale `current_phase` at the top is not read where the workflow has its own.
 #[test]
 fn bug_0005_ts006_the_workflows_phase_counts() {
     let mut state = running("06-implementation", "in_progress");
@@ -345,6 +358,7 @@ fn bug_0005_ts006_the_workflows_phase_counts() {
         .blocks(TESTS);
 }
 
+/// D9: `workflow_overrides` were merged in three ways, and under old phase keys not at all.
 #[test]
 fn d9_the_workflows_overrides_are_seen() {
     let mut state = running("06-implementation", "in_progress");

@@ -15,6 +15,7 @@ fn warned(required: &Value, data: &Value) -> bool {
     !run.stderr.is_empty()
 }
 
+/// D5: when a phase began is in `started_at`, `started` or `timing.started_at`; all three are read.
 #[test]
 fn d5_every_field_that_tells_the_beginning_is_seen() {
     let at = minutes_ago(100);
@@ -36,6 +37,7 @@ fn d5_every_field_that_tells_the_beginning_is_seen() {
     ));
 }
 
+/// BUG-0006/0.12: the warning about a timeout did not say what to do.
 #[test]
 fn bug_0006_0_12_the_warning_says_what_to_do_and_never_blocks() {
     let required =

@@ -18,6 +18,7 @@ fn write(project: &TestProject, content: &Value) -> Value {
     events::write(project.path(".isdlc/state.json"), &content.to_string())
 }
 
+/// R29: blocks of some guards were not logged, and details were dropped.
 #[test]
 fn r29_every_block_is_in_the_log_with_its_phase_and_agent() {
     let requirement = json!({ "test_iteration": { "enabled": true } });
@@ -155,13 +156,7 @@ fn without_a_phase_nothing_is_asked_of_it() {
 
 #[test]
 fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
-    let mut state = with_branch("active");
-    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
-    state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x");
+    let project = TestProject::committing_late("06-implementation", "feature/x");
     let reason = project
         .guard("branch-guard", &bash("git commit -m x"))
         .blocks("COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.");
@@ -176,7 +171,7 @@ fn rules_1_18_5_and_6_commits_on_the_workflows_branch() {
         ("phases", json!([])),
         ("phases", json!("08-code-review")),
     ] {
-        let mut free = state.clone();
+        let mut free = state(&project);
         free["active_workflow"][key] = value;
         TestProject::new()
             .state(&free)

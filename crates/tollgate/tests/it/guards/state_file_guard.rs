@@ -55,6 +55,7 @@ fn the_block_shows_the_command_and_what_to_do() {
     );
 }
 
+/// F5: any `>` near the state file was blocked, and `rm`, `truncate` or `cd` beforehand were not.
 #[test]
 fn f5_routes_that_the_letters_do_not_show() {
     let project = project();
@@ -124,6 +125,8 @@ fn the_home_directory_is_named_when_it_is_deleted() {
     assert_eq!(project.codes(), ["SFG-003"]);
 }
 
+/// GH-276: `2>/dev/null` was taken for a write of the state.
+/// F5: any `>` near the state file was blocked, and `rm`, `truncate` or `cd` beforehand were not.
 #[test]
 fn gh_276_f5_reading_is_fine() {
     let project = project();
@@ -139,6 +142,7 @@ fn gh_276_f5_reading_is_fine() {
     }
 }
 
+/// BUG-0016: a script that only reads the state was blocked.
 #[test]
 fn bug_0016_a_script_that_only_reads_is_fine() {
     let project = project();

@@ -18,6 +18,8 @@ fn upgrade() -> Value {
     task("upgrade-engineer", "plan the upgrade")
 }
 
+/// F3: `15-upgrade` of the manifest stands for the phases `15-upgrade-plan` and `15-upgrade-
+/// execute`.
 #[test]
 fn f3_an_upgrade_needs_tests_that_notice() {
     for (summary, why) in [
@@ -72,6 +74,7 @@ fn which_calls_are_upgrade_work() {
     }
 }
 
+/// BUG-0006/0.7: the quality loop was taken for an upgrade.
 #[test]
 fn bug_0006_0_7_the_quality_loop_is_no_upgrade() {
     for phase in ["16-quality-loop", "06-implementation"] {

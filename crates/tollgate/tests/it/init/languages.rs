@@ -278,6 +278,9 @@ fn a_command_that_waits_for_changes_is_told_not_to() {
     assert!(check.contains("command: CI=true npm test"), "{check}");
 }
 
+/// P37: `init` assumed `origin/main`, left its logs to git, wrote invalid YAML and needed a
+/// terminal.
+///
 /// A blank command would be no YAML, or a check that passes without having looked.
 #[test]
 fn p37_a_blank_command_is_no_check() {

@@ -30,6 +30,8 @@ fn a_repository_without_a_commit_and_without_a_file_works() {
     assert_eq!(run.code, 0, "{run:?}");
 }
 
+/// P37: `init` assumed `origin/main`, left its logs to git, wrote invalid YAML and needed a
+/// terminal.
 #[test]
 fn p37_the_base_is_the_branch_that_there_is() {
     let base = |repository: &Repository| repository.proposal()["base_branch"].clone();

@@ -81,6 +81,8 @@ fn ended_while_it_writes_it_leaves_no_half_file() {
     assert_eq!(without_local(&repository), without_local(&whole));
 }
 
+/// P37: `init` assumed `origin/main`, left its logs to git, wrote invalid YAML and needed a
+/// terminal.
 #[test]
 fn p37_what_tollgate_keeps_for_itself_is_hidden_from_git() {
     let repository = go();
@@ -164,6 +166,8 @@ fn only_what_was_asked_for_is_written() {
     }
 }
 
+/// P37: `init` assumed `origin/main`, left its logs to git, wrote invalid YAML and needed a
+/// terminal.
 #[test]
 fn p37_without_anybody_to_ask_nothing_is_written() {
     let repository = go();

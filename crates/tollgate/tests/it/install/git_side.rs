@@ -311,6 +311,14 @@ pub(super) fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// Installs the guard with this program behind it.
+pub(super) fn guarded_by(project: &TestProject, program: &Path) {
+    let program = program.to_str().unwrap();
+    let args = ["install", "--git", "--yes", "--command", program];
+    let ran = project.run(&args, b"");
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
 #[test]
 fn a_hook_that_is_there_goes_on_as_before() {
     let plain = repository();
@@ -478,14 +486,7 @@ fn our_faults_let_git_go_on() {
         let project = repository();
         let program = project.path("bin/tollgate-other");
         executable(&program, "#!/bin/sh\n");
-        let args = [
-            "install",
-            "--git",
-            "--yes",
-            "--command",
-            program.to_str().unwrap(),
-        ];
-        assert_eq!(project.run(&args, b"").code, 0);
+        guarded_by(&project, &program);
         match text {
             Some(text) => executable(&program, text),
             None => std::fs::remove_file(&program).unwrap(),

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::git_side::{command, executable, guarded, hook, main_of, repository, shell};
+use super::git_side::{command, executable, guarded, guarded_by, hook, main_of, repository, shell};
 use crate::project::put;
 use crate::project::{Run, TestProject, git, run, with_branch};
 
@@ -22,15 +22,7 @@ fn counting() -> TestProject {
         &program,
         &format!("#!/bin/sh\necho \"$*\" >> '{}'\n", counts.display()),
     );
-    let args = [
-        "install",
-        "--git",
-        "--yes",
-        "--command",
-        program.to_str().unwrap(),
-    ];
-    let ran = project.run(&args, b"");
-    assert_eq!(ran.code, 0, "{ran:?}");
+    guarded_by(&project, &program);
     project
 }
 

@@ -1,6 +1,7 @@
 //! The report: the page as one file.
 
 use super::states::{self, HOSTILE};
+use crate::outputs::filters;
 use crate::project::run;
 use crate::terminal::Terminal;
 
@@ -24,6 +25,48 @@ fn a_report_is_one_file_that_fetches_nothing() {
     }
     let printed = project.run(&["report", "--html"], b"");
     assert!(printed.stdout.starts_with("<!doctype html>"), "{printed:?}");
+}
+
+/// What a page says: its text, a line for each piece, without style and drawings.
+fn text_of(html: &str) -> String {
+    let mut rest = html.to_owned();
+    for element in ["style", "svg"] {
+        let (start, end) = (format!("<{element}"), format!("</{element}>"));
+        while let Some((before, after)) = rest.split_once(&start) {
+            let (_, after) = after.split_once(&end).unwrap();
+            rest = format!("{before}{after}");
+        }
+    }
+    let pieces = rest
+        .split('<')
+        .skip(1)
+        .filter_map(|piece| piece.split_once('>'));
+    let lines = pieces.map(|(_, text)| text.trim());
+    let lines: Vec<_> = lines.filter(|text| !text.is_empty()).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_report_tells_of_work_that_goes_on() {
+    let project = states::busy();
+    let journal = ".tollgate/local/journal.jsonl";
+    let lines: String = project
+        .text(journal)
+        .split_inclusive('\n')
+        .take(5)
+        .collect();
+    project.file(journal, lines);
+    let html = project.must(&["report", "--html"]).stdout;
+    let process = format!("Process {} is", std::process::id());
+    let html = html.replace(&process, "Process [pid] is");
+    filters(&project).bind(|| insta::assert_snapshot!(text_of(&html)));
+}
+
+#[test]
+fn a_report_tells_of_files_that_cannot_be_read() {
+    let project = states::broken();
+    let html = project.must(&["report", "--html"]).stdout;
+    filters(&project).bind(|| insta::assert_snapshot!(text_of(&html)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::events::bash;
 use crate::gates::{BAD, Gates, OK};
-use crate::project::{TestProject, running};
+use crate::project::{TestProject, running_on_branch};
 
 /// What an agent could name something, to be shown as text and obeyed by nobody.
 pub(crate) const HOSTILE: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>\u{1b}[31m\u{1b}]0;owned\u{7}";
@@ -132,9 +132,8 @@ fn line(n: u32) -> Value {
 
 /// An agent that was stopped.
 pub(super) fn blocked() -> TestProject {
-    let mut state = running("06-implementation", "in_progress");
+    let mut state = running_on_branch("06-implementation");
     state["active_workflow"]["description"] = "Pay by invoice".into();
-    state["active_workflow"]["git_branch"] = json!({ "name": "feature/x", "status": "active" });
     let project = TestProject::new().state(&state).on_branch("main");
     project.hook(&bash("git commit -m 'to main'"));
     assert!(project.codes().contains(&"BG-001".to_owned()));

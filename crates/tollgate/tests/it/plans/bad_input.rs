@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::fixture::{Fixture, Stop};
+use super::fixture::{FIELDS, Fixture, Stop};
 use crate::events::{self, Event as _};
 use crate::project::TOLLGATE;
 
@@ -80,16 +80,7 @@ fn states_that_are_no_state() {
 
 #[test]
 fn fields_of_every_wrong_type() {
-    for field in [
-        "max_reviews",
-        "current_task",
-        "phase",
-        "phase_iteration",
-        "next_phase",
-        "review_model",
-        "consecutive_clean",
-        "tdd",
-    ] {
+    for field in FIELDS {
         for value in [
             json!(1.5),
             json!("abc"),
@@ -178,6 +169,7 @@ fn a_reviewer_that_lies_or_writes_elsewhere_is_no_review() {
     }
 }
 
+/// B7: an earlier task's review was taken for the one that was asked for.
 #[test]
 fn b7_a_stale_review_is_not_taken_for_a_new_one() {
     let fixture = Fixture::at(&json!({}));

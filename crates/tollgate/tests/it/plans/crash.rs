@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::faults::living;
 use super::fixture::{Fixture, Stop};
-use crate::project::{self, TOLLGATE};
+use crate::project::{self, TOLLGATE, wait_until};
 
 /// The calls that change something. (A file that was just created is seen at the write after it.)
 const CALLS: [&str; 12] = [
@@ -128,8 +129,11 @@ fn kill_at(scene: &Scene, call: &str, n: usize) {
     let inject = format!("inject={call}:signal=KILL:when={n}");
     let run = traced(&fixture, &["-e", &format!("trace={call}"), "-e", &inject]);
     assert_ne!(run.code, 0, "{place}: not killed");
-    // The watchdog ends the reviewer, if there is one.
-    std::thread::sleep(Duration::from_millis(60));
+    wait_until(
+        "the watchdog ends the reviewer",
+        Duration::from_mins(1),
+        || living(&fixture) == 0,
+    );
     let finished = fixture.project.path("control/finished").exists();
     let next = fixture.next();
     assert!(scene.routes.contains(&next.as_str()), "{place}: {next}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, Session, obeys};
-use crate::project::pipe;
+use crate::project::{pipe, wait_until};
 
 fn event(fixture: &Fixture) -> Vec<u8> {
     let event = json!({ "cwd": fixture.project.root(), "stop_hook_active": false });
@@ -14,7 +14,7 @@ fn event(fixture: &Fixture) -> Vec<u8> {
 }
 
 /// Processes whose environment carries this fixture's path to the control directory.
-fn living(fixture: &Fixture) -> usize {
+pub(super) fn living(fixture: &Fixture) -> usize {
     let mark = fixture.project.root().to_str().unwrap().as_bytes().to_vec();
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -25,6 +25,7 @@ fn living(fixture: &Fixture) -> usize {
         .count()
 }
 
+/// C1: a killed hook left the reviewer running.
 #[test]
 fn c1_a_killed_hook_leaves_no_reviewer() {
     let fixture = Fixture::at(&json!({}));
@@ -36,17 +37,14 @@ fn c1_a_killed_hook_leaves_no_reviewer() {
         .stderr(Stdio::null());
     let mut hook = command.spawn().unwrap();
     std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
-    let begun = Instant::now();
-    while fixture.calls().is_empty() && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the reviewer runs", Duration::from_mins(1), || {
+        !fixture.calls().is_empty()
+    });
     hook.kill().unwrap();
     hook.wait().unwrap();
-    let begun = Instant::now();
-    while living(&fixture) > 0 && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(living(&fixture), 0);
+    wait_until("the reviewer is gone", Duration::from_secs(10), || {
+        living(&fixture) == 0
+    });
     // c1b: the next stop makes one review, not a second one beside the first.
     fixture.reviewer("before", "true");
     fixture.stop().blocks();
@@ -59,11 +57,13 @@ fn c1_a_killed_hook_leaves_no_reviewer() {
     );
 }
 
+/// C2: two stops at once paid for two reviews.
 #[test]
 fn c2_two_stops_at_once_make_one_review() {
     for _ in 0..3 {
         let fixture = Fixture::at(&json!({}));
-        fixture.reviewer("before", "sleep 0.5");
+        // The review goes on until the other stop has its answer.
+        fixture.reviewer("before", "until test -e \"$d/go\"; do sleep 0.02; done");
         let start = || {
             let mut command = fixture.project.command(&["hook"]);
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -71,8 +71,14 @@ fn c2_two_stops_at_once_make_one_review() {
             std::io::Write::write_all(&mut hook.stdin.take().unwrap(), &event(&fixture)).unwrap();
             hook
         };
-        let (one, two) = (start(), start());
-        let answers = [one, two].map(|hook| hook.wait_with_output().unwrap().stdout);
+        let mut stops = [start(), start()];
+        wait_until("one is answered", Duration::from_mins(1), || {
+            stops
+                .iter_mut()
+                .any(|stop| stop.try_wait().unwrap().is_some())
+        });
+        fixture.project.file("control/go", "");
+        let answers = stops.map(|hook| hook.wait_with_output().unwrap().stdout);
         let answers = answers.map(|answer| serde_json::from_slice::<Value>(&answer).unwrap());
         let blocks = answers
             .iter()
@@ -91,6 +97,7 @@ fn c2_two_stops_at_once_make_one_review() {
     }
 }
 
+/// C3: temporary files of a crash violated the rules of the plan directory for ever.
 #[test]
 fn c3_leftovers_of_a_crash_break_no_rule() {
     let fixture = Fixture::at(&json!({}));
@@ -107,6 +114,7 @@ fn c3_leftovers_of_a_crash_break_no_rule() {
     assert!(session.turn(obeys).contains("passed"));
 }
 
+/// C4: with `stop_hook_active` set, a due review did not happen.
 #[test]
 fn c4_the_flag_does_not_switch_reviews_off() {
     let fixture = Fixture::at(&json!({}));
@@ -118,6 +126,7 @@ fn c4_the_flag_does_not_switch_reviews_off() {
     assert_eq!(fixture.calls().len(), 2);
 }
 
+/// C5: a line on the reviewer's standard error broke its answer.
 #[test]
 fn c5_a_line_on_standard_error_is_kept_apart() {
     let fixture = Fixture::at(&json!({}));
@@ -129,6 +138,7 @@ fn c5_a_line_on_standard_error_is_kept_apart() {
     assert!(!fixture.has(".review-1.log"));
 }
 
+/// C6: the reviewer's present shape of answer was read as FAIL for ever.
 #[test]
 fn c6_the_current_shape_of_the_answer_is_read() {
     let fixture = Fixture::at(&json!({ "consecutive_clean": 1 }));
@@ -138,6 +148,7 @@ fn c6_the_current_shape_of_the_answer_is_read() {
     assert!(fixture.stop().approves().contains("passed"));
 }
 
+/// C7: a command in `phase_iteration` was executed.
 #[test]
 fn c7_nothing_in_the_state_is_executed() {
     let fixture = Fixture::at(&json!({
@@ -150,6 +161,7 @@ fn c7_nothing_in_the_state_is_executed() {
     assert!(!fixture.project.path("pwned").exists());
 }
 
+/// C9: a task id such as `1/../..` led outside the plan.
 #[test]
 fn c9_no_task_leads_outside() {
     for task in ["1/../../../../../OUT", "..", "/etc/passwd", "1\n2", "a b"] {
@@ -161,6 +173,7 @@ fn c9_no_task_leads_outside() {
     }
 }
 
+/// C10: `max_reviews: "many"` made every stop fail.
 #[test]
 fn c10_a_limit_of_many_is_the_default() {
     let fixture = Fixture::at(&json!({ "max_reviews": "many", "phase_iteration": 100 }));
@@ -172,6 +185,7 @@ fn c10_a_limit_of_many_is_the_default() {
     assert!(fixture.calls().is_empty());
 }
 
+/// C11: a plan directory named `v1.2` kept the agent from stopping.
 #[test]
 fn c11_odd_names_of_plans_do_not_hold_an_agent() {
     // Difference to the list: the specification allows any name, so `v1.2` is simply a plan.
@@ -185,6 +199,7 @@ fn c11_odd_names_of_plans_do_not_hold_an_agent() {
     assert!(told.contains("is skipped"), "{told}");
 }
 
+/// C12: the state is a named pipe.
 #[test]
 fn c12_a_pipe_in_place_of_the_state_is_skipped() {
     let fixture = Fixture::new();
@@ -195,6 +210,7 @@ fn c12_a_pipe_in_place_of_the_state_is_skipped() {
     assert!(told.contains("named pipe"), "{told}");
 }
 
+/// C13: the state is a directory.
 #[test]
 fn c13_a_directory_in_place_of_the_state_is_skipped() {
     let fixture = Fixture::new();
@@ -202,6 +218,7 @@ fn c13_a_directory_in_place_of_the_state_is_skipped() {
     assert!(fixture.stop().validates().contains("directory"));
 }
 
+/// C14: the state is a symbolic link.
 #[test]
 fn c14_a_link_in_place_of_the_state_is_refused_and_told() {
     let fixture = Fixture::at(&json!({}));
@@ -227,6 +244,7 @@ fn c14_a_link_in_place_of_the_state_is_refused_and_told() {
     );
 }
 
+/// C15: garbage or deep nesting on standard input blocked the stop.
 #[test]
 fn c15_garbage_and_large_events_are_allowed() {
     let fixture = Fixture::at(&json!({}));

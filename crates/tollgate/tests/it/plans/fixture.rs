@@ -1,6 +1,7 @@
 //! A project with a plan, a fake reviewer first on `PATH`, and an agent that stops.
 
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -9,6 +10,18 @@ use crate::project::{Run, TestProject};
 
 /// The plan's name in most tests.
 pub(super) const PLAN: &str = "test-plan";
+
+/// What a plan's state consists of.
+pub(super) const FIELDS: [&str; 8] = [
+    "max_reviews",
+    "current_task",
+    "phase",
+    "phase_iteration",
+    "next_phase",
+    "review_model",
+    "consecutive_clean",
+    "tdd",
+];
 
 /// Three tasks that are open.
 pub(super) const TASKS: &str =
@@ -58,6 +71,23 @@ impl Fixture {
         }
         let text = serde_json::to_string_pretty(&state).unwrap();
         self.file("state.json", &format!("{text}\n"));
+    }
+
+    /// Gives every file of a plan this age in seconds.
+    pub(super) fn age(&self, plan: &str, seconds: u64) {
+        self.modified(plan, SystemTime::now() - Duration::from_secs(seconds));
+    }
+
+    /// Every file of a plan was last changed at this moment.
+    pub(super) fn modified(&self, plan: &str, time: SystemTime) {
+        let directory = self.project.path(&format!(".taskie/plans/{plan}"));
+        for entry in directory.read_dir().unwrap() {
+            let file = std::fs::File::options()
+                .append(true)
+                .open(entry.unwrap().path())
+                .unwrap();
+            file.set_modified(time).unwrap();
+        }
     }
 
     pub(super) fn file(&self, name: &str, text: &str) -> PathBuf {

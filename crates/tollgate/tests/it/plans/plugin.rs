@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::fixture::Fixture;
+use super::fixture::{FIELDS, Fixture};
 
 const ACTIONS: [&str; 17] = [
     "new-plan",
@@ -161,21 +161,11 @@ fn every_file_that_is_named_exists_or_is_a_plans() {
 
 #[test]
 fn every_state_value_that_is_named_exists() {
-    let fields = [
-        "max_reviews",
-        "current_task",
-        "phase",
-        "phase_iteration",
-        "next_phase",
-        "review_model",
-        "consecutive_clean",
-        "tdd",
-    ];
     let rules = std::fs::read_to_string(root().join("ground-rules.md")).unwrap();
-    for field in fields {
+    for field in FIELDS {
         assert!(rules.contains(&format!("`{field}`")), "{field}");
     }
-    let known: BTreeSet<&str> = fields
+    let known: BTreeSet<&str> = FIELDS
         .into_iter()
         .chain(ACTIONS)
         .chain([

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::fixture::{Fixture, PLAN, Stop};
 use crate::project::TestProject;
 
+/// Suite 1, test 1: the hook needs jq; Tollgate needs no other program.
 #[test]
 fn t01_no_jq_is_needed() {
     // Difference: the specification tests for jq; Tollgate needs no other program.
@@ -15,6 +16,7 @@ fn t01_no_jq_is_needed() {
     Stop(crate::project::run(command, event.to_string().as_bytes())).validates();
 }
 
+/// Suite 1, test 2: input that is no JSON is reported.
 #[test]
 fn t02_invalid_json_is_told_and_allowed() {
     // Difference: exit 0, not 2, because exit 2 blocks a stop in Claude Code (decision 19).
@@ -23,6 +25,7 @@ fn t02_invalid_json_is_told_and_allowed() {
     assert!(run.stderr.contains("Invalid JSON"), "{run:?}");
 }
 
+/// Suite 1, test 3: a directory that is not there is reported.
 #[test]
 fn t03_an_invalid_directory_is_told_and_allowed() {
     // Difference: exit 0, not 2, as above.
@@ -40,6 +43,7 @@ fn t03_an_invalid_directory_is_told_and_allowed() {
     }
 }
 
+/// Suite 1, test 4: `stop_hook_active` is approved without output.
 #[test]
 fn t04_stop_hook_active_is_approved() {
     let run = TestProject::empty().hook(&json!({ "stop_hook_active": true }));
@@ -53,6 +57,7 @@ fn t04_stop_hook_active_is_approved() {
     assert!(fixture.calls().is_empty());
 }
 
+/// Suite 1, test 5: a project without `.taskie/plans` is approved without output.
 #[test]
 fn t05_no_taskie_directory() {
     let project = TestProject::empty();
@@ -63,6 +68,7 @@ fn t05_no_taskie_directory() {
     );
 }
 
+/// Suite 1, test 6: a plan with plan.md and a table in tasks.md is validated.
 #[test]
 fn t06_valid_structure() {
     let stop = Fixture::new().stop();
@@ -83,6 +89,7 @@ fn an_event_that_only_says_where_is_a_stop() {
     assert_eq!(run.stdout, "{\"suppressOutput\": true}\n");
 }
 
+/// Suite 1, test 7: no plan.md and a file name that is not allowed block.
 #[test]
 fn t07_missing_plan_and_invalid_name() {
     let fixture = Fixture::bare();
@@ -100,6 +107,7 @@ fn plan_with(name: &str, text: &str) -> String {
     fixture.stop().blocks()
 }
 
+/// Suite 1, test 8: nested directories block.
 #[test]
 fn t08_nested_directories() {
     assert_eq!(
@@ -108,6 +116,7 @@ fn t08_nested_directories() {
     );
 }
 
+/// Suite 1, test 9: a review of a file that is not there blocks.
 #[test]
 fn t09_a_review_without_its_base() {
     let reason = plan_with("design-review-1.md", "x");
@@ -117,6 +126,7 @@ fn t09_a_review_without_its_base() {
     );
 }
 
+/// Suite 1, test 10: an answer to a review that is not there blocks.
 #[test]
 fn t10_an_answer_without_its_review() {
     let reason = plan_with("plan-post-review-1.md", "x");
@@ -126,6 +136,7 @@ fn t10_an_answer_without_its_review() {
     );
 }
 
+/// Suite 1, test 11: task files without tasks.md block.
 #[test]
 fn t11_task_files_without_a_table() {
     let reason = plan_with("task-1.md", "x");
@@ -135,6 +146,7 @@ fn t11_task_files_without_a_table() {
     );
 }
 
+/// Suite 1, test 12: tasks.md with prose blocks.
 #[test]
 fn t12_prose_in_the_table() {
     let reason = plan_with("tasks.md", "Some prose.\n");
@@ -144,6 +156,7 @@ fn t12_prose_in_the_table() {
     );
 }
 
+/// Suite 1, test 13: an empty tasks.md blocks.
 #[test]
 fn t13_an_empty_table() {
     let reason = plan_with("tasks.md", "");
@@ -153,12 +166,14 @@ fn t13_an_empty_table() {
     assert!(reason.contains("header-only table"), "{reason}");
 }
 
+/// Suite 1, test 14: state.json breaks no rule about file names.
 #[test]
 fn t14_the_state_is_no_stray_file() {
     let fixture = Fixture::at(&json!({ "next_phase": null }));
     fixture.stop().validates();
 }
 
+/// Suite 1, test 15: a state that is no JSON is a warning, and the plan is validated.
 #[test]
 fn t15_an_invalid_state_is_a_warning() {
     let fixture = Fixture::new();
@@ -169,6 +184,7 @@ fn t15_an_invalid_state_is_a_warning() {
     }
 }
 
+/// Suite 1, test 16: a state without its required fields is a warning, and the plan is validated.
 #[test]
 fn t16_missing_fields_are_a_warning() {
     let fixture = Fixture::new();
@@ -180,6 +196,7 @@ fn t16_missing_fields_are_a_warning() {
     );
 }
 
+/// Suite 1, test 17: a complete state is no warning.
 #[test]
 fn t17_a_valid_state_is_no_warning() {
     let fixture = Fixture::at(&json!({ "next_phase": null }));

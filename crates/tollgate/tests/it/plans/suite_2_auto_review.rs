@@ -23,11 +23,13 @@ fn falls_through(fields: &Value) -> String {
     told
 }
 
+/// Suite 2, test 1: `next_phase: code-review` starts a review of the task and blocks.
 #[test]
 fn t01_code_review() {
     triggers(&json!({}), "task-1-review-1.md");
 }
 
+/// Suite 2, test 2: `next_phase: plan-review` starts a review of the plan and blocks.
 #[test]
 fn t02_plan_review() {
     triggers(
@@ -36,6 +38,7 @@ fn t02_plan_review() {
     );
 }
 
+/// Suite 2, test 3: `next_phase: tasks-review` starts a review of the tasks and blocks.
 #[test]
 fn t03_tasks_review() {
     triggers(
@@ -44,11 +47,13 @@ fn t03_tasks_review() {
     );
 }
 
+/// Suite 2, test 4: `next_phase: null` means standalone: no review, the plan is validated.
 #[test]
 fn t04_standalone() {
     falls_through(&json!({ "next_phase": null }));
 }
 
+/// Suite 2, test 5: a post-review is the work of the agent, not of the hook.
 #[test]
 fn t05_post_review_is_the_agents() {
     falls_through(
@@ -56,6 +61,7 @@ fn t05_post_review_is_the_agents() {
     );
 }
 
+/// Suite 2, test 6: at `max_reviews` no further review is started.
 #[test]
 fn t06_the_limit_is_a_hard_stop() {
     let told = falls_through(&json!({ "phase": "post-code-review", "phase_iteration": 8 }));
@@ -65,12 +71,14 @@ fn t06_the_limit_is_a_hard_stop() {
     );
 }
 
+/// Suite 2, test 7: `max_reviews` may be another number.
 #[test]
 fn t07_another_limit() {
     let told = falls_through(&json!({ "phase_iteration": 3, "max_reviews": 3 }));
     assert!(told.contains("Max review limit (3)"), "{told}");
 }
 
+/// Suite 2, test 8: without state.json the plan is only validated.
 #[test]
 fn t08_no_state() {
     let fixture = Fixture::new();
@@ -78,6 +86,7 @@ fn t08_no_state() {
     assert!(fixture.calls().is_empty());
 }
 
+/// Suite 2, test 9: with a state that is no JSON the plan is only validated, with a warning.
 #[test]
 fn t09_a_malformed_state() {
     let fixture = Fixture::new();
@@ -87,16 +96,19 @@ fn t09_a_malformed_state() {
     assert_eq!(fixture.read("state.json"), "not json");
 }
 
+/// Suite 2, test 10: `complete-task` is no review.
 #[test]
 fn t10_complete_task_is_no_review() {
     falls_through(&json!({ "phase": "post-code-review", "next_phase": "complete-task" }));
 }
 
+/// Suite 2, test 11: `create-tasks` is no review.
 #[test]
 fn t11_create_tasks_is_no_review() {
     falls_through(&json!({ "phase": "post-plan-review", "next_phase": "create-tasks" }));
 }
 
+/// Suite 2, test 12: `next_phase: all-code-review` starts a review of all code and blocks.
 #[test]
 fn t12_all_code_review() {
     triggers(
@@ -105,6 +117,7 @@ fn t12_all_code_review() {
     );
 }
 
+/// Suite 2, test 13: one clean review is not enough to advance.
 #[test]
 fn t13_one_clean_review_is_not_enough() {
     let fixture = Fixture::at(&json!({}));
@@ -116,6 +129,7 @@ fn t13_one_clean_review_is_not_enough() {
     assert_eq!(fixture.read_state()["consecutive_clean"], 1);
 }
 
+/// Suite 2, test 14: the second clean review in a row advances.
 #[test]
 fn t14_two_clean_reviews_advance() {
     let fixture = Fixture::at(&json!({ "consecutive_clean": 1, "phase_iteration": 1 }));
@@ -128,6 +142,7 @@ fn t14_two_clean_reviews_advance() {
     assert_eq!(fixture.read_state()["next_phase"], "complete-task");
 }
 
+/// Suite 2, test 15: a review with issues sets the count of clean ones back.
 #[test]
 fn t15_a_dirty_one_starts_again() {
     let fixture = Fixture::at(&json!({ "consecutive_clean": 1, "phase_iteration": 1 }));

@@ -19,6 +19,7 @@ fn becomes(fields: &Value, verdict: &str, expected: &Value) {
     }
 }
 
+/// Suite 3, test 1: a code review leads to post-code-review.
 #[test]
 fn t01_code_review() {
     becomes(
@@ -29,6 +30,7 @@ fn t01_code_review() {
     );
 }
 
+/// Suite 3, test 2: a plan review leads to post-plan-review.
 #[test]
 fn t02_plan_review() {
     becomes(
@@ -39,6 +41,7 @@ fn t02_plan_review() {
     );
 }
 
+/// Suite 3, test 3: a tasks review leads to post-tasks-review.
 #[test]
 fn t03_tasks_review() {
     becomes(
@@ -49,6 +52,7 @@ fn t03_tasks_review() {
     );
 }
 
+/// Suite 3, test 4: after opus comes sonnet.
 #[test]
 fn t04_opus_to_sonnet() {
     becomes(
@@ -58,6 +62,7 @@ fn t04_opus_to_sonnet() {
     );
 }
 
+/// Suite 3, test 5: after sonnet comes opus.
 #[test]
 fn t05_sonnet_to_opus() {
     becomes(
@@ -67,6 +72,7 @@ fn t05_sonnet_to_opus() {
     );
 }
 
+/// Suite 3, test 6: each review adds one to `phase_iteration`.
 #[test]
 fn t06_the_count_goes_up() {
     becomes(
@@ -76,6 +82,7 @@ fn t06_the_count_goes_up() {
     );
 }
 
+/// Suite 3, test 7: `max_reviews` is not changed.
 #[test]
 fn t07_max_reviews_stays() {
     becomes(
@@ -85,6 +92,7 @@ fn t07_max_reviews_stays() {
     );
 }
 
+/// Suite 3, test 8: `current_task` is not changed.
 #[test]
 fn t08_current_task_stays_as_it_was_written() {
     becomes(
@@ -99,11 +107,13 @@ fn t08_current_task_stays_as_it_was_written() {
     );
 }
 
+/// Suite 3, test 9: a clean review adds one to `consecutive_clean`.
 #[test]
 fn t09_a_clean_one_counts() {
     becomes(&json!({}), "PASS", &json!({ "consecutive_clean": 1 }));
 }
 
+/// Suite 3, test 10: a review with issues sets `consecutive_clean` to 0.
 #[test]
 fn t10_a_dirty_one_resets() {
     becomes(
@@ -113,6 +123,7 @@ fn t10_a_dirty_one_resets() {
     );
 }
 
+/// Suite 3, test 11: two clean code reviews lead to complete-task.
 #[test]
 fn t11_code_advances_to_the_next_task() {
     let clean = json!({ "consecutive_clean": 1 });
@@ -125,6 +136,7 @@ fn t11_code_advances_to_the_next_task() {
     becomes(&tdd, "PASS", &json!({ "next_phase": "complete-task-tdd" }));
 }
 
+/// Suite 3, test 12: two clean plan reviews lead to create-tasks.
 #[test]
 fn t12_the_plan_advances_to_tasks() {
     becomes(
@@ -134,6 +146,7 @@ fn t12_the_plan_advances_to_tasks() {
     );
 }
 
+/// Suite 3, test 13: two clean tasks reviews lead to complete-task.
 #[test]
 fn t13_tasks_advance_to_the_first_task() {
     becomes(
@@ -143,6 +156,7 @@ fn t13_tasks_advance_to_the_first_task() {
     );
 }
 
+/// Suite 3, test 14: two clean reviews of all code lead to complete.
 #[test]
 fn t14_all_code_advances_to_complete() {
     becomes(
@@ -152,6 +166,7 @@ fn t14_all_code_advances_to_complete() {
     );
 }
 
+/// Suite 3, test 15: advancing writes every field that changed.
 #[test]
 fn t15_advancing_writes_every_field() {
     becomes(
@@ -161,6 +176,7 @@ fn t15_advancing_writes_every_field() {
     );
 }
 
+/// Suite 3, test 16: the state is valid JSON with all its fields.
 #[test]
 fn t16_the_state_is_whole_and_nothing_is_added() {
     let state = after(&json!({}), "FAIL");

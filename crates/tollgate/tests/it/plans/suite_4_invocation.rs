@@ -30,26 +30,31 @@ fn no_review(fixture: &Fixture, told: &str) {
     assert_eq!(fixture.read("state.json"), before);
 }
 
+/// Suite 4, test 1: the reviewer is started with `--model opus`.
 #[test]
 fn t01_opus() {
     called_with(&json!({}), &["--model opus "]);
 }
 
+/// Suite 4, test 2: the reviewer is started with `--model sonnet`.
 #[test]
 fn t02_sonnet() {
     called_with(&json!({ "review_model": "sonnet" }), &["--model sonnet "]);
 }
 
+/// Suite 4, test 3: the reviewer may use its tools without asking.
 #[test]
 fn t03_permissions() {
     called_with(&json!({}), &["--dangerously-skip-permissions"]);
 }
 
+/// Suite 4, test 4: the reviewer prints and ends.
 #[test]
 fn t04_print() {
     called_with(&json!({}), &["--print"]);
 }
 
+/// Suite 4, test 5: the prompt of a code review names the task and its review file.
 #[test]
 fn t05_the_prompt_of_a_code_review() {
     called_with(
@@ -58,6 +63,7 @@ fn t05_the_prompt_of_a_code_review() {
     );
 }
 
+/// Suite 4, test 6: the prompt of a plan review names plan.md and its review file.
 #[test]
 fn t06_the_prompt_of_a_plan_review() {
     called_with(
@@ -66,6 +72,7 @@ fn t06_the_prompt_of_a_plan_review() {
     );
 }
 
+/// Suite 4, test 7: the prompt of a tasks review names tasks.md and its review file.
 #[test]
 fn t07_the_prompt_of_a_tasks_review() {
     called_with(
@@ -77,6 +84,7 @@ fn t07_the_prompt_of_a_tasks_review() {
     );
 }
 
+/// Suite 4, test 8: the prompt of a review of all code names its review file.
 #[test]
 fn t08_the_prompt_of_an_all_code_review() {
     called_with(
@@ -116,6 +124,7 @@ fn the_prompts_are_the_specifications_to_the_letter() {
     );
 }
 
+/// Suite 4, test 9: the review file is where and what it should be.
 #[test]
 fn t09_the_review_is_where_it_belongs() {
     let fixture = Fixture::at(&json!({ "current_task": "2", "phase_iteration": 2 }));
@@ -123,6 +132,7 @@ fn t09_the_review_is_where_it_belongs() {
     assert!(fixture.has("task-2-review-3.md"));
 }
 
+/// Suite 4, test 10: without a reviewer on the path the stop is approved, with a warning.
 #[test]
 fn t10_no_reviewer() {
     let fixture = Fixture::at(&json!({}));
@@ -130,6 +140,7 @@ fn t10_no_reviewer() {
     no_review(&fixture, "claude CLI not found");
 }
 
+/// Suite 4, test 11: a reviewer that fails: approved, with a warning.
 #[test]
 fn t11_a_reviewer_that_fails() {
     let fixture = Fixture::at(&json!({}));
@@ -142,6 +153,7 @@ fn t11_a_reviewer_that_fails() {
     );
 }
 
+/// Suite 4, test 12: a reviewer that writes no file: approved, with a warning.
 #[test]
 fn t12_a_reviewer_that_writes_nothing() {
     let fixture = Fixture::at(&json!({}));
@@ -149,6 +161,7 @@ fn t12_a_reviewer_that_writes_nothing() {
     no_review(&fixture, "did not write task-1-review-1.md");
 }
 
+/// Suite 4, test 13: a reviewer that takes too long: approved, with a warning.
 #[test]
 fn t13_a_slow_reviewer() {
     let fixture = Fixture::at(&json!({}));
@@ -157,6 +170,7 @@ fn t13_a_slow_reviewer() {
     no_review(&fixture, "Timed out after 0.3s");
 }
 
+/// Suite 4, test 14: the reviewer answers in JSON of a given schema.
 #[test]
 fn t14_structured_output() {
     called_with(

@@ -15,6 +15,7 @@ fn contains(reason: &str, texts: &[&str]) {
     }
 }
 
+/// Suite 5, test 1: the block after a code review names its file, the next step and the state.
 #[test]
 fn t01_code_review() {
     let reason = reason(&json!({ "current_task": "2", "phase_iteration": 2 }));
@@ -26,6 +27,7 @@ fn t01_code_review() {
     assert!(reason.starts_with(text), "{reason}");
 }
 
+/// Suite 5, test 2: the block after a plan review names its file, the next step and plan.md.
 #[test]
 fn t02_plan_review() {
     let reason = reason(&json!({ "next_phase": "plan-review" }));
@@ -37,6 +39,7 @@ fn t02_plan_review() {
     assert!(reason.starts_with(text), "{reason}");
 }
 
+/// Suite 5, test 3: the block after a tasks review names its file, the next step and tasks.md.
 #[test]
 fn t03_tasks_review() {
     let reason = reason(&json!({ "next_phase": "tasks-review", "phase_iteration": 1 }));
@@ -52,6 +55,7 @@ fn t03_tasks_review() {
     );
 }
 
+/// Suite 5, test 4: the block after a review of all code names its file and the next step.
 #[test]
 fn t04_all_code_review() {
     let reason = reason(&json!({ "next_phase": "all-code-review" }));
@@ -68,11 +72,13 @@ fn t04_all_code_review() {
     );
 }
 
+/// Suite 5, test 5: the block names the plan's directory.
 #[test]
 fn t05_the_plans_directory() {
     contains(&reason(&json!({})), &[&format!(".taskie/plans/{PLAN}/")]);
 }
 
+/// Suite 5, test 6: the block is valid JSON with `decision: block`.
 #[test]
 fn t06_valid_json() {
     let stop = Fixture::at(&json!({})).stop();

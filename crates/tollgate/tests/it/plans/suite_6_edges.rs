@@ -1,41 +1,24 @@
 //! Suite 6: edges and whole runs.
 
-use std::time::{Duration, SystemTime};
-
 use serde_json::json;
 
 use super::fixture::{Fixture, Session, obeys};
 
-/// Gives every file of a plan this age.
-fn age(fixture: &Fixture, plan: &str, seconds: u64) {
-    let time = SystemTime::now() - Duration::from_secs(seconds);
-    for entry in fixture
-        .project
-        .path(&format!(".taskie/plans/{plan}"))
-        .read_dir()
-        .unwrap()
-    {
-        let file = std::fs::File::options()
-            .append(true)
-            .open(entry.unwrap().path())
-            .unwrap();
-        file.set_modified(time).unwrap();
-    }
-}
-
+/// Suite 6, test 1: of several plans the one changed last counts.
 #[test]
 fn t01_the_newest_plan() {
     let fixture = Fixture::new();
     fixture.project.file(".taskie/plans/broken/strange.md", "x");
-    age(&fixture, "broken", 1000);
+    fixture.age("broken", 1000);
     fixture.stop().validates();
-    age(&fixture, "test-plan", 2000);
+    fixture.age("test-plan", 2000);
     assert!(fixture.stop().blocks().starts_with("Plan 'broken':"));
     // The state alone makes a plan the newest.
     fixture.state(&json!({ "next_phase": null }));
     fixture.stop().validates();
 }
 
+/// Suite 6, test 2: unknown fields of the state are kept.
 #[test]
 fn t02_unknown_fields_stay() {
     let fixture = Fixture::at(&json!({ "custom_field": 42 }));
@@ -43,6 +26,7 @@ fn t02_unknown_fields_stay() {
     assert_eq!(fixture.read_state()["custom_field"], 42);
 }
 
+/// Suite 6, test 3: `phase_iteration: null` outside of a review is fine.
 #[test]
 fn t03_no_iteration() {
     let fixture = Fixture::at(&json!({ "phase_iteration": null, "next_phase": null }));
@@ -50,6 +34,7 @@ fn t03_no_iteration() {
     assert!(fixture.calls().is_empty());
 }
 
+/// Suite 6, test 4: an unknown `review_model` is handed to the reviewer.
 #[test]
 fn t04_another_model() {
     let fixture = Fixture::at(&json!({ "review_model": "haiku" }));
@@ -58,6 +43,7 @@ fn t04_another_model() {
     assert_eq!(fixture.read_state()["review_model"], "opus");
 }
 
+/// Suite 6, test 5: a state without plan.md blocks for the missing plan.
 #[test]
 fn t05_a_state_without_a_plan() {
     let fixture = Fixture::bare();
@@ -79,6 +65,7 @@ fn t05_a_state_without_a_plan() {
     assert!(fixture.calls().is_empty());
 }
 
+/// Suite 6, test 6: a due review goes before the validation.
 #[test]
 fn t06_a_review_goes_before_validation() {
     let fixture = Fixture::at(&json!({}));
@@ -92,6 +79,7 @@ fn t06_a_review_goes_before_validation() {
     );
 }
 
+/// Suite 6, test 7: a plans directory without plans is approved.
 #[test]
 fn t07_no_plans() {
     let fixture = Fixture::bare();
@@ -101,6 +89,7 @@ fn t07_no_plans() {
     assert_eq!(fixture.stop().0.stdout, "{\"suppressOutput\": true}\n");
 }
 
+/// Suite 6, test 8: `max_reviews: 0` advances without a review.
 #[test]
 fn t08_no_reviews_wanted() {
     let fixture = Fixture::at(&json!({ "max_reviews": 0 }));
@@ -121,11 +110,13 @@ fn t08_no_reviews_wanted() {
     assert!(fixture.calls().is_empty());
 }
 
+/// Suite 6, test 9: a plan without a state is validated as before.
 #[test]
 fn t09_a_plan_from_before_the_state() {
     Fixture::new().stop().validates();
 }
 
+/// Suite 6, test 10: over four reviews the models take turns.
 #[test]
 fn t10_models_take_turns() {
     let fixture = Fixture::at(&json!({}));
@@ -142,6 +133,7 @@ fn t10_models_take_turns() {
     assert_eq!(fixture.read_state()["review_model"], "opus");
 }
 
+/// Suite 6, test 11: two clean reviews in one session advance.
 #[test]
 fn t11_two_clean_reviews_in_a_session() {
     let fixture = Fixture::at(&json!({}));
@@ -152,6 +144,7 @@ fn t11_two_clean_reviews_in_a_session() {
     assert_eq!(fixture.read_state()["next_phase"], "complete-task");
 }
 
+/// Suite 6, test 12: no temporary files are left.
 #[test]
 fn t12_nothing_is_left_behind() {
     let fixture = Fixture::at(&json!({}));

@@ -124,6 +124,9 @@ fn without_a_workflow_the_top_level_phase_or_the_first_counts() {
     assert_eq!(entry(&project)["agent_phase"], "");
 }
 
+/// F6: what is recorded under an old key of a phase was not seen.
+/// F3: `15-upgrade` of the manifest stands for the phases `15-upgrade-plan` and `15-upgrade-
+/// execute`.
 #[test]
 fn f6_f3_old_and_family_keys_match_their_phase() {
     let project = TestProject::new().state(&running("16-upgrade-plan", "in_progress"));
@@ -169,6 +172,7 @@ fn lsu_001_a_log_that_is_no_list_is_begun_anew_and_noted() {
     );
 }
 
+/// D3: a tool's result is `tool_response` in today's agents; the original read only `tool_result`.
 #[test]
 fn d3_a_real_agents_task_is_logged_even_while_it_still_runs() {
     let project = in_mode(None);

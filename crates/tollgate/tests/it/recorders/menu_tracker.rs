@@ -109,6 +109,7 @@ fn a_line_that_names_a_step_very_often_is_read_once() {
     assert_eq!(record(&project)["steps_completed"], json!(["nfr"]));
 }
 
+/// F10: prose about selecting was taken for a choice in a menu.
 #[test]
 fn f10_prose_about_selecting_is_no_choice() {
     let project = project();
@@ -140,6 +141,7 @@ fn only_the_running_requirements_phase_with_enforcement_is_tracked() {
     }
 }
 
+/// BUG-0006/0.11: menu-tracker crashed on a record of another type.
 #[test]
 fn bug_0006_0_11_a_record_of_another_kind_is_replaced_and_noted() {
     for wrong in [json!("x"), json!([]), json!(7)] {
@@ -153,6 +155,7 @@ fn bug_0006_0_11_a_record_of_another_kind_is_replaced_and_noted() {
     }
 }
 
+/// D3: a tool's result is `tool_response` in today's agents; the original read only `tool_result`.
 #[test]
 fn d3_the_agents_own_result_field_is_read() {
     let project = project();

@@ -42,6 +42,7 @@ fn a_command_is_owed_to_its_orchestrator() {
     }
 }
 
+/// BUG-0021: after `/isdlc analyze` no stop was ever let go.
 #[test]
 fn bug_0021_inline_verbs_and_other_skills_owe_nothing() {
     for (skill, args) in [

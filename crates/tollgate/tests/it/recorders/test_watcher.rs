@@ -220,6 +220,7 @@ fn limits_come_from_the_person_then_the_workflow_then_the_phase() {
     assert_eq!(record(&project)["max_iterations"], 8);
 }
 
+/// D3: a tool's result is `tool_response` in today's agents; the original read only `tool_result`.
 #[test]
 fn d3_failures_of_todays_claude_code_are_failures() {
     let project = project();
@@ -238,6 +239,7 @@ fn d3_failures_of_todays_claude_code_are_failures() {
     assert_eq!(record["identical_failure_count"], 0);
 }
 
+/// D3: a tool's result is `tool_response` in today's agents; the original read only `tool_result`.
 #[test]
 fn d3_codex_and_copilot_are_understood_without_an_exit_code() {
     let codex = |output: &str| {
@@ -264,6 +266,7 @@ fn d3_codex_and_copilot_are_understood_without_an_exit_code() {
     assert_eq!(record(&project)["last_test_result"], "passed");
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_passing_runs_of_every_runner_pass_without_an_exit_code() {
     for (command, output) in [
@@ -288,6 +291,7 @@ fn f11_passing_runs_of_every_runner_pass_without_an_exit_code() {
     }
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_failing_runs_of_every_runner_fail_without_an_exit_code() {
     for (command, output) in [
@@ -313,6 +317,7 @@ fn f11_failing_runs_of_every_runner_fail_without_an_exit_code() {
     }
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_commands_that_only_name_a_runner_are_no_test_runs() {
     let project = project();
@@ -330,6 +335,7 @@ fn f11_commands_that_only_name_a_runner_are_no_test_runs() {
     assert_eq!(project.read(".isdlc/state.json"), before);
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_a_pipe_hides_the_exit_status_but_not_the_summary() {
     let project = project();
@@ -348,6 +354,7 @@ fn f11_a_pipe_hides_the_exit_status_but_not_the_summary() {
     );
 }
 
+/// BUG-0007-test-watcher: output that cannot be read counted as a failure and tripped the breaker.
 #[test]
 fn bug_0007_test_watcher_unreadable_results_never_trip_the_breaker() {
     let project = project();
@@ -433,6 +440,7 @@ fn coverage_below_the_threshold_does_not_complete() {
     tells(&run, "✅ TESTS PASSED (iteration 1)");
 }
 
+/// BUG-0054, GH-52: one threshold of coverage held for work of every size.
 #[test]
 fn bug_0054_gh_52_coverage_may_depend_on_the_size_of_the_work() {
     let mut state = running("06-implementation", "in_progress");
@@ -453,6 +461,7 @@ fn bug_0054_gh_52_coverage_may_depend_on_the_size_of_the_work() {
     tells(&run, "✅ TESTS PASSED (iteration 1)");
 }
 
+/// BUG-0057, GH-209: gates believed what the agent said of itself.
 #[test]
 fn bug_0057_gh_209_a_pass_that_shows_no_coverage_says_so() {
     let project = project();
@@ -524,6 +533,8 @@ fn only_an_enabled_phase_of_a_running_enforced_workflow_is_watched() {
     project().run(&args, event.as_bytes()).says_nothing();
 }
 
+/// R11: old names of phases are understood everywhere, not only in three guards.
+/// TS-008: `13-test-deploy`, an old key, means `12-test-deploy` everywhere.
 #[test]
 fn r11_ts008_a_phase_is_found_under_every_name_it_had() {
     let project = with(&running("13-test-deploy", "in_progress"));
@@ -588,6 +599,7 @@ fn tw_005_a_record_of_another_kind_is_replaced_and_noted() {
     assert_eq!(record(&project)["current_iteration"], 1);
 }
 
+/// D3: a tool's result is `tool_response` in today's agents; the original read only `tool_result`.
 #[test]
 fn d3_a_run_that_is_delivered_twice_counts_once() {
     let project = project();

@@ -9,6 +9,7 @@ use super::{finished, state};
 use crate::events::{Event as _, task};
 use crate::project::{TestProject, running};
 
+/// R25: writes at the same time lost entries and reset the version.
 #[test]
 fn r25_eight_tasks_that_end_together_leave_eight_entries() {
     let project = TestProject::new().state(&running("06-implementation", "in_progress"));
@@ -65,6 +66,7 @@ fn all_changes_of_one_event_are_one_write() {
     assert_eq!(record["interactive_elicitation"]["final_selection"], "save");
 }
 
+/// D4: the guards that watch discovery run after every Task, whatever the workflow.
 #[test]
 fn d4_all_guards_of_a_task_run_whatever_the_workflow() {
     let mut state = running("01-requirements", "in_progress");

@@ -106,6 +106,7 @@ fn nothing_is_done_while_one_runs_or_long_after_or_about_other_files() {
     project.guard(NAME, &event).says_nothing();
 }
 
+/// R18: history entries that lack snapshots are completed, and lists cut to 50, 100 and 50.
 #[test]
 fn r18_an_entry_without_a_moment_and_a_cancelled_one_are_completed_too() {
     let mut state = ended(10);
@@ -141,6 +142,7 @@ fn a_workflow_that_took_much_longer_is_told() {
     assert_eq!(entry["regression_check"]["average_minutes"], 50);
 }
 
+/// BUG-0004: the state grew without bound, because nothing was pruned.
 #[test]
 fn bug_0004_long_lists_are_pruned() {
     let mut state = ended(10);

@@ -70,7 +70,7 @@ fn a_verbose_reviewer_is_heard() {
     }
 }
 
-/// The original took the last object, or the first one in a fence, for the verdict.
+/// D11: a fail that quotes a pass was a pass.
 #[test]
 fn d11_a_fail_beside_a_quoted_pass_never_passes() {
     let fail = fail("bug");

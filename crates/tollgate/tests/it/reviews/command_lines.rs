@@ -268,7 +268,7 @@ fn a_hook_inside_any_reviewer_approves_without_running_gates() {
     }
 }
 
-/// The original looked for ever for the end of an object that prose with braces followed.
+/// P15: braces in prose behind the answer kept the original searching for ever.
 #[test]
 fn p15_braces_behind_the_object_hold_nobody() {
     for (prose, result) in [
@@ -285,7 +285,7 @@ fn p15_braces_behind_the_object_hold_nobody() {
     }
 }
 
-/// The original showed a file twice that was changed in a commit and again since.
+/// P18: the reviewer's diff showed a file twice that was committed and changed again.
 #[test]
 fn p18_the_diff_is_one_and_net() {
     let reviews = Reviews::by("claude", "");

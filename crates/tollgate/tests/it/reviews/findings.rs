@@ -11,6 +11,8 @@ fn found(reviews: &Reviews) -> &Reviews {
     reviews
 }
 
+/// P3: after a failed review, doing nothing was enough to pass.
+/// P4: an unrelated edit filtered an open violation out of the next review.
 #[test]
 fn p03_p04_doing_nothing_or_something_else_does_not_pass() {
     // P3: the reviewer forgets; nobody changed anything and nobody answered.
@@ -88,6 +90,7 @@ fn said_to_be_fixed_and_still_there_stays_open() {
     reviews.comes_to("pass", "1 verified as fixed");
 }
 
+/// P17: a violation that is skipped with a reason could not lead to `passed_with_warnings`.
 #[test]
 fn p17_skipped_with_a_reason_passes_with_warnings() {
     let reviews = Reviews::by("claude", "");
@@ -140,6 +143,7 @@ fn a_pass_with_something_small_has_warnings() {
     reviews.comes_to("fail", "Found 1 violation(s)");
 }
 
+/// P20: a violation with an odd path or line vanished, and the review passed.
 #[test]
 fn p20_no_place_is_too_odd_for_a_fail() {
     // Each of these vanished, and with it the fail.

@@ -38,6 +38,7 @@ fn one_fail_is_a_fail_of_all_and_no_answer_is_no_pass() {
     reviews.comes_to("fail", "Found 1 violation(s)");
 }
 
+/// P19: a review slot that had passed was reviewed again when its adapter changed.
 #[test]
 fn p19_a_slot_that_passed_is_not_reviewed_again_while_another_is() {
     // Also when it would be another reviewer's turn now.
@@ -64,6 +65,7 @@ fn p19_a_slot_that_passed_is_not_reviewed_again_while_another_is() {
     );
 }
 
+/// P16: parallel reviews of one adapter exchanged their prompts.
 #[test]
 fn p16_reviews_at_once_do_not_mix_up_their_questions() {
     // The original's reviewers read each other's questions, from files that were named alike when

@@ -6,13 +6,11 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::events::{Event as _, bash, task};
-use crate::project::{TestProject, running, with_branch};
+use crate::project::{TestProject, running_on_branch};
 
 /// A project in which branch-guard blocked and phase-sequence-guard blocked, in two sessions.
 fn blocked_twice() -> TestProject {
-    let mut state = running("01-requirements", "in_progress");
-    state["active_workflow"]["git_branch"] =
-        with_branch("active")["active_workflow"]["git_branch"].clone();
+    let state = running_on_branch("01-requirements");
     let project = TestProject::new().state(&state).on_branch("main");
     let commit = bash("git commit -m x").in_session("one");
     project.hook(&commit).denies();

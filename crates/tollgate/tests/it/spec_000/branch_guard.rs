@@ -14,6 +14,7 @@ fn on(branch: &str) -> TestProject {
         .on_branch(branch)
 }
 
+/// Case 1: a commit on main while the workflow has its own branch is blocked.
 #[test]
 fn t01_blocks_a_commit_on_main() {
     let project = on("main");
@@ -28,6 +29,7 @@ fn t01_blocks_a_commit_on_main() {
     assert_eq!(project.codes(), ["BG-001"]);
 }
 
+/// Case 2: a commit on master is blocked, too.
 #[test]
 fn t02_blocks_a_commit_on_master() {
     let project = on("main");
@@ -37,6 +39,7 @@ fn t02_blocks_a_commit_on_master() {
         .blocks("COMMIT TO MAIN BLOCKED: You are attempting to commit to 'master'");
 }
 
+/// Case 3: commits in chains and `--amend` are blocked, too.
 #[test]
 fn t03_blocks_chained_and_amended_commits() {
     for command in [
@@ -56,6 +59,7 @@ fn a_commit_behind_a_text_that_ends_in_a_backslash_is_seen() {
     }
 }
 
+/// Case 4: a commit on the workflow's branch is allowed.
 #[test]
 fn t04_allows_on_the_feature_branch() {
     on("feature/x")
@@ -63,6 +67,7 @@ fn t04_allows_on_the_feature_branch() {
         .says_nothing();
 }
 
+/// Case 5: other git commands are allowed.
 #[test]
 fn t05_allows_other_git_commands() {
     let project = on("main");
@@ -77,6 +82,7 @@ fn t05_allows_other_git_commands() {
     }
 }
 
+/// Case 6: tools other than Bash are allowed.
 #[test]
 fn t06_allows_other_tools() {
     on("main")
@@ -84,6 +90,7 @@ fn t06_allows_other_tools() {
         .says_nothing();
 }
 
+/// Case 7: without a workflow everything is allowed.
 #[test]
 fn t07_allows_without_a_workflow() {
     let project = TestProject::new()
@@ -92,6 +99,7 @@ fn t07_allows_without_a_workflow() {
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
 }
 
+/// Case 8: a workflow without a branch is allowed to commit anywhere.
 #[test]
 fn t08_allows_a_workflow_without_a_branch() {
     let project = TestProject::new()
@@ -100,6 +108,7 @@ fn t08_allows_a_workflow_without_a_branch() {
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
 }
 
+/// Case 9: after the branch is merged or abandoned commits on main are allowed.
 #[test]
 fn t09_allows_when_the_branch_is_merged_or_abandoned() {
     for status in ["merged", "abandoned"] {
@@ -110,12 +119,14 @@ fn t09_allows_when_the_branch_is_merged_or_abandoned() {
     }
 }
 
+/// Case 10: where there is no repository everything is allowed.
 #[test]
 fn t10_allows_where_there_is_no_repository() {
     let project = TestProject::new().state(&with_branch("active"));
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
 }
 
+/// Case 11: on a detached HEAD everything is allowed.
 #[test]
 fn t11_allows_a_detached_head() {
     let project = on("main");
@@ -123,11 +134,13 @@ fn t11_allows_a_detached_head() {
     project.guard(NAME, &bash("git commit -m x")).says_nothing();
 }
 
+/// Case 12: empty input is allowed.
 #[test]
 fn t12_allows_on_empty_input() {
     on("main").run(&["hook", "--guard", NAME], b"").allows();
 }
 
+/// Case 13: input that is no JSON is allowed.
 #[test]
 fn t13_allows_on_input_that_is_no_json() {
     on("main")
@@ -135,6 +148,7 @@ fn t13_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 14: without a state everything is allowed.
 #[test]
 fn t14_allows_without_a_state() {
     TestProject::new()
@@ -176,6 +190,8 @@ fn the_branch_is_read_in_subdirectories_worktrees_and_unborn_repositories() {
     packed.guard(NAME, &bash("git commit -m x")).blocks(MESSAGE);
 }
 
+/// R4: commits on the workflow's own branch before the last phase are refused only where a project
+/// asks for it.
 #[test]
 fn r4_every_phase_commits_on_the_workflow_branch_unless_the_project_says_otherwise() {
     let mut state = with_branch("active");
@@ -196,36 +212,25 @@ fn r4_every_phase_commits_on_the_workflow_branch_unless_the_project_says_otherwi
     }
 }
 
+/// R4: commits on the workflow's own branch before the last phase are refused only where a project
+/// asks for it.
 #[test]
 fn r4_intermediate_phases_do_not_commit_on_the_workflow_branch_if_the_project_says_so() {
-    let mut state = with_branch("active");
-    state["active_workflow"]["phases"] = json!(["06-implementation", "08-code-review"]);
-    state["active_workflow"]["current_phase"] = json!("06-implementation");
-    let project = TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x");
+    let project = TestProject::committing_late("06-implementation", "feature/x");
     let reason = project.guard(NAME, &bash("git commit -m x")).blocks(
         "COMMIT BLOCKED (Phase: 06-implementation): Commits are not allowed on the workflow branch during intermediate phases.",
     );
     assert!(reason.contains("git stash"), "{reason}");
     assert_eq!(project.codes(), ["BG-002"]);
 
-    state["active_workflow"]["current_phase"] = json!("08-code-review");
-    TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("feature/x")
-        .guard(NAME, &bash("git commit -m x"))
-        .says_nothing();
-    TestProject::new()
-        .state(&state)
-        .commits_in_last_phase_only()
-        .on_branch("elsewhere")
-        .guard(NAME, &bash("git commit -m x"))
-        .says_nothing();
+    for branch in ["feature/x", "elsewhere"] {
+        TestProject::committing_late("08-code-review", branch)
+            .guard(NAME, &bash("git commit -m x"))
+            .says_nothing();
+    }
 }
 
+/// E5: a command in the name of the branch was executed.
 #[test]
 fn e5_a_branch_name_is_never_run() {
     for name in [
@@ -244,6 +249,7 @@ fn e5_a_branch_name_is_never_run() {
     }
 }
 
+/// E7: an unknown branch or status switched the guard off.
 #[test]
 fn e7_an_unknown_branch_or_status_keeps_guarding_and_says_why() {
     let project = on("main");
@@ -267,6 +273,7 @@ fn e7_an_unknown_branch_or_status_keeps_guarding_and_says_why() {
     assert!(reason.contains("'open'"), "{reason}");
 }
 
+/// BUG-0015: commits on main stayed blocked after the branch was merged and deleted.
 #[test]
 fn bug_0015_a_merged_and_deleted_branch_no_longer_guards_main() {
     let project = on("feature/x");
@@ -340,6 +347,7 @@ fn the_branch_counts_at_the_moment_of_the_commit() {
         .blocks(MESSAGE);
 }
 
+/// E5: a command in the name of the branch was executed.
 #[test]
 fn e5_a_branch_name_is_no_command_for_the_agent_either() {
     let branch = json!({ "name": "x; touch 'it'", "status": "active" });

@@ -21,6 +21,7 @@ fn is_phase(run: Run, phase: &str) {
     );
 }
 
+/// Case 1: `subagent_type` is an agent of the manifest.
 #[test]
 fn t01_a_known_agent_is_a_delegation() {
     is_phase(
@@ -29,18 +30,21 @@ fn t01_a_known_agent_is_a_delegation() {
     );
 }
 
+/// Case 2: an agent's name is found in other spellings.
 #[test]
 fn t02_an_agents_name_is_normalised() {
     is_phase(ask("05-software-developer", "x"), "06-implementation");
     is_phase(ask("Software_Developer", "x"), "06-implementation");
 }
 
+/// Case 3: orchestrators and setup agents are no phase agents.
 #[test]
 fn t03_setup_and_steering_agents_are_none() {
     ask("discover-orchestrator", "discover project").says_nothing();
     ask("sdlc-orchestrator", "run the software-developer").says_nothing();
 }
 
+/// Case 4: setup commands are no delegations.
 #[test]
 fn t04_setup_commands_are_none() {
     for command in [
@@ -60,6 +64,7 @@ fn t04_setup_commands_are_none() {
     }
 }
 
+/// Case 5: other tools are no delegations.
 #[test]
 fn t05_other_tools_are_none() {
     let project = TestProject::new().state(&running("10-cicd", "in_progress"));
@@ -68,6 +73,7 @@ fn t05_other_tools_are_none() {
         .says_nothing();
 }
 
+/// Case 6: without `subagent_type` an agent's name in the prompt counts.
 #[test]
 fn t06_an_agents_name_in_the_prompt_counts_when_no_agent_is_asked() {
     is_phase(
@@ -76,6 +82,7 @@ fn t06_an_agents_name_in_the_prompt_counts_when_no_agent_is_asked() {
     );
 }
 
+/// Case 7: without `subagent_type` a phase's key in the prompt counts.
 #[test]
 fn t07_a_phase_in_the_prompt_counts_when_no_agent_is_asked() {
     is_phase(
@@ -85,6 +92,7 @@ fn t07_a_phase_in_the_prompt_counts_when_no_agent_is_asked() {
     is_phase(ask("", "work on 01-requirements"), "01-requirements");
 }
 
+/// Case 8: the description is read like the prompt.
 #[test]
 fn t08_a_description_counts_like_the_prompt() {
     let project = TestProject::new().state(&running("10-cicd", "in_progress"));
@@ -95,6 +103,7 @@ fn t08_a_description_counts_like_the_prompt() {
     );
 }
 
+/// Case 9: an event without any of these is no delegation.
 #[test]
 fn t09_nothing_at_all_is_none() {
     ask("", "").says_nothing();
@@ -110,6 +119,7 @@ fn t09_nothing_at_all_is_none() {
     }
 }
 
+/// Case 10: without a manifest only known phases in the text count.
 #[test]
 fn t10_without_a_manifest_only_known_phases_in_text_count() {
     let project = TestProject::bare().state(&running("10-cicd", "in_progress"));
@@ -125,6 +135,7 @@ fn t10_without_a_manifest_only_known_phases_in_text_count() {
     );
 }
 
+/// D2: setup words somewhere in a prompt switched the guards of delegations off.
 #[test]
 fn d2_setup_words_in_the_text_hide_no_delegation() {
     for words in [
@@ -138,6 +149,7 @@ fn d2_setup_words_in_the_text_hide_no_delegation() {
     }
 }
 
+/// F2: a folder's number or another agent's name in a prompt was taken for a delegation.
 #[test]
 fn f2_an_agents_name_in_somebody_elses_prompt_is_none() {
     for text in [
@@ -150,6 +162,7 @@ fn f2_an_agents_name_in_somebody_elses_prompt_is_none() {
     }
 }
 
+/// F2: a folder's number or another agent's name in a prompt was taken for a delegation.
 #[test]
 fn f2_words_that_look_like_phases_are_none() {
     for text in [
@@ -195,6 +208,7 @@ fn keys_of_phases_and_names_of_agents_need_not_be_in_lower_case() {
     }
 }
 
+/// F2: a folder's number or another agent's name in a prompt was taken for a delegation.
 #[test]
 fn f2_a_phase_of_the_projects_own_configuration_is_known() {
     let files = [

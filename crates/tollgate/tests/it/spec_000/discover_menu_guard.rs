@@ -15,6 +15,7 @@ fn shown(menu: Value) -> Value {
     event
 }
 
+/// Case 1: the right menu is no warning.
 #[test]
 fn t01_is_silent_about_the_right_menu() {
     TestProject::new()
@@ -22,6 +23,7 @@ fn t01_is_silent_about_the_right_menu() {
         .says_nothing();
 }
 
+/// Case 2: a menu that lacks an option is a warning.
 #[test]
 fn t02_warns_about_a_missing_option() {
     let project = TestProject::new();
@@ -33,6 +35,7 @@ fn t02_warns_about_a_missing_option() {
     assert_eq!(project.codes(), ["DMG-001"]);
 }
 
+/// Case 3: an option that was removed is a warning.
 #[test]
 fn t03_warns_about_a_removed_option() {
     let project = TestProject::new();
@@ -44,6 +47,7 @@ fn t03_warns_about_a_removed_option() {
     assert_eq!(project.codes(), ["DMG-002"]);
 }
 
+/// Case 4: `Auto-detect` in any form is a warning.
 #[test]
 fn t04_warns_about_auto_detect_in_every_form_and_about_both() {
     for form in ["Auto-detect", "auto detect", "AutoDetect"] {
@@ -60,6 +64,7 @@ fn t04_warns_about_auto_detect_in_every_form_and_about_both() {
     }
 }
 
+/// Case 5: other agents and tools are not looked at.
 #[test]
 fn t05_is_silent_about_other_tasks_and_tools() {
     let project = TestProject::new();
@@ -69,6 +74,7 @@ fn t05_is_silent_about_other_tasks_and_tools() {
     project.guard(NAME, &bash("discover")).says_nothing();
 }
 
+/// Case 6: text that is no menu is no warning.
 #[test]
 fn t06_is_silent_about_text_that_is_no_menu() {
     let project = TestProject::new();
@@ -85,6 +91,7 @@ fn t06_is_silent_about_text_that_is_no_menu() {
         .says_nothing();
 }
 
+/// Case 7: results that are objects are read, and the prompt.
 #[test]
 fn t07_reads_objects_and_the_prompt() {
     let menu = json!({ "content": [{ "type": "text", "text": "Choose:\n[1] New Project\n[2] Existing Project, nothing more" }] });
@@ -109,6 +116,7 @@ fn a_number_as_long_as_the_text_is_read_once() {
         .warns(TITLE);
 }
 
+/// Case 8: without a result there is no warning.
 #[test]
 fn t08_is_silent_without_a_result() {
     TestProject::new()
@@ -119,6 +127,7 @@ fn t08_is_silent_without_a_result() {
         .says_nothing();
 }
 
+/// Case 9: empty input is allowed.
 #[test]
 fn t09_allows_on_empty_input() {
     TestProject::new()
@@ -126,6 +135,7 @@ fn t09_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 10: input that is no JSON is allowed.
 #[test]
 fn t10_allows_on_input_that_is_no_json() {
     TestProject::new()

@@ -12,6 +12,7 @@ fn in_phase(status: &str) -> TestProject {
     TestProject::new().state(&running("06-implementation", status))
 }
 
+/// Case 1: a delegation while the phase is pending is blocked.
 #[test]
 fn t01_blocks_a_delegation_while_the_phase_is_pending() {
     let project = in_phase("pending");
@@ -43,6 +44,7 @@ fn a_real_agent_is_told_the_command_that_helps() {
     project.guard(NAME, &event).says_nothing();
 }
 
+/// Case 2: a delegation without an entry for the phase is blocked.
 #[test]
 fn t02_blocks_when_there_is_no_phase_entry() {
     for phases in [
@@ -63,6 +65,7 @@ fn t02_blocks_when_there_is_no_phase_entry() {
     }
 }
 
+/// Case 3: the phase is in progress: allowed.
 #[test]
 fn t03_allows_while_the_phase_is_in_progress() {
     in_phase("in_progress")
@@ -70,6 +73,7 @@ fn t03_allows_while_the_phase_is_in_progress() {
         .says_nothing();
 }
 
+/// Case 4: the phase is completed: allowed.
 #[test]
 fn t04_allows_when_the_phase_is_completed() {
     in_phase("completed")
@@ -77,11 +81,13 @@ fn t04_allows_when_the_phase_is_completed() {
         .says_nothing();
 }
 
+/// Case 5: tools other than Task are allowed.
 #[test]
 fn t05_allows_other_tools() {
     in_phase("pending").guard(NAME, &bash("ls")).says_nothing();
 }
 
+/// Case 6: what is no delegation is allowed.
 #[test]
 fn t06_allows_what_is_no_delegation() {
     in_phase("pending")
@@ -89,6 +95,7 @@ fn t06_allows_what_is_no_delegation() {
         .says_nothing();
 }
 
+/// Case 7: without a workflow everything is allowed.
 #[test]
 fn t07_allows_without_a_workflow() {
     for none in [json!({ "active_workflow": null }), json!({ "phases": {} })] {
@@ -99,6 +106,7 @@ fn t07_allows_without_a_workflow() {
     }
 }
 
+/// Case 8: without a current phase everything is allowed.
 #[test]
 fn t08_allows_without_a_current_phase() {
     let project = TestProject::new().state(&json!({ "active_workflow": { "type": "feature" } }));
@@ -107,6 +115,7 @@ fn t08_allows_without_a_current_phase() {
         .says_nothing();
 }
 
+/// Case 9: setup commands are allowed.
 #[test]
 fn t09_allows_setup_commands() {
     let project = in_phase("pending");
@@ -121,6 +130,7 @@ fn t09_allows_setup_commands() {
         .says_nothing();
 }
 
+/// Case 10: empty input is allowed.
 #[test]
 fn t10_allows_on_empty_input() {
     in_phase("pending")
@@ -128,6 +138,7 @@ fn t10_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 11: input that is no JSON is allowed.
 #[test]
 fn t11_allows_on_input_that_is_no_json() {
     in_phase("pending")
@@ -135,6 +146,7 @@ fn t11_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 12: without a state everything is allowed.
 #[test]
 fn t12_allows_without_a_state() {
     TestProject::new()
@@ -142,6 +154,7 @@ fn t12_allows_without_a_state() {
         .says_nothing();
 }
 
+/// R2: a sub-agent may ask helpers of its own phase.
 #[test]
 fn r2_a_sub_agent_may_ask_helpers_of_its_own_phase() {
     let project = TestProject::new().state(&running("02-tracing", "pending"));
@@ -151,6 +164,7 @@ fn r2_a_sub_agent_may_ask_helpers_of_its_own_phase() {
     project.guard(NAME, &event).says_nothing();
 }
 
+/// R3: the status of the phase that is delegated to decides, not that of the current one.
 #[test]
 fn r3_the_target_phase_must_be_under_way_too() {
     let mut state = running("05-test-strategy", "in_progress");

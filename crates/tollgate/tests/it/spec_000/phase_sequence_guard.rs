@@ -11,6 +11,7 @@ fn in_phase(phase: &str) -> TestProject {
     TestProject::new().state(&running(phase, "in_progress"))
 }
 
+/// Case 1: a delegation to a later phase is blocked.
 #[test]
 fn t01_blocks_a_later_phase() {
     let project = in_phase("03-architecture");
@@ -22,6 +23,7 @@ fn t01_blocks_a_later_phase() {
     assert_eq!(project.codes(), ["PSG-001"]);
 }
 
+/// Case 2: a delegation to an earlier phase is blocked.
 #[test]
 fn t02_blocks_an_earlier_phase() {
     in_phase("06-implementation")
@@ -29,6 +31,7 @@ fn t02_blocks_an_earlier_phase() {
         .blocks("OUT-OF-ORDER PHASE DELEGATION");
 }
 
+/// Case 3: a delegation to the current phase is allowed.
 #[test]
 fn t03_allows_the_current_phase() {
     in_phase("06-implementation")
@@ -36,6 +39,7 @@ fn t03_allows_the_current_phase() {
         .says_nothing();
 }
 
+/// Case 4: tools other than Task are allowed.
 #[test]
 fn t04_allows_other_tools() {
     in_phase("01-requirements")
@@ -43,6 +47,7 @@ fn t04_allows_other_tools() {
         .says_nothing();
 }
 
+/// Case 5: what is no delegation is allowed.
 #[test]
 fn t05_allows_what_is_no_delegation() {
     in_phase("01-requirements")
@@ -50,6 +55,7 @@ fn t05_allows_what_is_no_delegation() {
         .says_nothing();
 }
 
+/// Case 6: without a workflow everything is allowed.
 #[test]
 fn t06_allows_without_a_workflow() {
     let project = TestProject::new().state(&json!({ "active_workflow": null }));
@@ -58,6 +64,7 @@ fn t06_allows_without_a_workflow() {
         .says_nothing();
 }
 
+/// Case 7: setup commands are allowed.
 #[test]
 fn t07_allows_setup_commands() {
     in_phase("01-requirements")
@@ -65,6 +72,7 @@ fn t07_allows_setup_commands() {
         .says_nothing();
 }
 
+/// Case 8: without a current phase everything is allowed.
 #[test]
 fn t08_allows_without_a_current_phase() {
     let project = TestProject::new().state(&json!({ "active_workflow": {} }));
@@ -73,6 +81,7 @@ fn t08_allows_without_a_current_phase() {
         .says_nothing();
 }
 
+/// Case 9: empty input is allowed.
 #[test]
 fn t09_allows_on_empty_input() {
     in_phase("01-requirements")
@@ -80,6 +89,7 @@ fn t09_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 10: input that is no JSON is allowed.
 #[test]
 fn t10_allows_on_input_that_is_no_json() {
     in_phase("01-requirements")
@@ -87,6 +97,7 @@ fn t10_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 11: without a state everything is allowed.
 #[test]
 fn t11_allows_without_a_state() {
     TestProject::new()
@@ -94,6 +105,7 @@ fn t11_allows_without_a_state() {
         .says_nothing();
 }
 
+/// Case 12: without a manifest an agent that nobody knows is allowed.
 #[test]
 fn t12_allows_an_agent_nobody_knows_without_a_manifest() {
     let project = TestProject::bare().state(&running("01-requirements", "in_progress"));
@@ -109,6 +121,8 @@ fn renumbering_02_04_ts008_an_old_phase_key_is_the_same_phase() {
         .says_nothing();
 }
 
+/// F3: `15-upgrade` of the manifest stands for the phases `15-upgrade-plan` and `15-upgrade-
+/// execute`.
 #[test]
 fn f3_the_upgrade_engineer_may_upgrade() {
     for phase in ["15-upgrade-plan", "15-upgrade-execute", "16-upgrade-plan"] {
@@ -135,6 +149,7 @@ fn a_phase_without_a_number_has_no_gate_number() {
     assert!(reason.contains("pass GATE-??"), "{reason}");
 }
 
+/// E16: `Agent` is the new name of the tool `Task`; the original did not know it.
 #[test]
 fn e16_agent_is_the_new_name_of_task() {
     let project = in_phase("01-requirements");

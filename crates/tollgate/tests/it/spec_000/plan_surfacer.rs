@@ -11,6 +11,7 @@ fn in_phase(phase: &str) -> TestProject {
     TestProject::new().state(&running(phase, "in_progress"))
 }
 
+/// Case 1: implementation without docs/isdlc/tasks.md is blocked.
 #[test]
 fn t01_blocks_implementation_without_a_plan() {
     let project = in_phase("06-implementation");
@@ -60,6 +61,7 @@ fn the_plan_is_named_where_this_project_keeps_it() {
     );
 }
 
+/// Case 2: later phases without the plan are blocked, too.
 #[test]
 fn t02_blocks_later_phases_without_a_plan() {
     for phase in ["07-testing", "08-code-review", "16-quality-loop", "07-qa"] {
@@ -69,6 +71,7 @@ fn t02_blocks_later_phases_without_a_plan() {
     }
 }
 
+/// Case 3: the plan exists: allowed.
 #[test]
 fn t03_allows_when_the_plan_exists() {
     let project = in_phase("06-implementation");
@@ -97,6 +100,7 @@ fn a_plan_of_very_many_tasks_is_read_at_once() {
         .says_nothing();
 }
 
+/// Case 4: phases before implementation need no plan.
 #[test]
 fn t04_allows_early_phases() {
     for phase in [
@@ -114,6 +118,7 @@ fn t04_allows_early_phases() {
     }
 }
 
+/// Case 5: tools other than Task are allowed.
 #[test]
 fn t05_allows_other_tools() {
     in_phase("06-implementation")
@@ -121,6 +126,7 @@ fn t05_allows_other_tools() {
         .says_nothing();
 }
 
+/// Case 6: without a workflow everything is allowed.
 #[test]
 fn t06_allows_without_a_workflow() {
     let project = TestProject::new().state(&json!({ "current_phase": "06-implementation" }));
@@ -129,6 +135,7 @@ fn t06_allows_without_a_workflow() {
         .says_nothing();
 }
 
+/// Case 7: a monorepo's project has its own plan.
 #[test]
 fn t07_finds_the_plan_of_a_monorepo_project() {
     let project = TestProject::new();
@@ -149,6 +156,7 @@ fn t07_finds_the_plan_of_a_monorepo_project() {
     project.guard(NAME, &task("x", "y")).says_nothing();
 }
 
+/// Case 8: empty input is allowed.
 #[test]
 fn t08_allows_on_empty_input() {
     in_phase("06-implementation")
@@ -156,6 +164,7 @@ fn t08_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 9: input that is no JSON is allowed.
 #[test]
 fn t09_allows_on_input_that_is_no_json() {
     in_phase("06-implementation")
@@ -163,6 +172,7 @@ fn t09_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 10: without a state everything is allowed.
 #[test]
 fn t10_allows_without_a_state() {
     TestProject::new()

@@ -33,6 +33,7 @@ fn warns(phase: &Value, issue: &str, rule: &str, code: &str) {
     assert_eq!(project.codes(), [code]);
 }
 
+/// Case 1: V1, completed with no iterations, is a warning.
 #[test]
 fn t01_v1_warns_about_a_validation_without_iterations() {
     warns(
@@ -43,6 +44,7 @@ fn t01_v1_warns_about_a_validation_without_iterations() {
     );
 }
 
+/// Case 2: V1, completed without a count of iterations, is a warning.
 #[test]
 fn t02_v1_warns_when_the_count_is_missing() {
     warns(
@@ -53,6 +55,7 @@ fn t02_v1_warns_when_the_count_is_missing() {
     );
 }
 
+/// Case 3: V2, completed with no menu interactions, is a warning.
 #[test]
 fn t03_v2_warns_about_an_elicitation_without_menus() {
     warns(
@@ -63,6 +66,7 @@ fn t03_v2_warns_about_an_elicitation_without_menus() {
     );
 }
 
+/// Case 4: V3, completed with no test runs, is a warning.
 #[test]
 fn t04_v3_warns_about_tests_that_never_ran() {
     warns(
@@ -73,6 +77,7 @@ fn t04_v3_warns_about_tests_that_never_ran() {
     );
 }
 
+/// Case 5: several findings are several warnings.
 #[test]
 fn t05_warns_about_all_at_once() {
     let (project, run) = after_write(&json!({
@@ -86,6 +91,7 @@ fn t05_warns_about_all_at_once() {
     assert_eq!(project.codes(), ["SWV-001", "SWV-002", "SWV-003"]);
 }
 
+/// Case 6: a valid state is no warning.
 #[test]
 fn t06_is_silent_about_a_valid_state() {
     let (_project, run) = after_write(&json!({
@@ -98,6 +104,7 @@ fn t06_is_silent_about_a_valid_state() {
     run.says_nothing();
 }
 
+/// Case 7: nothing is completed: no warning.
 #[test]
 fn t07_is_silent_while_nothing_is_completed() {
     let (_project, run) = after_write(&json!({
@@ -106,6 +113,7 @@ fn t07_is_silent_while_nothing_is_completed() {
     run.says_nothing();
 }
 
+/// Case 8: phases without such fields are no warning.
 #[test]
 fn t08_is_silent_about_phases_without_such_fields() {
     for phase in [
@@ -119,6 +127,7 @@ fn t08_is_silent_about_phases_without_such_fields() {
     }
 }
 
+/// Case 9: other files are not looked at.
 #[test]
 fn t09_is_silent_about_other_files() {
     let project = TestProject::new();
@@ -130,6 +139,7 @@ fn t09_is_silent_about_other_files() {
         .says_nothing();
 }
 
+/// Case 10: other tools are not looked at.
 #[test]
 fn t10_is_silent_about_other_tools() {
     TestProject::new()
@@ -137,6 +147,7 @@ fn t10_is_silent_about_other_tools() {
         .says_nothing();
 }
 
+/// Case 11: empty input is allowed.
 #[test]
 fn t11_allows_on_empty_input() {
     TestProject::new()
@@ -144,6 +155,7 @@ fn t11_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 12: input that is no JSON is allowed.
 #[test]
 fn t12_allows_on_input_that_is_no_json() {
     TestProject::new()
@@ -151,6 +163,7 @@ fn t12_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 13: a file that is absent or no JSON is allowed.
 #[test]
 fn t13_allows_when_the_file_is_absent_or_no_json() {
     let project = TestProject::new();
@@ -160,6 +173,7 @@ fn t13_allows_when_the_file_is_absent_or_no_json() {
     project.guard(NAME, &event).allows();
 }
 
+/// Case 14: Edit, `filePath` and states of monorepo projects count, too.
 #[test]
 fn t14_works_for_edits_filepath_and_monorepos() {
     let project = TestProject::new();

@@ -23,6 +23,7 @@ fn with(context: &Value) -> TestProject {
     TestProject::new().state(&json!({ "discovery_context": context }))
 }
 
+/// Case 1: a discovery without a walkthrough of the constitution is a warning.
 #[test]
 fn t01_warns_when_the_walkthrough_is_missing() {
     let project = with(&json!({ "completed_at": "2026-02-08" }));
@@ -32,6 +33,7 @@ fn t01_warns_when_the_walkthrough_is_missing() {
     assert_eq!(project.codes(), ["WT-001"]);
 }
 
+/// Case 2: a walkthrough that is false, or anything but true, is a warning.
 #[test]
 fn t02_warns_when_it_is_false_or_not_quite_true() {
     for value in [json!(false), json!("true"), json!(1)] {
@@ -42,6 +44,7 @@ fn t02_warns_when_it_is_false_or_not_quite_true() {
     }
 }
 
+/// Case 3: a walkthrough that happened is no warning.
 #[test]
 fn t03_is_silent_when_it_was_walked_through() {
     let project = with(&json!({ "walkthrough_completed": true }));
@@ -50,6 +53,7 @@ fn t03_is_silent_when_it_was_walked_through() {
         .says_nothing();
 }
 
+/// Case 4: other agents are not looked at.
 #[test]
 fn t04_is_silent_about_other_agents() {
     with(&json!({}))
@@ -57,11 +61,13 @@ fn t04_is_silent_about_other_agents() {
         .says_nothing();
 }
 
+/// Case 5: other tools are not looked at.
 #[test]
 fn t05_is_silent_about_other_tools() {
     with(&json!({})).guard(NAME, &bash("ls")).says_nothing();
 }
 
+/// Case 6: a Task that has not ended is no warning.
 #[test]
 fn t06_is_silent_while_the_task_runs() {
     let project = with(&json!({}));
@@ -79,6 +85,7 @@ fn t06_is_silent_while_the_task_runs() {
     }
 }
 
+/// Case 7: without a discovery in the state there is no warning.
 #[test]
 fn t07_is_silent_without_a_discovery() {
     let project = TestProject::new().state(&json!({ "active_workflow": null }));
@@ -87,6 +94,7 @@ fn t07_is_silent_without_a_discovery() {
         .says_nothing();
 }
 
+/// Case 8: empty input is allowed.
 #[test]
 fn t08_allows_on_empty_input() {
     with(&json!({}))
@@ -94,6 +102,7 @@ fn t08_allows_on_empty_input() {
         .allows();
 }
 
+/// Case 9: input that is no JSON is allowed.
 #[test]
 fn t09_allows_on_input_that_is_no_json() {
     with(&json!({}))
@@ -101,6 +110,7 @@ fn t09_allows_on_input_that_is_no_json() {
         .allows();
 }
 
+/// Case 10: without a state there is no warning.
 #[test]
 fn t10_allows_without_a_state() {
     TestProject::new()
@@ -108,6 +118,7 @@ fn t10_allows_without_a_state() {
         .says_nothing();
 }
 
+/// D4: the guards that watch discovery run after every Task, whatever the workflow.
 #[test]
 fn d4_it_runs_on_every_task_without_a_workflow_and_under_every_name() {
     for agent in ["D0", "discover_orchestrator", "isdlc:discover-orchestrator"] {

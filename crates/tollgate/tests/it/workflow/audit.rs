@@ -430,6 +430,8 @@ fn findings_say_what_where_and_how_to_mend() {
     assert_eq!(missing.code, 2);
 }
 
+/// AC-012a: the phase index does not go back.
+/// AC-002a: all fields of a phase that begins are written before it is delegated to.
 #[test]
 fn ac_012a_ac_002a_a_journal_shows_what_no_command_does() {
     let bench = bench();

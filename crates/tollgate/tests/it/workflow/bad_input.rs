@@ -5,45 +5,33 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use super::bench::{Bench, STATE};
+use crate::outputs::{assert_shows, filters, transcript};
+use crate::project::TestProject;
 
 #[test]
 fn names_that_do_not_exist_are_guessed() {
     let bench = Bench::new();
-    let said = bench.refused(2, &["workflow", "start", "featrue", "x"]);
-    assert_eq!(
-        said,
-        "error: there is no workflow 'featrue'\nhint: did you mean feature?\n"
-    );
-    let said = bench.refused(
-        2,
+    assert_shows!(
+        bench,
         &[
-            "workflow",
-            "start",
-            "feature",
-            "x",
-            "--from",
-            "architecture",
-        ],
+            "workflow start featrue x",
+            "workflow start feature x --from architecture",
+            "workflow start feature x --folder ../../etc",
+        ]
     );
-    assert!(said.contains("did you mean 03-architecture?"), "{said}");
-    let said = bench.refused(
-        2,
-        &["workflow", "start", "feature", "x", "--folder", "../../etc"],
-    );
-    assert!(said.contains("no name of a folder"), "{said}");
-    assert!(
-        bench
-            .refused(2, &["workflow", "start", "feature", "  "])
-            .contains("description is empty")
-    );
+    let said = bench.refused(2, &["workflow", "start", "feature", "  "]);
+    assert!(said.contains("description is empty"), "{said}");
+    assert!(!bench.exists(STATE));
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
-    let said = bench.refused(2, &["phase", "begin", "06-implementatoin"]);
-    assert!(said.contains("did you mean 06-implementation?"), "{said}");
-    assert!(
-        bench
-            .refused(2, &["phase", "skip", "nonsense", "--reason", "x"])
-            .contains("its phases are 01-requirements, 06-implementation")
+    let before = bench.text();
+    assert_shows!(
+        bench,
+        &[
+            "phase begin 06-implementatoin",
+            "phase skip nonsense --reason x"
+        ]
     );
+    assert_eq!(bench.text(), before);
 }
 
 #[test]
@@ -67,29 +55,20 @@ fn steps_out_of_order() {
     }
     assert!(!bench.path(STATE).exists());
     bench.ok(&["workflow", "start", "t", "x"]);
-    let said = bench.refused(2, &["workflow", "start", "t", "y"]);
-    assert!(
-        said.contains("a t workflow is running: x (in phase 01-requirements)"),
-        "{said}"
-    );
+    bench.refused(2, &["workflow", "start", "t", "y"]);
     bench.complete();
-    let said = bench.refused(2, &["phase", "complete", "--summary", "x"]);
-    assert!(said.contains("'06-implementation' has not begun"), "{said}");
-    assert!(
-        bench
-            .refused(2, &["phase", "redo", "--guidance", "x"])
-            .contains("no review")
+    let before = bench.text();
+    assert_shows!(
+        bench,
+        &[
+            "workflow start t y",
+            "phase complete --summary x",
+            "phase redo --guidance x",
+            "workflow finalize",
+            "phase begin 01-requirements",
+        ]
     );
-    assert!(
-        bench
-            .refused(2, &["workflow", "finalize"])
-            .contains("'06-implementation' is not completed")
-    );
-    assert!(
-        bench
-            .refused(2, &["phase", "begin", "01-requirements"])
-            .contains("not the turn")
-    );
+    assert_eq!(bench.text(), before);
 }
 
 /// Git waits for ever where one of its files is a pipe; a command does not.
@@ -112,53 +91,30 @@ fn a_git_that_never_answers_is_not_waited_for() {
 
 #[test]
 fn repositories_that_are_dirty_missing_empty_or_in_the_way() {
+    let start = &["workflow start fix x"];
     let bench = Bench::fresh();
+    let before = bench.text();
     bench.file("README.md", "changed\n");
-    let said = bench.refused(2, &["workflow", "start", "fix", "x"]);
-    assert!(
-        said.contains("uncommitted changes")
-            && said.contains("README.md")
-            && said.contains("--no-branch"),
-        "{said}"
-    );
+    let mut seen = vec![transcript(&bench, start)];
     assert_eq!(bench.read("README.md"), "changed\n");
     assert_eq!(bench.git(&["branch", "--show-current"]), "main");
     bench.git(&["checkout", "-q", "README.md"]);
     bench.git(&["branch", "bugfix/BUG-0001-x"]);
-    assert!(
-        bench
-            .refused(2, &["workflow", "start", "fix", "x"])
-            .contains("there is a branch bugfix/BUG-0001-x already")
-    );
+    seen.push(transcript(&bench, start));
     bench.git(&["checkout", "-q", "--detach"]);
-    assert!(
-        bench
-            .refused(2, &["workflow", "start", "fix", "y"])
-            .contains("detached")
-    );
+    seen.push(transcript(&bench, &["workflow start fix y"]));
+    assert_eq!(bench.text(), before);
 
-    let project = crate::project::TestProject::bare();
-    let run = crate::project::run(project.command(&["workflow", "start", "fix", "x"]), b"");
-    assert_eq!(run.code, 2);
-    assert!(
-        run.stderr.contains("in no git repository") && run.stderr.contains("--no-branch"),
-        "{run:?}"
-    );
-    assert!(!project.path(STATE).exists());
+    let project = TestProject::bare();
+    seen.push(transcript(&project, start));
     project.git(&["init", "-q"]);
-    let run = crate::project::run(project.command(&["workflow", "start", "fix", "x"]), b"");
-    assert!(
-        run.code == 2 && run.stderr.contains("no commit yet"),
-        "{run:?}"
-    );
-    let nowhere = crate::project::TestProject::empty();
-    let run = crate::project::run(nowhere.command(&["workflow", "status"]), b"");
-    assert!(
-        run.code == 2
-            && run.stderr.contains("in no project")
-            && run.stderr.contains("hint: `tollgate init` makes it one"),
-        "{run:?}"
-    );
+    seen.push(transcript(&project, start));
+    assert!(!project.path(STATE).exists());
+    seen.push(transcript(&TestProject::empty(), &["workflow status"]));
+    let seen = seen.join("\n");
+    filters(&bench).bind(|| {
+        filters(&project).bind(|| insta::assert_snapshot!(seen));
+    });
 }
 
 #[test]

@@ -18,9 +18,11 @@ fn bench(phase: &str, requirements: &Value) -> Bench {
     bench
 }
 
+/// TS-004: while tests fail the gate stays closed, and work on them goes on.
 #[test]
 fn ts_004_failing_tests_keep_the_gate_closed() {
-    // AC-004a, AC-013a, AC-013c, AC-013f.
+    // AC-004a: failing tests close the gate. AC-013a: in the corridor nobody advances, AC-013c: but
+    // tools may be used. AC-013f: the corridor is that of the current phase.
     let bench = bench(
         "06-implementation",
         &json!({ "test_iteration": { "enabled": true, "max_iterations": 5 } }),
@@ -74,9 +76,10 @@ fn ts_004_failing_tests_keep_the_gate_closed() {
     bench.complete();
 }
 
+/// TS-005: while the constitutional validation is open the gate stays closed.
 #[test]
 fn ts_005_an_open_constitutional_validation_keeps_the_gate_closed() {
-    // AC-004b, AC-013b.
+    // AC-004b: an open validation closes the gate. AC-013b: it has its corridor, too.
     let bench = bench(
         "01-requirements",
         &json!({ "constitutional_validation": { "enabled": true, "articles": ["I"] } }),
@@ -107,6 +110,8 @@ fn ts_005_an_open_constitutional_validation_keeps_the_gate_closed() {
     bench.complete();
 }
 
+/// AC-004c: an elicitation in which nobody was asked keeps the gate closed.
+/// AC-004g: combinations that cannot be are noticed: completed, with no iteration.
 #[test]
 fn ac_004c_ac_004g_nobody_was_asked_and_fabrications_open_no_gate() {
     let bench = bench(
@@ -128,6 +133,10 @@ fn ac_004c_ac_004g_nobody_was_asked_and_fabrications_open_no_gate() {
     assert_eq!(bench.audit(), ["AC-004g", "AC-004g"]);
 }
 
+/// AC-004d: a delegation of the phase is no attempt to leave it.
+/// AC-004e: setup commands are never blocked by a gate.
+/// AC-013d: setup commands are allowed in a corridor.
+/// AC-013e: a delegation of the phase is no attempt to leave the corridor.
 #[test]
 fn ac_004d_ac_004e_ac_013d_ac_013e_delegations_and_setup_are_no_advances() {
     let bench = bench(
@@ -176,6 +185,7 @@ fn artifacts_are_asked_for_where_they_are_required() {
     bench.complete();
 }
 
+/// AC-007d: documents of earlier phases may be missing; nobody assumes that they are there.
 #[test]
 fn ac_007d_a_document_by_any_of_its_names_is_not_missing() {
     let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);

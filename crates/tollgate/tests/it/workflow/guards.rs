@@ -4,11 +4,13 @@
 use serde_json::{Value, json};
 
 use super::bench::{Bench, STATE};
-use crate::events::task;
+use crate::events::{task, tool, write as written};
 
+/// TS-003: a phase's agent asks its own helpers; one of another phase is blocked.
 #[test]
 fn ts_003_sub_agents_work_inside_their_phase_and_not_outside_it() {
-    // AC-006a, AC-006b, AC-006c, AC-006d, AC-006e.
+    // AC-006a, AC-006d: helpers of the phase are allowed by both guards, AC-006c: which is logged.
+    // AC-006b: other phases are blocked. AC-006e: the manifest says whose helper one is.
     let bench = Bench::started(&["02-tracing", "06-implementation"]);
     for agent in [
         "symptom-analyzer",
@@ -36,6 +38,7 @@ fn ts_003_sub_agents_work_inside_their_phase_and_not_outside_it() {
         .blocks("OUT-OF-ORDER PHASE DELEGATION");
 }
 
+/// TS-006: a stale `current_phase` at the top is not read where the workflow has its own.
 #[test]
 fn ts_006_a_stale_top_level_phase_fools_nobody() {
     // AC-004f, AC-005a, AC-005b, AC-005c: one function reads the phase, the workflow's first.
@@ -60,6 +63,7 @@ fn ts_006_a_stale_top_level_phase_fools_nobody() {
     );
 }
 
+/// TS-008: `13-test-deploy`, an old key, means `12-test-deploy` everywhere.
 #[test]
 fn ts_008_an_old_key_is_its_phase() {
     // AC-005d, AC-009e: requirements are found under today's key, and no index goes wrong.
@@ -95,12 +99,14 @@ fn ts_008_an_old_key_is_its_phase() {
 }
 
 fn write(bench: &Bench, content: &Value) -> crate::project::Run {
-    bench.hook(&json!({"tool_name":"Write","tool_input":{"file_path":bench.path(STATE),"content":content.to_string()}}))
+    bench.hook(&written(bench.path(STATE), &content.to_string()))
 }
 
+/// TS-009: version 3 is not written over version 5.
 #[test]
 fn ts_009_a_stale_write_is_blocked() {
-    // AC-011c, AC-011d, AC-011e.
+    // AC-011c: an older version is blocked. AC-011d: the same or a newer one is allowed.
+    // AC-011e: so is one where neither has a version.
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
     let stale = bench.state();
     bench.begin();
@@ -112,11 +118,15 @@ fn ts_009_a_stale_write_is_blocked() {
     let mut newer = bench.state();
     newer["state_version"] = json!(99);
     write(&bench, &newer).allows();
+    bench.edit(|state| drop(state.as_object_mut().unwrap().remove("state_version")));
+    write(&bench, &bench.state()).allows();
 }
 
+/// TS-010: a completed phase is not written back to pending.
 #[test]
 fn ts_010_a_status_does_not_go_back() {
-    // AC-012a, AC-012b, AC-012c, AC-012d, AC-012e.
+    // AC-012a: no index goes back. AC-012b, AC-012e: no status does. AC-012c: edits are judged by
+    // what they make of the file. AC-012d: what is missing on one side is not compared.
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
     bench.complete();
     let before = bench.text();
@@ -132,9 +142,15 @@ fn ts_010_a_status_does_not_go_back() {
         .unwrap()
         .remove("phase_status");
     write(&bench, &missing).allows();
+    let edit = json!({ "file_path": bench.path(STATE),
+        "old_string": "\"current_phase_index\": 1", "new_string": "\"current_phase_index\": 0" });
+    bench
+        .hook(&tool("Edit", &edit))
+        .blocks("Phase index regression");
     assert_eq!(bench.text(), before);
 }
 
+/// V8: the phase index and a phase's status do not go back.
 #[test]
 fn v8_knows_a_redo_that_the_command_granted() {
     let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);

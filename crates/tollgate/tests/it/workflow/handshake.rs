@@ -15,7 +15,10 @@ const FEATURE: [&str; 8] = [
     "08-code-review",
 ];
 
-/// The checklist after 3c-prime. AC-001b, AC-001c, AC-001d, AC-001e, AC-002a, AC-002f.
+/// The checklist after a phase began, step 3c-prime.
+///
+/// AC-001b, AC-001e: the four places that name the phase agree. AC-001c: the index is its place in
+/// the array. AC-001d: the agent is that of the phase. AC-002a, AC-002f: all of it is one write.
 #[track_caller]
 fn begun(state: &Value, phase: &str, index: usize, agent: &str) {
     let workflow = &state["active_workflow"];
@@ -29,8 +32,10 @@ fn begun(state: &Value, phase: &str, index: usize, agent: &str) {
     assert_eq!(state["active_agent"], agent);
 }
 
-/// The checklist after 3e, and what must not have changed. AC-001a, AC-003a, AC-003b, AC-003c,
-/// AC-003d, AC-003e, AC-003f, AC-003g.
+/// The checklist after a phase was completed, step 3e, and what must not have changed.
+///
+/// AC-001a: both records say so. AC-003a to AC-003d: the next phase has not begun anywhere.
+/// AC-003e: the index is one further. AC-003f: so is the version. AC-003g: it says how long it took.
 #[track_caller]
 fn completed(before: &Value, after: &Value, phase: &str, next: Option<&str>) {
     let (was, is) = (&before["active_workflow"], &after["active_workflow"]);
@@ -85,9 +90,11 @@ fn walk(bench: &Bench, phases: &[&str]) {
     );
 }
 
+/// TS-001: a feature workflow of eight phases, with every field checked at every boundary.
 #[test]
 fn ts_001_full_feature_workflow_of_eight_phases() {
-    // AC-008a, AC-008b, AC-008c, AC-008e at init.
+    // AC-008a: a start takes the phases of the workflow. AC-008b: all but the first are pending.
+    // AC-008c: the index is 0. AC-008e: both current phases are the first one.
     let bench = Bench::new();
     bench.ok(&[
         "workflow",
@@ -114,6 +121,7 @@ fn ts_001_full_feature_workflow_of_eight_phases() {
     bench.clean();
 }
 
+/// TS-002: a bug fix has four phases, and its end is at index 4.
 #[test]
 fn ts_002_bug_fix_workflow_of_four_phases() {
     let phases = [
@@ -132,6 +140,8 @@ fn ts_002_bug_fix_workflow_of_four_phases() {
     bench.ok(&["workflow", "finalize"]);
 }
 
+/// AC-002d: on a retry `started` keeps the first moment.
+/// AC-002e: the first run sets `timing.started_at`, each further one adds to `timing.retries`.
 #[test]
 fn ac_002d_ac_002e_a_retry_keeps_the_start_and_counts() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
@@ -146,6 +156,8 @@ fn ac_002d_ac_002e_a_retry_keeps_the_start_and_counts() {
     assert_eq!(again["timing"]["retries"], 2);
 }
 
+/// AC-011a: every write adds exactly one to `state_version`.
+/// AC-011b: a step does not change the state it was given.
 #[test]
 fn ac_011a_ac_011b_every_step_adds_one_to_the_version_and_is_in_the_journal() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
@@ -170,6 +182,7 @@ fn ac_011a_ac_011b_every_step_adds_one_to_the_version_and_is_in_the_journal() {
     assert_eq!(bench.state()["state_version"], 6);
 }
 
+/// AC-011f: nobody reads a state that is half written.
 #[test]
 fn ac_011f_eight_commands_at_once_make_one_step_each_or_none() {
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
@@ -202,9 +215,10 @@ fn ac_011f_eight_commands_at_once_make_one_step_each_or_none() {
     bench.clean();
 }
 
+/// TS-007: if the write that begins a phase fails, its delegation is blocked and can be retried.
 #[test]
 fn ts_007_a_failed_write_leaves_the_phase_pending_and_can_be_retried() {
-    // AC-002b, AC-002c: what the guards see is what was written.
+    // AC-002b, AC-002c: the guards of the loop and of the sequence see what was written.
     let bench = Bench::started(&["01-requirements", "06-implementation"]);
     bench.file("docs/isdlc/tasks.md", "# Tasks\n");
     bench.begin();

@@ -5,9 +5,10 @@ use serde_json::json;
 use crate::events::task;
 use crate::project::{TestProject, run};
 
+/// TS-012: projects of a monorepo do not see or touch the state of another.
 #[test]
 fn ts_012_projects_of_a_monorepo_have_their_own_state_and_documents() {
-    // AC-007e, and AC-010d for each alone.
+    // AC-007e: documents belong to their project. AC-010d: the end of one workflow clears only it.
     let project = TestProject::new().on_branch("main");
     project.file(
         ".isdlc/monorepo.json",

@@ -36,6 +36,7 @@ fn tests_that_passed_before_a_redo_prove_nothing_about_it() {
     bench.clean();
 }
 
+/// TS-014: a supervised phase waits for a person, who continues, reviews or has it done again.
 #[test]
 fn ts_014_a_supervised_boundary_waits_for_a_person() {
     let bench = Bench::with_phases(&["01-requirements", "06-implementation"]);
@@ -152,6 +153,7 @@ fn escalated() -> Bench {
     bench
 }
 
+/// TS-015: escalations wait for a person, who retries, skips or cancels.
 #[test]
 fn ts_015_escalations_are_shown_and_retried_skipped_or_cancelled() {
     let bench = escalated();

@@ -21,6 +21,7 @@ fn read(runner: &str, text: &str) -> Option<Summary> {
     runner.read(&plain(text))
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_every_runners_own_summary_is_read() {
     let (good, bad) = (Some(counted(2, 0, 1)), Some(counted(1, 1, 1)));
@@ -137,6 +138,7 @@ fn a_run_that_could_not_start_is_broken_and_one_without_tests_is_counted_as_such
     }
 }
 
+/// F11: `cat jest.config.js` was a test run, and a passing `cargo test` had failed.
 #[test]
 fn f11_words_in_the_middle_prove_nothing() {
     let noise = "Error: expected\nFAIL is a word\n3 failed attempts logged\nTypeError: shown\n";

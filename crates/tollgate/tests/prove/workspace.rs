@@ -8,18 +8,29 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::events::{Event as _, named, task};
+use crate::project::{MANIFEST, TestProject};
+
 /// The program that is tried: `TOLLGATE`, or the one that cargo built.
 pub(crate) fn program() -> PathBuf {
     std::env::var_os("TOLLGATE").map_or_else(|| env!("CARGO_BIN_EXE_tollgate").into(), Into::into)
 }
 
-pub(crate) struct Ground {
-    /// Around the project, so that what is written outside can be seen.
-    dir: tempfile::TempDir,
+/// A project on a machine of its own, so that what is written outside of it can be seen.
+pub(crate) struct Workspace {
+    project: TestProject,
+}
+
+impl std::ops::Deref for Workspace {
+    type Target = TestProject;
+
+    fn deref(&self) -> &TestProject {
+        &self.project
+    }
 }
 
 /// What the others are copies of.
-static FIRST: Mutex<Option<Ground>> = Mutex::new(None);
+static FIRST: Mutex<Option<Workspace>> = Mutex::new(None);
 
 /// Leaves nothing behind.
 pub(crate) fn forget() {
@@ -40,92 +51,55 @@ pub(crate) struct Run {
 /// Nothing takes longer than this, on a machine that does much else.
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
-impl Ground {
+impl Workspace {
     /// A repository with a commit, a manifest, and a workflow in its first phase.
     pub(crate) fn new() -> Self {
-        let ground = Self::bare();
-        let started = ground.tollgate(&["workflow", "start", "feature", "a thing", "--no-branch"]);
+        let workspace = Self::bare();
+        let started =
+            workspace.tollgate(&["workflow", "start", "feature", "a thing", "--no-branch"]);
         assert_eq!(started.code, Some(0), "{started:?}");
-        ground
+        workspace
     }
 
     /// The same without a workflow. Git is asked once; the others are copies.
     pub(crate) fn bare() -> Self {
-        let ground = Self::nothing();
+        let workspace = Self::nothing();
         let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
         copy(
-            &first.get_or_insert_with(Self::first).root(),
-            &ground.root(),
+            first.get_or_insert_with(Self::first).root(),
+            workspace.root(),
         );
-        ground
+        workspace
     }
 
     fn nothing() -> Self {
-        let dir = tempfile::Builder::new()
-            .prefix("tollgate-prove-")
-            .tempdir()
-            .unwrap();
-        Self { dir }
+        let project = TestProject::unwatched("tollgate-prove-", "project", program());
+        Self { project }
     }
 
     fn first() -> Self {
-        let ground = Self::nothing();
-        ground.write(".isdlc/state.json", b"{}");
-        ground.write(
-            ".claude/hooks/config/skills-manifest.json",
-            include_bytes!("../it/manifest.json"),
-        );
-        let git = |args: &[&str]| {
-            let status = ground.foreign("git").args(args).status().unwrap();
-            assert!(status.success(), "git {args:?}");
-        };
-        git(&["init", "-q", "-b", "main", "--template="]);
-        git(&["add", "-A"]);
-        git(&[
-            "-c",
-            "user.name=p",
-            "-c",
-            "user.email=p@example.org",
-            "commit",
-            "-qm",
-            "first",
-        ]);
-        ground
+        let Self { project } = Self::nothing();
+        project.file(".isdlc/state.json", "{}");
+        project.file(".claude/hooks/config/skills-manifest.json", MANIFEST);
+        let project = project.with_repository();
+        project.commit("first");
+        Self { project }
     }
 
     /// With gates of which one passes and one does not, and a plan.
     pub(crate) fn whole() -> Self {
-        let ground = Self::new();
+        let workspace = Self::new();
         for (check, command) in [("good", "true"), ("bad", "false")] {
             let path = format!(".gauntlet/checks/{check}.yml");
-            ground.write(&path, format!("command: \"{command}\"\n").as_bytes());
+            workspace.file(&path, format!("command: \"{command}\"\n"));
         }
-        ground.write(
+        workspace.file(
             ".gauntlet/config.yml",
             b"base_branch: main\nentry_points:\n  - path: .\n    checks: [good, bad]\n",
         );
-        let plan = ground.tollgate(&["plan", "new", "a-plan"]);
+        let plan = workspace.tollgate(&["plan", "new", "a-plan"]);
         assert_eq!(plan.code, Some(0), "{plan:?}");
-        ground
-    }
-
-    /// What is around the project.
-    pub(crate) fn outside(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub(crate) fn root(&self) -> PathBuf {
-        self.dir.path().join("project")
-    }
-
-    pub(crate) fn path(&self, relative: &str) -> PathBuf {
-        self.root().join(relative)
-    }
-
-    pub(crate) fn write(&self, relative: &str, content: &[u8]) {
-        let path = self.path(relative);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
+        workspace
     }
 
     pub(crate) fn state(&self) -> Result<Value, String> {
@@ -134,15 +108,10 @@ impl Ground {
     }
 
     /// Another program, in the project, with a clean environment.
-    pub(crate) fn foreign(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
+    pub(crate) fn foreign(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.command_of(program.as_ref(), &[]);
         command
-            .current_dir(self.root())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.outside())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("CLAUDE_PROJECT_DIR", self.root());
         command
     }
@@ -163,26 +132,23 @@ impl Ground {
 
     /// An event of Claude Code.
     pub(crate) fn event(&self, kind: &str, more: &Value) -> Value {
-        let mut event = json!({
-            "session_id": "s", "transcript_path": "/t.jsonl", "cwd": self.root(),
-            "prompt_id": "p", "permission_mode": "default", "hook_event_name": kind,
-        });
-        for (key, value) in more.as_object().unwrap() {
-            event[key] = value.clone();
-        }
-        event
+        named(kind)
+            .in_session("s")
+            .at_prompt("p")
+            .in_directory(self.root())
+            .with("transcript_path", "/t.jsonl")
+            .with("permission_mode", "default")
+            .with_all(more)
     }
 
     /// A finished delegation, which log-skill-usage records in the state.
     pub(crate) fn delegated(&self, id: &str) -> Value {
-        self.event(
-            "PostToolUse",
-            &json!({
-                "tool_name": "Agent", "tool_use_id": id,
-                "tool_input": { "subagent_type": "software-developer", "prompt": "Go.", "description": id },
-                "tool_response": { "status": "completed" },
-            }),
-        )
+        let mut delegation = task("software-developer", "Go.")
+            .with("tool_name", "Agent")
+            .call(id)
+            .done(json!({ "status": "completed" }));
+        delegation["tool_input"]["description"] = id.into();
+        self.event("PostToolUse", &delegation)
     }
 
     /// Temporary files that nobody will ever finish.

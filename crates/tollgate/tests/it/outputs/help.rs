@@ -1,0 +1,59 @@
+//! The help of every command.
+
+use super::filters;
+use crate::project::TestProject;
+
+/// The commands that a help lists.
+fn listed(help: &str) -> Vec<String> {
+    let list = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| !line.starts_with("   "));
+    names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The help of a command and of all below it.
+fn help(project: &TestProject, command: &str) -> String {
+    let words: Vec<_> = command.split(' ').chain(["--help"]).collect();
+    let run = project.must(&words);
+    assert_eq!(run.stderr, "", "{run:?}");
+    for line in run.stdout.lines() {
+        assert!(line.chars().count() <= 100, "{line:?} of {command}");
+    }
+    let mut said = format!("$ tollgate {command} --help\n{}\n", run.stdout);
+    for name in listed(&run.stdout) {
+        said += &help(project, &format!("{command} {name}"));
+    }
+    said
+}
+
+#[test]
+fn every_command_has_its_help() {
+    let project = TestProject::empty();
+    let all = project.must(&["--help"]).stdout;
+    filters(&project).bind(|| insta::assert_snapshot!("help", all));
+    let commands = listed(&all);
+    assert!(commands.len() > 30, "{commands:?}");
+    for command in commands {
+        let said = help(&project, &command);
+        filters(&project).bind(|| insta::assert_snapshot!(format!("help-{command}"), said));
+    }
+}
+
+/// A command that nobody knows, one without its words, an option of another.
+#[test]
+fn what_is_mistyped() {
+    super::assert_shows!(
+        TestProject::empty(),
+        &[
+            "stauts",
+            "phase",
+            "phase complete --sumary x",
+            "run extra",
+            ""
+        ]
+    );
+}

@@ -98,7 +98,7 @@ pub(crate) struct Green {
 }
 
 /// One gate.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Gate {
     /// `check:src:lint`; the name alone of one that never ran.
     pub(crate) id: String,
@@ -232,30 +232,21 @@ fn list(
     let known: BTreeSet<&str> = jobs.iter().map(|job| job.name).collect();
     let checks = config.checks.keys().map(|name| ("check", name));
     let unseen = checks.chain(config.reviews.keys().map(|name| ("review", name)));
-    gates.extend(
-        unseen
-            .filter(|(_, name)| !known.contains(name.as_str()))
-            .map(|(kind, name)| blank(name.clone(), kind)),
-    );
+    let unseen = unseen.filter(|(_, name)| !known.contains(name.as_str()));
+    gates.extend(unseen.map(|(kind, name)| Gate {
+        id: name.clone(),
+        kind,
+        ..Gate::default()
+    }));
     gates
 }
 
-fn blank(id: String, kind: &'static str) -> Gate {
-    Gate {
-        id,
-        kind,
-        result: None,
-        message: String::new(),
-        at: None,
-        ms: None,
-        log: None,
-        tail: None,
-        reviews: Vec::new(),
-    }
-}
-
 fn of_job(config: &Config, job: &Job<'_>, last: Option<&Entry>) -> Gate {
-    let mut gate = blank(job.id.clone(), job.kind());
+    let mut gate = Gate {
+        id: job.id.clone(),
+        kind: job.kind(),
+        ..Gate::default()
+    };
     if let Some(last) = last {
         gate.result.clone_from(&last.code);
         gate.message = last.reason.clone().unwrap_or_default();

@@ -170,21 +170,14 @@ fn gates(view: &ProjectView, lines: &mut Vec<Line>) {
 }
 
 fn plan(view: &ProjectView, lines: &mut Vec<Line>) {
-    if let Some(plan) = &view.plan {
-        let (closed, all) = plan.tasks;
-        lines.push(
-            Line::new(DIM, "plan      ")
-                .and(PLAIN, Plain(&plan.id).to_string())
-                .and(
-                    DIM,
-                    format!(
-                        "  {}, {closed} of {all} tasks closed, {}",
-                        plan.phase.as_deref().unwrap_or("no state"),
-                        count(plan.rounds.len(), "review")
-                    ),
-                ),
-        );
-    }
+    let Some(plan) = &view.plan else {
+        return;
+    };
+    let ((closed, all), phase) = (plan.tasks, plan.phase_name());
+    let reviews = count(plan.rounds.len(), "review");
+    let more = format!("  {phase}, {closed} of {all} tasks closed, {reviews}");
+    let name = Line::new(DIM, "plan      ").and(PLAIN, Plain(&plan.id).to_string());
+    lines.push(name.and(DIM, more));
 }
 
 fn figures(view: &ProjectView, lines: &mut Vec<Line>) {

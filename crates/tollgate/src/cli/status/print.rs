@@ -37,8 +37,7 @@ pub(super) fn all(overview: &Overview) {
     match overview.armed.as_slice() {
         [] => line("armed", ERROR, "✖", "no"),
         armed => {
-            for (index, (agent, file)) in armed.iter().enumerate() {
-                let label = if index == 0 { "armed" } else { "" };
+            for ((agent, file), label) in armed.iter().zip(once("armed")) {
                 line(label, GOOD, "✔", &format!("{agent} ({file})"));
             }
         }
@@ -60,8 +59,7 @@ pub(super) fn all(overview: &Overview) {
     }
     print_decisions(overview);
     print_tally(&overview.tally);
-    for (index, wrong) in overview.wrong.iter().enumerate() {
-        let label = if index == 0 { "wrong" } else { "" };
+    for (wrong, label) in overview.wrong.iter().zip(once("wrong")) {
         let text = Plain(wrong).to_string();
         for (index, part) in wrap(&text, room()).iter().enumerate() {
             match index {
@@ -70,6 +68,11 @@ pub(super) fn all(overview: &Overview) {
             }
         }
     }
+}
+
+/// A label for the first of several lines.
+fn once(label: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(label).chain(std::iter::repeat(""))
 }
 
 /// How much of a line is left for its text.
@@ -206,7 +209,7 @@ fn print_decisions(overview: &Overview) {
     if overview.decisions.is_empty() {
         line("decisions", DIM, "·", "none yet");
     }
-    for (index, entry) in overview.decisions.iter().enumerate() {
+    for (entry, label) in overview.decisions.iter().zip(once("decisions")) {
         let (sign, style) = match entry.verdict {
             Verdict::Block => ("✖", ERROR),
             Verdict::Warn | Verdict::Fault => ("!", WARN),
@@ -217,7 +220,6 @@ fn print_decisions(overview: &Overview) {
             .map_or_else(|| "?".to_owned(), |ts| ago(ts, overview.now));
         let code = entry.code.as_deref().unwrap_or_default();
         let guard = entry.guard.as_deref().or(entry.event.as_deref());
-        let label = if index == 0 { "decisions" } else { "" };
         line(
             label,
             style,

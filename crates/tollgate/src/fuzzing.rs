@@ -8,7 +8,7 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use crate::agents::backup::Backup;
-use crate::agents::change::{self, Wish};
+use crate::agents::change::{self, Timeouts, Wish};
 use crate::agents::read::read;
 use crate::agents::registration::REGISTRATIONS;
 use crate::agents::{AGENTS, Agent, Places, Scope, Strictness};
@@ -173,6 +173,7 @@ impl Settings {
             program: "tollgate",
             strictness: self.strictness,
             replace_originals: self.replaces_originals,
+            timeouts: Timeouts::Keep,
         };
         let change = change::install(&wish, &self.places);
         change.map(SettingsChange).map_err(refused)

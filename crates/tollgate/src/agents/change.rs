@@ -29,6 +29,16 @@ pub(crate) struct Wish<'a> {
     pub(crate) strictness: Strictness,
     /// Take out the registrations of the originals, and of single guards.
     pub(crate) replace_originals: bool,
+    /// What a person set for how long the agent waits.
+    pub(crate) timeouts: Timeouts,
+}
+
+/// What becomes of timeouts that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timeouts {
+    Keep,
+    /// They are what is wrong.
+    Replace,
 }
 
 /// A change of one settings file, not made yet.
@@ -198,7 +208,7 @@ fn register(
             ));
             continue;
         }
-        let mut members = members(&handler, &entry.handler);
+        let mut members = members(wish, &handler, &entry.handler);
         // An agent that trusts a hook by its text would have to be asked again.
         if there.program == command.program
             && there.args != command.args
@@ -491,15 +501,17 @@ fn open(file: &Path) -> Result<(PathBuf, Option<Vec<u8>>), Refusal> {
 /// The members of a handler that an install insists on, and those that it only adds. What a
 /// person changed of the rest, such as a timeout, stays.
 fn members<'k>(
+    wish: &Wish<'_>,
     wanted: &'k Map<String, Value>,
     there: &Map<String, Value>,
 ) -> Vec<(&'k str, Option<Value>)> {
     let mut members: Vec<(&str, Option<Value>)> = Vec::new();
     for (key, value) in wanted {
-        let insists = matches!(
-            key.as_str(),
-            "command" | "args" | "bash" | "onFailure" | "failClosed"
-        );
+        let insists = match key.as_str() {
+            "command" | "args" | "bash" | "onFailure" | "failClosed" => true,
+            "timeout" | "timeoutSec" => wish.timeouts == Timeouts::Replace,
+            _ => false,
+        };
         // The agent that knows `bash` knows `command`, too: a person may have used either.
         let other = key == "bash" && !there.contains_key("bash") && there.contains_key("command");
         if other {

@@ -94,7 +94,6 @@ impl Hooks {
                 directory.display()
             ));
         }
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let place = real(&directory);
         let reach = if place.starts_with(real(&repository.common_dir)) {
             Reach::Repository
@@ -149,18 +148,23 @@ impl Hooks {
         text(&self.file()).contains(script::MARK)
     }
 
+    /// The file of our hook, in place or aside.
+    fn ours(&self) -> Option<PathBuf> {
+        match self.position() {
+            Position::InPlace => Some(self.file()),
+            Position::Aside => Some(self.aside()),
+            Position::Absent | Position::Foreign => None,
+        }
+    }
+
     /// Whether there is a hook of ours.
     pub(crate) fn is_installed(&self) -> bool {
-        matches!(self.position(), Position::InPlace | Position::Aside)
+        self.ours().is_some()
     }
 
     /// What our hook is, in place or aside.
     pub(crate) fn text(&self) -> String {
-        match self.position() {
-            Position::InPlace => text(&self.file()),
-            Position::Aside => text(&self.aside()),
-            Position::Absent | Position::Foreign => String::new(),
-        }
+        self.ours().map(|file| text(&file)).unwrap_or_default()
     }
 
     /// How long our hook is in place. One that is aside is not always in place, whatever it says.
@@ -260,51 +264,34 @@ impl Hooks {
 
     /// Why our hook would not do its work; nothing where it would, or where there is none of ours.
     pub(crate) fn broken(&self) -> Option<String> {
-        let file = match self.position() {
-            Position::InPlace => self.file(),
-            Position::Aside => self.aside(),
-            Position::Absent if exists(&self.before()) => {
-                return Some(format!(
-                    "{} is gone, and what it replaced is still aside",
-                    self.file().display()
-                ));
-            }
-            Position::Foreign if exists(&self.before()) || self.turns().is_dir() => {
-                return Some(format!(
-                    "{} was replaced by another hook",
-                    self.file().display()
-                ));
-            }
-            Position::Absent if self.turns().is_dir() => {
-                return Some(format!("{} is gone", self.file().display()));
-            }
-            Position::Absent | Position::Foreign => return None,
+        let Some(file) = self.ours() else {
+            let replaced = exists(&self.before());
+            let why = if exists(&self.file()) {
+                "was replaced by another hook"
+            } else if replaced {
+                "is gone, and what it replaced is still aside"
+            } else {
+                "is gone"
+            };
+            let was_there = replaced || self.turns().is_dir();
+            return was_there.then(|| format!("{} {why}", self.file().display()));
         };
         let program = script::program(&text(&file))?;
-        if !is_executable(&file) {
-            Some(format!(
-                "{} cannot be executed, so git skips it",
-                file.display()
-            ))
+        let why = if !is_executable(&file) {
+            "cannot be executed, so git skips it".to_owned()
         } else if !is_executable(Path::new(&program)) {
-            Some(format!(
-                "{} runs {program}, which is not there",
-                file.display()
-            ))
+            format!("runs {program}, which is not there")
         } else if self.presence() == Presence::DuringTurns && !self.turns().is_dir() {
-            Some(format!(
-                "{} stays where it is, whether an agent is at work or not: there is no {TURNS}",
-                file.display()
-            ))
+            format!("stays where it is, whether an agent is at work or not: there is no {TURNS}")
         } else {
-            None
-        }
+            return None;
+        };
+        Some(format!("{} {why}", file.display()))
     }
 
     /// Our hook in the repository's own directory, where git does not find it any more.
     pub(crate) fn bypassed(&self, root: &Path) -> Option<PathBuf> {
         let own = Self::own(&Repository::discover(root)?.common_dir);
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let elsewhere = real(&own.directory) != real(&self.directory);
         (elsewhere && own.is_installed() && !self.is_installed()).then_some(self.directory.clone())
     }
@@ -339,6 +326,11 @@ impl Hooks {
         }
         Ok(())
     }
+}
+
+/// A path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn exists(file: &Path) -> bool {

@@ -65,9 +65,8 @@ fn git_hook<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Fin
         );
         findings.push(if hooks.is_installed() {
             finding.repaired_by(move || {
-                let mut remarks = Vec::new();
-                let program = program(None, Scope::User, &patient.places, &mut remarks)
-                    .map_err(|trouble| trouble.what)?;
+                let program =
+                    program(None, Scope::User, &patient.places).map_err(|trouble| trouble.what)?;
                 hooks
                     .install(&program, hooks.presence())
                     .and_then(|()| turns::settle(layout))

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use crate::agents::change::{self, Wish};
+use crate::agents::change::{self, Timeouts, Wish};
 use crate::agents::duplicate;
 use crate::agents::read::{Kind, Registered};
 use crate::agents::registration::REGISTRATIONS;
 use crate::agents::{AGENTS, Agent, Scope, Strictness, TimeUnit};
 use crate::cli::install::program;
-use tollgate_core::protocol::EventKind;
 
 use super::{Finding, Patient, canary};
 
@@ -143,7 +142,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} does not register {}", missing.join(", ")),
             "`tollgate install` adds what is missing",
         );
-        findings.push(registered_anew(patient, first, finding));
+        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
     }
     let line = &first.command;
     match line.located(places) {
@@ -153,7 +152,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
                 format!("{file} runs {}, which is not there", line.program),
                 "`tollgate install` registers this program instead",
             );
-            findings.push(registered_anew(patient, first, finding));
+            findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
         }
         Some(found) => match canary::version(patient, &found) {
             canary::Version::Same | canary::Version::NotAsked => {}
@@ -167,7 +166,7 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
                     ),
                     "upgrade it, or `tollgate install` from the one you want",
                 );
-                findings.push(registered_anew(patient, first, finding));
+                findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
             }
         },
     }
@@ -178,63 +177,37 @@ fn whole<'p>(patient: &'p Patient, agent: Agent, scope: Scope, findings: &mut Ve
             format!("{file} runs every repository's commands: --require-trust is missing"),
             format!("`tollgate install --agent {} --scope user`", agent.name),
         );
-        findings.push(registered_anew(patient, first, finding));
+        findings.push(registered_anew(patient, first, Timeouts::Keep, finding));
     }
 }
 
-/// How much a new install keeps.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    /// What a person set besides the command.
-    Settings,
-    /// Nothing: what they set is what is wrong.
-    Nothing,
-}
-
-/// The finding with the cure that a new install is.
+/// The finding with the repair that a new install is.
 fn registered_anew<'p>(
     patient: &'p Patient,
     found: &Registered,
+    timeouts: Timeouts,
     finding: Finding<'p>,
-) -> Finding<'p> {
-    cured(patient, found, finding, Keep::Settings)
-}
-
-fn cured<'p>(
-    patient: &'p Patient,
-    found: &Registered,
-    finding: Finding<'p>,
-    keep: Keep,
 ) -> Finding<'p> {
     let (agent, scope) = (found.agent, found.scope);
     let places = &patient.places;
-    // What stands in another file than ours was written by somebody.
+    // What is in another file than ours was written by somebody.
     if agent.settings(scope, places).as_ref() != Some(&found.file) {
         return finding;
     }
     finding.repaired_by(move || {
-        let mut remarks = Vec::new();
-        let program = program(None, scope, places, &mut remarks).map_err(|trouble| trouble.what)?;
+        let program = program(None, scope, places).map_err(|trouble| trouble.what)?;
         let wish = Wish {
             agent,
             scope,
             program: &program,
             strictness: Strictness::Lenient,
             replace_originals: false,
+            timeouts,
         };
-        if keep == Keep::Nothing
-            && let Some(file) = agent.settings(scope, places)
-            && let Some(change) =
-                change::uninstall(agent, scope, &file, places).map_err(|refusal| refusal.what)?
-        {
-            change::make(&change, places).map_err(|refusal| refusal.what)?;
-        }
         let change = change::install(&wish, places).map_err(|refusal| refusal.what)?;
         change::make(&change, places).map_err(|refusal| refusal.what)?;
-        Ok(format!(
-            "registered {program} in {}",
-            places.shown(&change.file)
-        ))
+        let file = places.shown(&change.file);
+        Ok(format!("registered {program} in {file}"))
     })
 }
 
@@ -248,11 +221,9 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
         let watching: Vec<&Registered> = effective(patient)
             .filter(|found| agent.runs(found.agent, found.scope) && found.event == event)
             .collect();
-        // The plugin registers the end of a turn only.
         let plugin: Vec<String> = patient
             .reading
             .plugin_of(agent)
-            .filter(|_| registration.event == EventKind::Stop)
             .map(|file| format!("the plugin ({})", places.shown(file)))
             .collect();
         // Two that watch different tools are one for each.
@@ -294,7 +265,7 @@ fn doubled<'p>(patient: &'p Patient, agent: Agent, findings: &mut Vec<Finding<'p
     }
 }
 
-/// The finding with the cure that taking out what another registration repeats is, where there is
+/// The finding with the repair that taking out what another registration repeats is, where there is
 /// such a one.
 fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Finding<'p> {
     let places = &patient.places;
@@ -303,7 +274,7 @@ fn thinned<'p>(patient: &'p Patient, agent: Agent, finding: Finding<'p>) -> Find
         return finding;
     }
     finding.repaired_by(move || {
-        // Another cure may have changed the files since.
+        // Another repair may have changed the files since.
         let changes = duplicate::surplus(agent, places).map_err(|refusal| refusal.what)?;
         let mut files = Vec::new();
         for change in &changes {
@@ -337,7 +308,7 @@ fn timeouts<'p>(patient: &'p Patient, found: &Registered, findings: &mut Vec<Fin
             ),
             "`tollgate uninstall` and `tollgate install` write it in the agent's unit",
         );
-        findings.push(cured(patient, found, finding, Keep::Nothing));
+        findings.push(registered_anew(patient, found, Timeouts::Replace, finding));
     }
 }
 

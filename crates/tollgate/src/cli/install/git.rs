@@ -52,9 +52,8 @@ fn put(
     hooks: &Hooks,
     presence: Presence,
 ) -> CommandResult {
-    let mut remarks = Vec::new();
     // Git hooks run with whatever search path the caller has.
-    let program = program(command, Scope::Local, places, &mut remarks)?;
+    let program = program(command, Scope::Local, places)?;
     let program = match places.program(&program) {
         Some(path) if !program.contains('/') => path.display().to_string(),
         Some(_) | None => program,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{BOLD, CommandResult, DIM, GOOD, HINT, Trouble, WARN};
-use crate::agents::change::{self, Change, Refusal, Wish};
+use crate::agents::change::{self, Change, Refusal, Timeouts, Wish};
 use crate::agents::command::CommandLine;
 use crate::agents::places::is_executable;
 use crate::agents::read::{self, Reading};
@@ -63,13 +63,6 @@ pub(super) struct Consent {
     yes: bool,
 }
 
-/// What a run of the command does, besides writing.
-struct Plan {
-    changes: Vec<Change>,
-    /// What is said before the preview, one line each.
-    remarks: Vec<String>,
-}
-
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let places = places()?;
     if arguments.list {
@@ -79,16 +72,16 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         return git::install(&places, arguments.command.as_deref(), arguments.consent);
     }
     let scope = arguments.scope;
-    let plan = plan(arguments, scope, &places)?;
-    for remark in &plan.remarks {
+    let (changes, remarks) = plan(arguments, scope, &places)?;
+    for remark in &remarks {
         anstream::eprintln!("{DIM}{remark}{DIM:#}");
     }
-    if !preview::agree(&plan.changes, &places, arguments.consent)? {
+    if !preview::agree(&changes, &places, arguments.consent)? {
         return Ok(ExitCode::from(1));
     }
     let mut failed = None;
     if !arguments.consent.dry_run {
-        let made = make(plan.changes, &places);
+        let made = make(changes, &places);
         if !made.done.is_empty() {
             tell(&made.done, scope, &places);
         }
@@ -155,8 +148,13 @@ pub(super) fn unregistered() -> Result<Vec<Agent>, Trouble> {
     Ok(found.filter(|agent| !knows(*agent)).collect())
 }
 
-/// What would be registered where. Nothing is written before every file could be read.
-fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Trouble> {
+/// What would be registered where, and what is said before the preview, one line each. Nothing is
+/// written before every file could be read.
+fn plan(
+    arguments: &Arguments,
+    scope: Scope,
+    places: &Places,
+) -> Result<(Vec<Change>, Vec<String>), Trouble> {
     let reading = read::read(places);
     let mut remarks = Vec::new();
     let named = &arguments.agent;
@@ -169,7 +167,14 @@ fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Tr
             .filter(|agent| named.contains(agent))
             .collect()
     };
-    let program = program(arguments.command.as_deref(), scope, places, &mut remarks)?;
+    let program = program(arguments.command.as_deref(), scope, places)?;
+    if scope == Scope::Project && arguments.command.is_none() && program.contains('/') {
+        remarks.push(
+            "tollgate is not on your PATH, so its full path is registered: put it there \
+             and run this again if others use this repository"
+                .to_owned(),
+        );
+    }
     let strictness = if arguments.strict {
         Strictness::Strict
     } else {
@@ -183,6 +188,7 @@ fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Tr
             program: &program,
             strictness,
             replace_originals: arguments.replace_originals,
+            timeouts: Timeouts::Keep,
         };
         changes.push(change::install(&wish, places).map_err(trouble)?);
         if arguments.strict && !agent.strict {
@@ -191,7 +197,7 @@ fn plan(arguments: &Arguments, scope: Scope, places: &Places) -> Result<Plan, Tr
             ));
         }
     }
-    Ok(Plan { changes, remarks })
+    Ok((changes, remarks))
 }
 
 /// The agents that are used here and have settings of this scope.
@@ -245,7 +251,6 @@ pub(super) fn program(
     wanted: Option<&str>,
     scope: Scope,
     places: &Places,
-    remarks: &mut Vec<String>,
 ) -> Result<String, Trouble> {
     if let Some(wanted) = wanted {
         let there = if wanted.contains('/') {
@@ -274,16 +279,7 @@ pub(super) fn program(
     let path = match (on_path, scope) {
         (Some(_), Scope::Project) => return Ok("tollgate".to_owned()),
         (Some(path), Scope::Local | Scope::User) if same(&path) => path,
-        (Some(_), Scope::Local | Scope::User) => myself,
-        (None, Scope::Project) => {
-            remarks.push(
-                "tollgate is not on your PATH, so its full path is registered: put it there \
-                 and run this again if others use this repository"
-                    .to_owned(),
-            );
-            myself
-        }
-        (None, Scope::Local | Scope::User) => myself,
+        (Some(_) | None, _) => myself,
     };
     path.into_os_string().into_string().map_err(|path| {
         Trouble::new(format!(

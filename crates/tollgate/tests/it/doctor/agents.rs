@@ -119,6 +119,16 @@ fn registered_by_the_plugin_and_in_settings() {
         r#"{"enabledPlugins":{"taskie@somewhere":true}}"#,
     );
     ward.has("registered-twice");
+    // Both register all events, so it is said of the first.
+    let (report, _) = ward.report(&[]);
+    let what = "2 times at PreToolUse";
+    assert!(
+        report["findings"][0]["what"]
+            .as_str()
+            .unwrap()
+            .contains(what),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -235,4 +245,16 @@ fn a_program_of_the_project_is_not_started() {
     ward.tamper(|text| text.replace("\"tollgate\"", &format!("{:?}", program.to_str().unwrap())));
     ward.has("program-in-project");
     assert!(!ward.path("tools/tollgate.ran").exists());
+}
+
+/// What a person chose besides the timeout is not given up for it.
+#[test]
+fn a_timeout_is_repaired_in_a_strict_registration_that_stays_strict() {
+    let ward = Ward::empty();
+    ward.must(&["install", "--agent", "claude-code", "--strict", "--yes"]);
+    let before = ward.settings();
+    assert!(before.contains("\"onFailure\""), "{before}");
+    ward.tamper(|text| text.replace("\"timeout\": 900", "\"timeout\": 900000"));
+    ward.has_and_repairs("timeout-unit");
+    assert_eq!(ward.settings(), before);
 }

@@ -16,6 +16,8 @@ pub(crate) const TASK: &str = "Do what has to be done in this project.";
 
 /// Hooks leave their events here: whether Tollgate started the agent that sent it, and the event.
 const PROBE: &str = r#"#!/bin/sh
+# What ends the agent does not keep an event from being noted.
+trap '' INT TERM HUP
 at=$(mktemp '@EVENTS@/XXXXXXXX')
 { printf '%s\n' "${TOLLGATE_DEPTH:-0}"; cat; } > "$at.part"
 mv "$at.part" "$at"

@@ -235,7 +235,7 @@ const DEFECTS: &[(&str, &[&str])] = &[
         "BUG-0007 (test-watcher)",
         &[
             "bug_0007_test_watcher_unreadable_results_never_trip_the_breaker",
-            "bug_0007_test_watcher_what_cannot_be_told_is_no_failure",
+            "bug_0007_test_watcher_what_is_not_known_is_no_failure",
         ],
     ),
     (

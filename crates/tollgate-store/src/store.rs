@@ -70,6 +70,7 @@ enum Version {
 
 /// A new text for the file.
 struct New<'a> {
+    now: Timestamp,
     text: &'a str,
     version: u64,
     durability: Durability,
@@ -347,6 +348,7 @@ impl Store {
             durability = Durability::Synced;
         }
         let new = New {
+            now,
             text: &text,
             version: updated.version,
             durability,
@@ -426,7 +428,7 @@ impl Store {
         // Before the last look, so that little time is between that and the rename. Should nothing
         // come of it, the other copy still counts.
         let copy = keep_copy(&self.home, new.last, new.text.as_bytes());
-        if !self.is_still(new.found) {
+        if !self.is_still(new.found, new.now) {
             give_up(staged);
             return Ok(Committed::Conflict);
         }
@@ -464,9 +466,13 @@ impl Store {
         }
     }
 
-    /// Whether the state file still holds what was read, by its digest: two writes within one tick of
-    /// the clock have the same times.
-    fn is_still(&self, found: Option<Seen>) -> bool {
+    /// Whether the state file still holds what was read. Its times say so, unless it was written so
+    /// lately that one more write may have the same ones: then its digest does.
+    fn is_still(&self, found: Option<Seen>, now: Timestamp) -> bool {
+        if let Some(seen) = found.filter(|seen| is_settled(seen.identity, now)) {
+            let metadata = self.state.symlink_metadata();
+            return metadata.is_ok_and(|metadata| Identity::of(&metadata) == seen.identity);
+        }
         match (found, fs::read_own(&self.state, STATE_CAP)) {
             (Some(seen), Ok(Some(now))) => {
                 now.identity.inode == seen.identity.inode && digest(&now.bytes) == seen.digest
@@ -594,6 +600,14 @@ fn make_waiting(
 /// corrupt, and no event waits for it.
 fn is_fresh(identity: Identity, now: Timestamp) -> bool {
     now.as_second().abs_diff(identity.modified) <= 2
+}
+
+/// Whether a file was last written so long before this update began that a write since then has other
+/// times: those of files move on by ticks of up to 10 ms.
+fn is_settled(identity: Identity, now: Timestamp) -> bool {
+    let seconds = identity.modified.saturating_mul(1000);
+    let written = seconds.saturating_add(identity.modified_nanos / 1_000_000);
+    now.as_millisecond().saturating_sub(written) > 20
 }
 
 fn strange(record: &LastWritten, found: &Seen) -> Option<Foreign> {

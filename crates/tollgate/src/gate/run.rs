@@ -47,7 +47,7 @@ pub(crate) fn execute(
     };
     let (lock, has_waited) = match logs.lock(patience) {
         Ok(Locking::Held { guard, has_waited }) => (guard, has_waited),
-        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref()),
+        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref(), config.words),
         Err(error) => {
             let place = logs.directory().display();
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));

@@ -137,7 +137,13 @@ fn gates(survey: &Survey) -> Wanted {
         .as_ref()
         .map_or(".tollgate", Layout::gates_home_name);
     let config = survey.root.join(home).join("config.yml");
-    let there = (config.exists()).then(|| format!("{home}/config.yml is used as it is"));
+    let own = survey.layout.as_ref().map(Layout::config_file);
+    let there = if config.exists() {
+        Some(format!("{home}/config.yml is used as it is"))
+    } else {
+        let own = own.filter(|own| own.exists());
+        own.map(|_| "tollgate.toml is used as it is".to_owned())
+    };
     let mut files = Vec::new();
     let mut entries = String::new();
     let mut used: Vec<String> = Vec::new();

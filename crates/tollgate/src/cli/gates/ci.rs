@@ -9,7 +9,7 @@ use tollgate_store::fs;
 
 use super::super::{CommandResult, Trouble};
 use super::{Project, unconfigured};
-use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step};
+use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step, Words};
 use crate::gate::jobs::{is_glob, on_disk};
 
 #[derive(Debug, clap::Args)]
@@ -83,13 +83,16 @@ fn init(as_json: bool) -> CommandResult {
         let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
         return Err(unconfigured(&ConfigError::Missing(here), as_json));
     };
-    let files = [
-        (layout.gates_home().join("ci.yml"), CI_STARTER),
-        (
-            layout.root().join(".github/workflows/gauntlet.yml"),
-            WORKFLOW,
-        ),
-    ];
+    let workflows = layout.root().join(".github/workflows");
+    let files = if layout.gates_config() == layout.config_file() {
+        // Every check names all it needs.
+        vec![(workflows.join("gates.yml"), WORKFLOW)]
+    } else {
+        vec![
+            (layout.gates_home().join("ci.yml"), CI_STARTER),
+            (workflows.join("gauntlet.yml"), WORKFLOW),
+        ]
+    };
     let mut written = Vec::new();
     for (path, text) in &files {
         let created = create(path, text).map_err(|error| Trouble::about(path, &error))?;
@@ -115,7 +118,11 @@ fn create(path: &Path, text: &str) -> std::io::Result<bool> {
 
 fn list_jobs() -> CommandResult {
     let Project { layout, config, .. } = &Project::open(false)?;
-    let ci = Ci::load(layout).map_err(|error| unconfigured(&error, false))?;
+    let ci = match Ci::load(layout) {
+        Ok(ci) => ci,
+        Err(ConfigError::Missing(_)) if config.words == Words::Own => Ci::empty(),
+        Err(error) => return Err(unconfigured(&error, false)),
+    };
     let mut matrix: Vec<Value> = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     for entry in &config.entry_points {

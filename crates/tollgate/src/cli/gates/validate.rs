@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::super::plain::Plain;
-use super::super::{CommandResult, ERROR, HINT, Trouble, WARN};
-use super::Project;
+use super::super::{CommandResult, HINT, Trouble};
+use super::{Project, report};
 use crate::gate::config::{ConfigError, Problem, Weight};
 
 #[derive(Debug, clap::Args)]
@@ -31,14 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         let list: Vec<_> = problems.iter().map(Problem::to_json).collect();
         anstream::println!("{:#}", json!({ "valid": loaded.is_ok(), "problems": list }));
     } else {
-        for problem in &problems {
-            let (style, word) = match problem.weight {
-                Weight::Error => (ERROR, "error"),
-                Weight::Warning => (WARN, "warning"),
-            };
-            let problem = problem.to_string();
-            anstream::eprintln!("{style}{word}{style:#}: {}", Plain(&problem));
-        }
+        problems.iter().for_each(report);
     }
     let Ok(project) = loaded else {
         let errors = problems

@@ -68,7 +68,7 @@ pub(super) fn decide(
             stop.answer = "let through by the letter";
         }
         Asked::Gated(consent) => {
-            let config = Config::load(layout);
+            let config = Config::load(layout, env);
             decision.faults.extend(notes);
             let problems = config.problems.iter().cloned();
             let problems = problems.map(|problem| Fault::new("plan-config", problem));

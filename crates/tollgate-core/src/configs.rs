@@ -16,10 +16,16 @@ use tollgate_store::json::Object;
 /// What a place holds, or why that cannot be read.
 type Text = Result<Option<String>, String>;
 
+/// The workflows that a project's `tollgate.toml` defines, in the form of `workflows.json`. Reading
+/// it takes a parser that deciding an event otherwise does without, so whoever has it hands this in.
+pub type AskWorkflows = fn(&Layout) -> Result<Option<String>, String>;
+
 /// The texts of the configuration, by file and place.
 #[derive(Debug, Default)]
 pub(crate) struct Configs {
     texts: [[OnceCell<Text>; 2]; 4],
+    pub(crate) ask_workflows: Option<AskWorkflows>,
+    asked: OnceCell<Text>,
 }
 
 impl Configs {
@@ -56,14 +62,26 @@ impl Configs {
             }
             None
         });
-        let told = |flaw: String| match &found {
+        if found.is_none()
+            && let Some(ask) = self.ask_workflows.filter(|_| file == ConfigFile::Workflows)
+        {
+            match self.asked.get_or_init(|| ask(layout)) {
+                Ok(Some(text)) => match Object::parse(text) {
+                    Ok(object) => return (Some((text, object)), Vec::new()),
+                    Err(error) => flaws.push(format!("tollgate.toml cannot be read ({error})")),
+                },
+                Ok(None) => {}
+                Err(flaw) => flaws.push(flaw.clone()),
+            }
+        }
+        let fault = |flaw: String| match &found {
             Some((_, _, path)) => Fault::new(
                 file.unreadable(),
                 format!("{flaw}: {} is used instead", path.display()),
             ),
             None => off(file, &flaw),
         };
-        let faults = flaws.into_iter().map(told).collect();
+        let faults = flaws.into_iter().map(fault).collect();
         (found.map(|(text, object, _)| (text, object)), faults)
     }
 

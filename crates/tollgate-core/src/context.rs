@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+pub use crate::configs::AskWorkflows;
 use crate::configs::Configs;
 use crate::decision::Fault;
 use crate::env::Env;
@@ -144,6 +145,13 @@ impl Inputs {
             ask_work: Some(ask_work),
             ..self
         }
+    }
+
+    /// The same, with a way to read the workflows that `tollgate.toml` defines.
+    #[must_use]
+    pub fn asking_workflows(mut self, ask_workflows: AskWorkflows) -> Self {
+        self.configs.ask_workflows = Some(ask_workflows);
+        self
     }
 
     /// The same, with a way to read the agents' settings.

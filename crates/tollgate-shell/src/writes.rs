@@ -83,6 +83,27 @@ pub fn removed_around(survey: &Survey, inside: &Path, world: &World<'_>) -> Opti
     trees.filter(holds).min_by_key(String::len)
 }
 
+/// The paths that the command itself changes, absolute, where their names are known; a glob stands
+/// for what it covers. What a script does, or unknown text would name, is not among them.
+pub fn changed_paths(survey: &Survey) -> Vec<String> {
+    let changed = survey.runs().flat_map(|run| {
+        let known = effects(run).into_iter().filter_map(|effect| {
+            let path = effect.path.raw().replace([STAR, DEEP], "*");
+            let is_known = effect.reach != Reach::Perhaps
+                && !path.contains(is_mark)
+                && !path.is_empty()
+                && !path.starts_with("/dev/");
+            match run.dir.as_deref() {
+                _ if !is_known => None,
+                Some(dir) => Some(join(dir, &path)),
+                None => path.starts_with('/').then(|| join("/", &path)),
+            }
+        });
+        known.collect::<Vec<_>>()
+    });
+    changed.collect()
+}
+
 /// The same as [`touches`], of what is in the files: their modes and times may change.
 pub fn rewrites(survey: &Survey, targets: &[&Path], root: &Path, world: &World<'_>) -> Touch {
     asked(survey, targets, root, world, Counts::Content)

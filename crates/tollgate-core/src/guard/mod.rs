@@ -26,6 +26,7 @@ mod phase_loop_controller;
 mod phase_sequence_guard;
 mod phase_timeout;
 mod phase_transition_enforcer;
+mod phase_writes;
 mod plan_surfacer;
 mod record;
 mod review_reminder;
@@ -69,6 +70,7 @@ pub static GUARDS: &[Guard] = &[
     branch_guard::GUARD,
     state_file_guard::GUARD,
     explore_readonly_enforcer::GUARD,
+    phase_writes::GUARD,
     state_write_validator::GUARD,
     log_skill_usage::GUARD,
     menu_tracker::GUARD,

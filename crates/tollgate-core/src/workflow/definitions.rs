@@ -77,6 +77,8 @@ pub struct Definition {
     pub thresholds: (u64, u64),
     /// Where it comes from.
     pub origin: Origin,
+    /// What it says about single phases (`phase_rules`).
+    rules: Map<String, Value>,
     /// Extra instructions for phases, by phase (`agent_modifiers`).
     modifiers: Map<String, Value>,
     budgets: Map<String, Value>,
@@ -166,6 +168,15 @@ impl Definition {
         }
     }
 
+    /// What a phase needs to be completed beside its exit criteria: `gates`, or a file that must be
+    /// there.
+    pub fn needs(&self, phase: &str) -> Vec<&str> {
+        let rules = phases::spellings(phase).find_map(|key| self.rules.get(key));
+        let needs = rules.and_then(|rules| rules.get("needs")?.as_array());
+        let needs = needs.into_iter().flatten();
+        needs.filter_map(Value::as_str).collect()
+    }
+
     /// What the definition adds for a phase, as it stands in the file.
     pub fn modifiers(&self, phase: &str) -> Option<&Value> {
         phases::spellings(phase).find_map(|key| self.modifiers.get(key))
@@ -235,6 +246,7 @@ impl Definition {
                 threshold("epic_min_files").unwrap_or(20),
             ),
             origin,
+            rules: object("phase_rules"),
             modifiers: object("agent_modifiers"),
             budgets: object("performance_budgets"),
         })

@@ -299,6 +299,7 @@ impl Model {
                 report: Report::default(),
                 size,
                 exists: &|_| true,
+                unverified: &|| None,
                 since: &|_| None,
             })
         };

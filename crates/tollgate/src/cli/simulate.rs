@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
     };
     let inputs = Inputs::new(layout, env, cwd.map(Path::to_owned), Timestamp::now())
         .asking_changes(crate::changes::since)
+        .asking_workflows(crate::config::workflow::as_json)
         .asking_work(crate::changes::LOOKING)
         .asking_settings(crate::agents::unregister_check::ASK);
     let judged = Judged::of(&event, &inputs);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::config::workflow;
 use crate::gate::evidence::Verification;
 use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
@@ -68,7 +69,15 @@ impl WorkflowContext {
         let layout = inputs.layout().clone();
         let config = |file| config(&layout, file);
         let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
-        let definitions = match workflows {
+        let in_toml = workflow::as_json(&layout).map_err(|why| {
+            Trouble::new(why).hint("correct it; `tollgate config show` shows what holds")
+        })?;
+        if workflows.is_some() && in_toml.is_some() {
+            let (one, other) = (workflows_at.display(), layout.config_file());
+            let what = format!("workflows are defined in {one} and in {}", other.display());
+            return Err(Trouble::new(what).hint("keep them in one of the two"));
+        }
+        let definitions = match workflows.or(in_toml) {
             None => Definitions::built_in(),
             Some(text) => Definitions::with(&text).map_err(|flaw| corrupt(&workflows_at, &flaw))?,
         };
@@ -189,7 +198,8 @@ impl WorkflowContext {
             return;
         }
         let env = crate::environment::current();
-        let inputs = Inputs::new(self.layout.clone(), env, None, self.now);
+        let inputs = Inputs::new(self.layout.clone(), env, None, self.now)
+            .asking_workflows(workflow::as_json);
         let found = integrity::reconcile(&inputs, EventKind::PreTool);
         self.report(Decision {
             warnings: found.finding.into_iter().collect(),

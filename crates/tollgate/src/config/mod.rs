@@ -17,7 +17,7 @@ pub(crate) mod set;
 pub(crate) mod show;
 pub(crate) mod table;
 pub(crate) mod toml;
-mod workflow;
+pub(crate) mod workflow;
 pub(crate) mod yaml;
 
 pub(crate) use layers::{Merged, Texts};

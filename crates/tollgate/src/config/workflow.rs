@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Map, Value, json};
+use tollgate_core::project::Layout;
+
+use super::Merged;
 use super::node::{Node, Place};
 use super::toml;
 
 /// A workflow: phases in order.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "read and checked; starting them comes later")]
 pub(crate) struct WorkflowDefinition {
     pub(crate) name: String,
     /// What people call it.
@@ -16,12 +19,10 @@ pub(crate) struct WorkflowDefinition {
     /// Whether the work has a branch of its own.
     pub(crate) has_branch: bool,
     pub(crate) branch_prefix: String,
-    pub(crate) place: Place,
 }
 
 /// One phase of it.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "read and checked; starting them comes later")]
 pub(crate) struct PhaseDefinition {
     pub(crate) name: String,
     /// The files that may be written in it; none named: all.
@@ -29,6 +30,41 @@ pub(crate) struct PhaseDefinition {
     /// What must be there before it is completed.
     pub(crate) needs: Vec<String>,
     pub(crate) place: Place,
+}
+
+/// The workflows of a project's `tollgate.toml`, in the form of the original's `workflows.json`;
+/// nothing if it defines none.
+pub(crate) fn as_json(layout: &Layout) -> Result<Option<String>, String> {
+    if !layout.config_file().is_file() {
+        return Ok(None);
+    }
+    let merged = Merged::in_force(layout, &crate::environment::current());
+    if merged.is_wrong() {
+        let why = "tollgate.toml is broken; `tollgate validate` says where";
+        return Err(why.to_owned());
+    }
+    let all: Map<String, Value> = merged.workflows.iter().map(definition).collect();
+    Ok((!all.is_empty()).then(|| json!({ "workflows": all }).to_string()))
+}
+
+fn definition(workflow: &WorkflowDefinition) -> (String, Value) {
+    let names: Vec<&str> = workflow.phases.iter().map(|phase| &*phase.name).collect();
+    let rules = workflow.phases.iter().map(|phase| {
+        let mut rules = Map::new();
+        if !phase.writes.is_empty() {
+            rules.insert("writes".to_owned(), json!(phase.writes));
+        }
+        rules.insert("needs".to_owned(), json!(phase.needs));
+        (phase.name.clone(), Value::Object(rules))
+    });
+    let value = json!({
+        "label": workflow.label,
+        "phases": names,
+        "requires_branch": workflow.has_branch,
+        "branch_prefix": workflow.branch_prefix.trim_end_matches('/'),
+        "phase_rules": rules.collect::<Map<_, _>>(),
+    });
+    (workflow.name.clone(), value)
 }
 
 /// Something wrong: where, the key, what, and what to do about it.
@@ -61,7 +97,6 @@ pub(super) fn read(root: &Node) -> (Vec<WorkflowDefinition>, Vec<Wrong>) {
             has_branch: node.get("branch").and_then(Node::bool).unwrap_or(true),
             branch_prefix: text("branch_prefix").unwrap_or_else(|| format!("{}/", key.name)),
             name: key.name.clone(),
-            place: key.place,
         });
     }
     (all, wrong)

@@ -116,6 +116,14 @@ impl Verification {
         }
     }
 
+    /// Why not.
+    pub(crate) fn reason(self) -> Option<String> {
+        match self {
+            Self::Verified => None,
+            Self::Not(why) => Some(why),
+        }
+    }
+
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Verified => serde_json::json!({ "verified": true }),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Change, Edits, Kind, Refusal, Rules, begin, cut, minutes, moment};
+use super::{Change, Edits, Refusal, Rules, begin, cut, minutes, moment};
 use crate::workflow::definitions::{Definition, GateMode, Intensity};
 use crate::workflow::evidence::{self, Evidence, Since};
 use crate::workflow::phases;
@@ -27,6 +27,8 @@ pub struct Completion<'a> {
     pub size: Option<Intensity>,
     /// Whether an artifact is there.
     pub exists: &'a dyn Fn(&str) -> bool,
+    /// Why the gates are not verified on this tree; nothing if they are.
+    pub unverified: &'a dyn Fn() -> Option<String>,
     /// What changed since the tests passed.
     pub since: Since<'a>,
 }
@@ -137,21 +139,37 @@ fn gate(
         since: completion.since,
     };
     let unmet = requirements.unmet(place.key, &evidence);
-    if unmet.is_empty() {
-        return Ok(Vec::new());
-    }
+    let definition = rules.definitions.get(position.workflow);
+    let needs = definition.map(|definition| definition.needs(place.key));
+    let needs = needs.into_iter().flatten();
+    let missing: Vec<String> = needs.filter_map(|need| missing(need, completion)).collect();
     let mode = document.str(&["active_workflow", "gate_mode"]);
-    if !GateMode::is_strict(mode, rules.definitions.get(position.workflow)) {
-        return Ok(unmet
-            .iter()
-            .map(|line| format!("not met, but the workflow is permissive: {line}"))
-            .collect());
+    if !GateMode::is_strict(mode, definition) {
+        let lines = unmet.iter().map(ToString::to_string).chain(missing);
+        let note = |line| format!("not met, but the workflow is permissive: {line}");
+        return Ok(lines.map(note).collect());
     }
-    Err(Refusal {
-        kind: Kind::Closed,
-        what: evidence::closed(place.key, &unmet),
-        next: "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`".to_owned(),
-    })
+    let what = match (unmet.as_slice(), missing.as_slice()) {
+        ([], []) => return Ok(Vec::new()),
+        ([], missing) => format!("phase '{}' is not done:\n{}", place.key, missing.join("\n")),
+        (unmet, _) => evidence::closed(place.key, unmet),
+    };
+    Err(Refusal::closed(
+        what,
+        "meet them and complete the phase again; a person may leave it out with `tollgate phase skip --reason …`",
+    ))
+}
+
+/// What a phase needs and does not have: verified gates, or a file.
+fn missing(need: &str, completion: &Completion<'_>) -> Option<String> {
+    if need == "gates" {
+        let why = (completion.unverified)()?;
+        return Some(format!(
+            "- gates are not verified: {why}; `tollgate run` runs them"
+        ));
+    }
+    let is_there = (completion.exists)(need);
+    (!is_there).then(|| format!("- {need} does not exist"))
 }
 
 fn timing(

@@ -85,6 +85,7 @@ pub(crate) fn complete(summary: &str) -> Step<'_> {
         report: Report::default(),
         size: None,
         exists: &|_| true,
+        unverified: &|| None,
         since: &|_| None,
     })
 }
@@ -389,6 +390,7 @@ fn ac_009d_sizing_and_skipping_shorten_the_array_and_the_rest_goes_on() {
         report: Report::default(),
         size: Some(Intensity::Light),
         exists: &|_| true,
+        unverified: &|| None,
         since: &|_| None,
     });
     let change = bench.make(&sized).unwrap();

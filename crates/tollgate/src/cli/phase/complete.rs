@@ -44,6 +44,7 @@ enum Size {
 
 pub(super) fn run(arguments: &Arguments) -> CommandResult {
     let context = WorkflowContext::here()?;
+    let env = crate::environment::current();
     let size = match arguments.size {
         None => None,
         Some(Size::Light) => Some(Intensity::Light),
@@ -60,6 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         },
         size,
         exists: &|path| context.has_artifact(path),
+        unverified: &|| Verification::of(&context.layout, &env).reason(),
         since: &|tree| (crate::changes::WORK.since)(&context.layout, tree).ok(),
     }))?;
     tick(&context, &made);
@@ -71,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> CommandResult {
         Ok((false, Doing::Finished(_))) => "tollgate workflow finalize",
         Ok((false, _)) | Err(_) => "tollgate phase begin",
     };
-    let gates = Verification::of(&context.layout, &crate::environment::current());
+    let gates = Verification::of(&context.layout, &env);
     Ok(made.report(arguments.json, Some(next), Some(&gates)))
 }
 

@@ -13,3 +13,4 @@ mod lifecycle;
 mod monorepo;
 mod review;
 mod stale;
+mod toml;

@@ -1,0 +1,76 @@
+//! phase-writes: a phase of a workflow in `tollgate.toml` changes only the files that it names, so
+//! that the order of the phases binds every agent, whatever its sub-agents are called.
+//!
+//! What a shell command changes comes from reading it as a shell would. What text does not show is
+//! allowed.
+
+use std::path::Path;
+
+use super::fields::PHASE;
+use super::{Class, Code, Decision, EventContext, EventKind, Finding, Guard, Sample};
+use crate::project::{ConfigFile, real};
+use tollgate_shell as shell;
+use tollgate_store::json::Node;
+
+pub(super) const GUARD: Guard = Guard {
+    name: "phase-writes",
+    about: "blocks changes of files that the current phase may not write (`writes` in tollgate.toml)",
+    on: &[
+        (EventKind::PreTool, Class::File),
+        (EventKind::PreTool, Class::Shell),
+    ],
+    codes: &[Code::blocks(
+        "PW-001",
+        "the call would change a file that the current phase may not write",
+        "do what the phase is about, then `tollgate phase complete` and `tollgate phase begin`",
+    )],
+    reads: &[PHASE, "active_workflow.type"],
+    sample: Some(Sample {
+        state: r#"{"active_workflow":{"type":"change","current_phase":"plan","phases":["plan"]}}"#,
+        files: &[(
+            ".isdlc/config/workflows.json",
+            r#"{"workflows":{"change":{"phases":["plan"],"phase_rules":{"plan":{"writes":["docs/**"]}}}}}"#,
+        )],
+        event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
+        ..Sample::BLOCKED
+    }),
+    check,
+};
+
+fn check(context: &EventContext<'_>) -> Option<Decision> {
+    let phase = context.current_phase()?;
+    let kind = context.workflow()?.str("type")?;
+    let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
+    let rules = workflows.object(&kind)?.object("phase_rules")?;
+    let allowed = rules.object(&phase)?.get("writes").and_then(Node::texts)?;
+    let changed = match context.survey() {
+        Some(survey) => shell::changed_paths(survey),
+        None => {
+            let files = context.event.files().into_iter();
+            files
+                .map(|path| context.absolute(&path).to_string_lossy().into_owned())
+                .collect()
+        }
+    };
+    let root = real(context.layout().root());
+    let outside = |path: &String| {
+        let path = real(Path::new(path));
+        // What is not in the project, and what Tollgate keeps, is the concern of other guards.
+        let inside = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
+        let is_free = inside.is_empty()
+            || inside.starts_with(".tollgate/")
+            || allowed
+                .iter()
+                .any(|glob| fast_glob::glob_match(glob, &inside));
+        (!is_free).then_some(inside)
+    };
+    let path = changed.iter().find_map(outside)?;
+    let text = format!(
+        "Phase '{phase}' may not change {path}: it writes only {}. Do what the phase is about; \
+         when it is done, `tollgate phase complete --summary \"…\"` ends it and `tollgate phase \
+         begin` starts the next one.",
+        allowed.join(", ")
+    );
+    let reason = format!("Phase '{phase}' may not write '{path}'");
+    Some(Decision::block(Finding::new("PW-001", text, reason)))
+}

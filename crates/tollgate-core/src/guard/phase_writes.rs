@@ -43,14 +43,12 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
     let rules = workflows.object(&kind)?.object("phase_rules")?;
     let allowed = rules.object(&phase)?.get("writes").and_then(Node::texts)?;
-    let changed = match context.survey() {
-        Some(survey) => shell::changed_paths(survey),
-        None => {
-            let files = context.event.files().into_iter();
-            files
-                .map(|path| context.absolute(&path).to_string_lossy().into_owned())
-                .collect()
-        }
+    let changed = if let Some(survey) = context.survey() {
+        shell::changed_paths(survey)
+    } else {
+        let absolute = |path: &str| context.absolute(path).to_string_lossy().into_owned();
+        let files = context.event.files();
+        files.iter().map(|path| absolute(path)).collect()
     };
     let root = real(context.layout().root());
     let outside = |path: &String| {

@@ -29,7 +29,7 @@ pub(super) const GUARD: Guard = Guard {
         state: r#"{"active_workflow":{"type":"change","current_phase":"plan","phases":["plan"]}}"#,
         files: &[(
             ".isdlc/config/workflows.json",
-            r#"{"workflows":{"change":{"phases":["plan"],"phase_rules":{"plan":{"writes":["docs/**"]}}}}}"#,
+            r#"{"workflows":{"change":{"phases":["plan"],"phase_rules":{"plan":{"writes":["docs"],"globs":["docs/**"]}}}}}"#,
         )],
         event: r#"{"tool_name":"Write","tool_input":{"file_path":"src/lib.rs","content":"x"}}"#,
         ..Sample::BLOCKED
@@ -42,7 +42,8 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
     let kind = context.workflow()?.str("type")?;
     let workflows = context.config(ConfigFile::Workflows)?.object("workflows")?;
     let rules = workflows.object(&kind)?.object("phase_rules")?;
-    let allowed = rules.object(&phase)?.get("writes").and_then(Node::texts)?;
+    let rules = rules.object(&phase)?;
+    let globs = rules.get("globs").and_then(Node::texts)?;
     let changed = if let Some(survey) = context.survey() {
         shell::changed_paths(survey)
     } else {
@@ -57,7 +58,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         let inside = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
         let is_free = inside.is_empty()
             || inside.starts_with(".tollgate/")
-            || allowed
+            || globs
                 .iter()
                 .any(|glob| fast_glob::glob_match(glob, &inside));
         (!is_free).then_some(inside)
@@ -67,7 +68,7 @@ fn check(context: &EventContext<'_>) -> Option<Decision> {
         "Phase '{phase}' may not change {path}: it writes only {}. Do what the phase is about; \
          when it is done, `tollgate phase complete --summary \"…\"` ends it and `tollgate phase \
          begin` starts the next one.",
-        allowed.join(", ")
+        rules.texts("writes").join(", ")
     );
     let reason = format!("Phase '{phase}' may not write '{path}'");
     Some(Decision::block(Finding::new("PW-001", text, reason)))

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use tollgate_core::project::Layout;
 
 use super::Merged;
+use super::glob::rooted;
 use super::node::{Node, Place};
 use super::toml;
 
@@ -52,7 +53,9 @@ fn definition(workflow: &WorkflowDefinition) -> (String, Value) {
     let rules = workflow.phases.iter().map(|phase| {
         let mut rules = Map::new();
         if !phase.writes.is_empty() {
+            let globs = phase.writes.iter().flat_map(|glob| rooted(".", glob));
             rules.insert("writes".to_owned(), json!(phase.writes));
+            rules.insert("globs".to_owned(), globs.collect());
         }
         rules.insert("needs".to_owned(), json!(phase.needs));
         (phase.name.clone(), Value::Object(rules))

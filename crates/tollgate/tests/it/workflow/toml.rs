@@ -50,6 +50,7 @@ fn a_phase_changes_only_what_it_writes() {
     let allowed = [
         write(project.path("docs/deep/a.md"), "x"),
         write("README.md", "x"),
+        write("src/deep/README.md", "x"),
         write("/tmp/elsewhere.rs", "x"),
         write(".tollgate/plans/a/plan.md", "x"),
         bash("cat src/lib.rs > /dev/null"),

@@ -39,6 +39,10 @@ pub struct Env {
     pub github_base_ref: Option<String>,
     /// `GITHUB_SHA`: what is being tested.
     pub github_sha: Option<String>,
+    /// `XDG_CONFIG_HOME`, where it is a full path.
+    pub config_home: Option<PathBuf>,
+    /// The settings of `[gates]` that variables name, see [`SETTINGS`].
+    pub settings: Vec<(&'static str, String)>,
     /// `XDG_STATE_HOME`, where it is a full path; the standard has it ignored otherwise.
     pub state_home: Option<PathBuf>,
     /// `TOLLGATE_TRUST`: the one set of commands that may run here.
@@ -47,6 +51,15 @@ pub struct Env {
 
 /// Set for every child that Tollgate starts.
 pub const DEPTH: &str = "TOLLGATE_DEPTH";
+
+/// The variables that go before a setting of `[gates]` in `tollgate.toml`.
+pub const SETTINGS: [(&str, &str); 5] = [
+    ("TOLLGATE_BASE", "base"),
+    ("TOLLGATE_PARALLEL", "parallel"),
+    ("TOLLGATE_MAX_RETRIES", "max_retries"),
+    ("TOLLGATE_ON_STOP", "on_stop"),
+    ("TOLLGATE_DEADLINE", "deadline"),
+];
 
 impl Env {
     /// Reads the variables through `get`.
@@ -73,6 +86,11 @@ impl Env {
                 .any(|name| text(name).is_some_and(|v| v == "true")),
             github_base_ref: text("GITHUB_BASE_REF").filter(|v| !v.is_empty()),
             github_sha: text("GITHUB_SHA").filter(|v| !v.is_empty()),
+            config_home: path("XDG_CONFIG_HOME").filter(|path| path.is_absolute()),
+            settings: SETTINGS
+                .into_iter()
+                .filter_map(|(name, key)| Some((key, text(name).filter(|v| !v.is_empty())?)))
+                .collect(),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
             trust_pin: text("TOLLGATE_TRUST").filter(|v| !v.is_empty()),
         }

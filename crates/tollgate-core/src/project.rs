@@ -23,6 +23,9 @@ pub struct Layout {
 /// The directories that make a project, that of the workflow's original first.
 const HOMES: [&str; 4] = [".isdlc", ".tollgate", ".gauntlet", ".taskie"];
 
+/// The file that makes a project.
+const CONFIG: &str = "tollgate.toml";
+
 /// The id of one project of a monorepo. It becomes part of a path, so it cannot leave its
 /// directory: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,12 +70,15 @@ impl Layout {
         start.ancestors().find_map(Self::at)
     }
 
-    /// The layout of exactly this directory, if it has a home.
+    /// The layout of exactly this directory, if it has a home or a `tollgate.toml`, whatever that
+    /// is: one that cannot be read is an error, and not no project.
     pub fn at(root: &Path) -> Option<Self> {
         let [isdlc, others @ ..] = HOMES;
         let has = |name: &str| root.join(name).is_dir();
         let isdlc = has(isdlc);
-        (isdlc || others.into_iter().any(has)).then(|| Self {
+        let is_project =
+            isdlc || others.into_iter().any(has) || root.join(CONFIG).symlink_metadata().is_ok();
+        is_project.then(|| Self {
             root: root.to_owned(),
             isdlc,
         })
@@ -259,9 +265,38 @@ impl Layout {
         self.root.join(".gauntlet").is_dir()
     }
 
-    /// The gates' configuration. A project has gates if this file exists.
+    /// The gates' configuration: that of the existing home, else the project's one file. A project
+    /// has gates only if this file exists.
     pub fn gates_config(&self) -> PathBuf {
-        self.gates_home().join("config.yml")
+        let existing = self.gates_home().join("config.yml");
+        let own = self.config_file();
+        if !existing.exists() && own.exists() {
+            own
+        } else {
+            existing
+        }
+    }
+
+    /// The project's configuration in one file.
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join(CONFIG)
+    }
+
+    /// What one person wants otherwise in this project; git ignores it.
+    pub fn local_config_file(&self) -> PathBuf {
+        self.root.join("tollgate.local.toml")
+    }
+
+    /// What one person wants in all projects. None without a home directory.
+    pub fn user_config_file(env: &Env) -> Option<PathBuf> {
+        let own = || Some(env.home.as_ref()?.join(".config"));
+        let configs = env.config_home.clone().or_else(own)?;
+        Some(configs.join("tollgate").join(CONFIG))
+    }
+
+    /// The last configuration that was right.
+    pub fn last_good_config(&self) -> PathBuf {
+        self.local().join(CONFIG)
     }
 
     /// Where the gates' logs go unless the configuration says otherwise.

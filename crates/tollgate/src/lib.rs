@@ -11,6 +11,7 @@ compile_error!(
 mod agents;
 mod changes;
 mod cli;
+mod config;
 mod environment;
 mod explain;
 #[cfg(feature = "fuzzing")]

@@ -19,22 +19,22 @@ pub(crate) fn consent(
     env: &Env,
 ) -> Result<Consent, Untrusted> {
     registration.consent(layout, env, || {
-        let gates = Config::load(layout, env).ok();
+        let gates = Config::in_force(layout, env).ok();
         let has_gates = gates
             .as_ref()
             .is_some_and(|config| config.stop_hook.enabled);
-        (of(layout, gates.as_ref()), has_gates)
+        (of(layout, env, gates.as_ref()), has_gates)
     })
 }
 
 /// The commands of a project's gates and plans.
-pub(crate) fn of(layout: &Layout, gates: Option<&Config>) -> Commands {
+pub(crate) fn of(layout: &Layout, env: &Env, gates: Option<&Config>) -> Commands {
     let mut all = Commands::default();
     if let Some(config) = gates {
         add_gates(&mut all, config);
     }
     if layout.plans_home().is_dir() {
-        let reviewer = plan::config::Config::load(layout).reviewer;
+        let reviewer = plan::config::Config::load(layout, env).reviewer;
         let name = reviewer
             .as_ref()
             .map_or(plan::reviewer::PROGRAM, Reviewer::name);

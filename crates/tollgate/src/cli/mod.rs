@@ -3,6 +3,7 @@
 //! Exit codes: 0, 1 (it ran and the answer is no), 2 (it could not run).
 
 mod allow;
+mod config;
 mod demo;
 mod doctor;
 mod explain;
@@ -86,6 +87,9 @@ enum Command {
     Plan(plan::Arguments),
     #[command(flatten)]
     Gates(gates::Command),
+    /// Show the merged configuration with its origins, or change a value
+    #[command(subcommand)]
+    Config(config::Command),
     /// Check the setup, from the agents' settings to the state; `--fix` repairs it
     Doctor(doctor::Arguments),
     /// Register Tollgate with the agents used here, after showing what would change
@@ -257,6 +261,7 @@ fn obey(command: Command) -> Answer {
         Command::Guards(arguments) => Ok(guards::run(&arguments)),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Gates(command) => gates::run(&command),
+        Command::Config(command) => config::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Install(arguments) => install::run(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
@@ -272,7 +277,7 @@ fn obey(command: Command) -> Answer {
 /// A command that needs a project was given none.
 fn no_project() -> Trouble {
     Trouble::new("this directory is in no project")
-        .hint("`tollgate init` makes it one, after showing what it would write; so does `mkdir .tollgate` at its root")
+        .hint("`tollgate init` makes it one, after showing what it would write; so does a `tollgate.toml` at its root")
 }
 
 /// The project around the current directory.

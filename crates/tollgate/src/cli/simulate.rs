@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
 
 fn no_project(place: &Path) -> Trouble {
     Trouble::new(format!("{} is in no project", place.display())).hint(
-        "a project has a .tollgate, .isdlc, .gauntlet or .taskie directory; name it with --project",
+        "a project has a tollgate.toml, or a .tollgate, .isdlc, .gauntlet or .taskie directory; name it with --project",
     )
 }
 

@@ -126,7 +126,7 @@ impl Here {
         let repository =
             Repository::of(&layout).map_err(|error| Trouble::about(layout.root(), &error))?;
         Ok(Self {
-            commands: project_commands::of(&layout, gates.as_ref()),
+            commands: project_commands::of(&layout, &env, gates.as_ref()),
             repository,
             layout,
             env,

@@ -127,7 +127,7 @@ fn resolve(git: &Git, name: &str) -> Result<String, GitError> {
         }
     }
     Err(GitError::new(format!(
-        "the base {name:?} does not exist in this repository; fetch it (`git fetch origin`), or name another one: `base_branch:` in config.yml, or -b"
+        "the base {name:?} does not exist in this repository; fetch it (`git fetch origin`), or name another one in the gates' configuration, or with -b"
     )))
 }
 

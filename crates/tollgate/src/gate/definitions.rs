@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde_json::{Value, json};
 use tollgate_core::env::Env;
 
-use super::config::{Check, Config, EntryPoint, IntervalRule, Review, StopHook};
+use super::config::{Check, Config, EntryPoint, IntervalRule, Review, StopHook, Words};
 use super::jobs::Site;
 use crate::ledger::LoopGuard;
 
@@ -35,6 +35,9 @@ impl Definitions {
         };
         let deadline = deadline.map(|limit| limit.as_secs());
         let threshold = &config.rerun_new_issue_threshold;
+        if config.words == Words::Own {
+            return Self::in_own_words(config, deadline, loop_guard);
+        }
         let settings = [
             ("base_branch", json!(config.base_branch)),
             ("max_retries", json!(config.max_retries)),
@@ -70,6 +73,58 @@ impl Definitions {
         Self(all)
     }
 
+    /// Those of `tollgate.toml`, by its keys.
+    fn in_own_words(config: &Config, deadline: Option<u64>, loop_guard: &str) -> Self {
+        let settings = [
+            ("base", json!(config.base_branch)),
+            ("max_retries", json!(config.max_retries)),
+            ("new_findings", json!(config.rerun_new_issue_threshold)),
+            ("reviewers", json!(config.reviewers)),
+            ("on_stop", json!(config.stop_hook.enabled)),
+            ("deadline", json!(deadline)),
+            ("loop_guard", json!(loop_guard)),
+        ];
+        let mut all = BTreeMap::from(settings.map(|(name, value)| (name.to_owned(), value)));
+        for entry in &config.entry_points {
+            let files = [
+                ("dir", json!(entry.path)),
+                ("inputs", json!(entry.inputs)),
+                ("exclude", json!(entry.exclude)),
+            ];
+            let checks = entry.checks.iter().filter_map(|name| {
+                let check = config.checks.get(name)?;
+                Some((
+                    name,
+                    json!({
+                        "run": check.command, "ci": check.run_in_ci, "local": check.run_locally,
+                        "timeout": check.timeout.map(|limit| limit.as_secs_f64()),
+                    }),
+                ))
+            });
+            let reviews = entry.reviews.iter().filter_map(|name| {
+                let review = config.reviews.get(name)?;
+                Some((
+                    name,
+                    json!({
+                        "prompt": review.prompt, "model": review.model,
+                        "reviewers": review.cli_preference, "reviews": review.num_reviews,
+                        "ci": review.run_in_ci, "local": review.run_locally,
+                        "timeout": review.timeout.map(|limit| limit.as_secs_f64()),
+                        "command": review.command,
+                    }),
+                ))
+            });
+            let gates = checks.chain(reviews);
+            for (name, mut gate) in gates {
+                for (key, value) in &files {
+                    put(&mut gate, key, value.clone());
+                }
+                all.insert(format!("gate {name}"), gate);
+            }
+        }
+        Self(all)
+    }
+
     /// One word for all of it.
     pub(crate) fn digest(&self) -> String {
         digest(self.0.iter())
@@ -78,7 +133,10 @@ impl Definitions {
     /// One word for what a pass depends on: not when gates run, but what they are, which of them
     /// run at this site, and against which base.
     pub(crate) fn evidence(&self, env: &Env, base: &str) -> String {
-        let is_when = |name: &str| name.starts_with("stop_hook.") || name == "max_retries";
+        let is_when = |name: &str| {
+            name.starts_with("stop_hook.")
+                || matches!(name, "max_retries" | "on_stop" | "deadline" | "loop_guard")
+        };
         let where_and_since = match Site::of(env) {
             Site::Local => ("since".to_owned(), json!(base)),
             Site::Ci => ("in CI, since".to_owned(), json!(base)),
@@ -128,8 +186,19 @@ fn digest<'d>(members: impl Iterator<Item = (&'d String, &'d Value)>) -> String 
     format!("{:016x}", hasher.finish())
 }
 
+fn put(object: &mut Value, key: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
+}
+
 fn of_entry(entry: &EntryPoint) -> Value {
-    json!({ "exclude": entry.exclude, "checks": entry.checks, "reviews": entry.reviews })
+    let mut value =
+        json!({ "exclude": entry.exclude, "checks": entry.checks, "reviews": entry.reviews });
+    if !entry.inputs.is_empty() {
+        put(&mut value, "inputs", json!(entry.inputs));
+    }
+    value
 }
 
 /// What of a check can weaken it.

@@ -207,7 +207,7 @@ pub(crate) fn active<'c>(config: &'c Config, changed: &[String]) -> Vec<(&'c Ent
     entries.sort_by_key(|entry| entry.path != ".");
     let mut found = Vec::new();
     for entry in entries {
-        let counts = |path: &&String| !is_excluded(entry, path);
+        let counts = |path: &&String| is_input(entry, path);
         let mut paths: Vec<String> = changed
             .iter()
             .filter(counts)
@@ -241,7 +241,7 @@ fn matched(entry: &str, file: &str) -> Option<String> {
 
 /// Whether a changed file makes an entry point lead to this path.
 pub(super) fn leads(entry: &EntryPoint, path: &str, file: &str) -> bool {
-    !is_excluded(entry, file) && matched(&entry.path, file).is_some_and(|found| found == path)
+    is_input(entry, file) && matched(&entry.path, file).is_some_and(|found| found == path)
 }
 
 /// Whether an entry point can have led to this path.
@@ -265,8 +265,14 @@ pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
-fn is_excluded(entry: &EntryPoint, file: &str) -> bool {
-    entry.exclude.iter().any(|pattern| {
+/// Whether a file counts: it is among the inputs, if any are named, and not excluded.
+fn is_input(entry: &EntryPoint, file: &str) -> bool {
+    (entry.inputs.is_empty() || holds(&entry.inputs, file)) && !holds(&entry.exclude, file)
+}
+
+/// Whether one of the globs or path prefixes holds for a file.
+fn holds(patterns: &[String], file: &str) -> bool {
+    patterns.iter().any(|pattern| {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         if is_glob(pattern) {
             fast_glob::glob_match(pattern, file)
@@ -372,6 +378,7 @@ mod tests {
         EntryPoint {
             path: path.to_owned(),
             exclude: exclude.iter().map(|text| (*text).to_owned()).collect(),
+            inputs: vec![],
             checks: vec![],
             reviews: vec![],
         }
@@ -405,7 +412,7 @@ mod tests {
             ("src/x/y", true),
             ("src/a.rs", false),
         ] {
-            assert_eq!(is_excluded(&entry, file), excluded, "{file}");
+            assert_eq!(!is_input(&entry, file), excluded, "{file}");
         }
     }
 }

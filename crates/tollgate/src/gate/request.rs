@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::changes::Scope;
+use super::config::Words;
 use super::jobs::Which;
 use super::record::Failure;
 use super::result::GateResult;
@@ -96,9 +97,12 @@ impl RunResult {
     }
 
     /// Another run is going on: of this process, if it said so.
-    pub(super) fn locked_out(owner: Option<&str>) -> Self {
+    pub(super) fn locked_out(owner: Option<&str>, words: Words) -> Self {
         let who = owner.map_or(String::new(), |pid| format!(" (process {pid})"));
-        let what = format!("A gauntlet run is already in progress{who}.");
+        let what = match words {
+            Words::Specification => format!("A gauntlet run is already in progress{who}."),
+            Words::Own => format!("The gates are already running{who}."),
+        };
         Self {
             message: format!("⏭ {what}"),
             error: Some(what),

@@ -16,7 +16,9 @@ pub(crate) fn reset(layout: &Layout, config: &Config) -> Result<bool, String> {
     let logs = Logs::of(config);
     let _lock = match logs.lock(Duration::ZERO) {
         Ok(Locking::Held(lock, _)) => lock,
-        Ok(Locking::Busy(owner)) => return Err(RunResult::locked_out(owner.as_deref()).message),
+        Ok(Locking::Busy(owner)) => {
+            return Err(RunResult::locked_out(owner.as_deref(), config.words).message);
+        }
         Err(error) => return Err(format!("{}: {error}", logs.directory().display())),
     };
     logs.debug(Timestamp::now(), "CLEAN type=manual reason=command");

@@ -87,7 +87,8 @@ fn diff(git: &Git, pair: &Pair, job: &Job<'_>, config: &Config) -> Result<String
         .filter(|entry| jobs::covers(entry, path))
         .filter(reviews)
         .collect();
-    let is_plain = !jobs::is_glob(path) && entries.iter().all(|entry| entry.exclude.is_empty());
+    let takes_all = |entry: &&EntryPoint| entry.exclude.is_empty() && entry.inputs.is_empty();
+    let is_plain = !jobs::is_glob(path) && entries.iter().all(takes_all);
     if is_plain {
         return show(git, pair, &[format!(":(literal){path}")]);
     }

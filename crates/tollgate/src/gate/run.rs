@@ -45,7 +45,7 @@ pub(crate) fn execute(
     };
     let (lock, waited) = match logs.lock(patience) {
         Ok(Locking::Held(lock, waited)) => (lock, waited),
-        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref()),
+        Ok(Locking::Busy(owner)) => return RunResult::locked_out(owner.as_deref(), config.words),
         Err(error) => {
             let place = logs.directory().display();
             return RunResult::error(format!("the log directory {place} cannot be used: {error}"));

@@ -41,7 +41,7 @@ static ROWS: [Row; 13] = [
     Row { status: Status::RetryLimitExceeded, name: "retry_limit_exceeded", label: "Retry limit exceeded", exit: 1, message: "⚠ Retry limit exceeded: the gates still fail and a person must decide." },
     Row { status: Status::LockConflict, name: "lock_conflict", label: "Lock conflict", exit: 1, message: "⏭ Another run of the gates is already in progress." },
     Row { status: Status::Error, name: "error", label: "Error", exit: 1, message: "⚠ The gates could not be run." },
-    Row { status: Status::NoConfig, name: "no_config", label: "No configuration", exit: 1, message: "○ No gates here: there is no .gauntlet/config.yml or .tollgate/config.yml." },
+    Row { status: Status::NoConfig, name: "no_config", label: "No configuration", exit: 1, message: "○ No gates here: there is no tollgate.toml, .gauntlet/config.yml or .tollgate/config.yml." },
     Row { status: Status::StopHookActive, name: "stop_hook_active", label: "Stop hook active", exit: 0, message: "↺ This stop follows a stop that was blocked; it is allowed to prevent an infinite loop." },
     Row { status: Status::IntervalNotElapsed, name: "interval_not_elapsed", label: "Interval not elapsed", exit: 0, message: "⏭ The gates passed a short while ago; they are not run again yet." },
     Row { status: Status::InvalidInput, name: "invalid_input", label: "Invalid input", exit: 0, message: "⚠ The hook's input could not be parsed as JSON; the stop is allowed." },

@@ -1,12 +1,15 @@
-//! How plans are reviewed in a project: `.tollgate/plans.json`, all of it optional.
+//! How plans are reviewed in a project: `[plans]` of `tollgate.toml`, or `.tollgate/plans.json` where
+//! that exists. All of it is optional.
 
 use std::time::Duration;
 
+use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 use tollgate_store::fs;
 use tollgate_store::json::Object;
 
 use super::reviewer;
+use crate::config::{Merged, Node};
 use crate::ledger::LoopGuard;
 use crate::review::Reviewer;
 
@@ -27,8 +30,41 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the settings. What is wrong takes its default and is told.
-    pub(crate) fn load(layout: &Layout) -> Self {
+    /// Reads the settings. The existing file wins, and what is in both places is said.
+    pub(crate) fn load(layout: &Layout, env: &Env) -> Self {
+        let own = Merged::in_force(layout, env);
+        if !layout.plans_config().exists() {
+            return Self::of_toml(own.node.get("plans"));
+        }
+        let mut config = Self::of_json(layout);
+        if own.own_part("plans").is_some() {
+            config.problems.push(format!(
+                "plans are configured in {} and in [plans] of tollgate.toml; the first holds until \
+                 one of them is removed",
+                layout.shown(&layout.plans_config()).display()
+            ));
+        }
+        config
+    }
+
+    /// What is wrong in the file is said where it is read.
+    fn of_toml(plans: Option<&Node>) -> Self {
+        let get = |key: &str| plans.and_then(|plans| plans.get(key));
+        let text = |key: &str| get(key).and_then(Node::text);
+        let reviewer = text("reviewer").filter(|name| *name != reviewer::PROGRAM);
+        Self {
+            timeout: get("timeout").and_then(Node::duration).unwrap_or(TIMEOUT),
+            reviewer: reviewer.and_then(|name| Reviewer::named(name, None)),
+            loop_guard: match text("loop_guard") {
+                Some("strict") => LoopGuard::Strict,
+                Some(_) | None => LoopGuard::Progress,
+            },
+            problems: Vec::new(),
+        }
+    }
+
+    /// What is wrong takes its default and is told.
+    fn of_json(layout: &Layout) -> Self {
         let mut config = Self {
             timeout: TIMEOUT,
             reviewer: None,

@@ -90,7 +90,7 @@ fn judge(
     (plan, consent): (&Plan, Result<&Consent, &Untrusted>),
     outcome: &mut Decision,
 ) -> Option<String> {
-    let config = Config::load(layout);
+    let config = Config::load(layout, env);
     let problems = config.problems.iter().cloned();
     outcome
         .faults

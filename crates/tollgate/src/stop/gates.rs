@@ -14,7 +14,7 @@ use tollgate_core::protocol::{self, Event, Protocol};
 use super::reason;
 use crate::gate::Scope;
 use crate::gate::changes;
-use crate::gate::config::{Config, ConfigError, IntervalRule, LoopGuard};
+use crate::gate::config::{Config, ConfigError, Held, IntervalRule, LoopGuard, Weight, Words};
 use crate::gate::definitions::Definitions;
 use crate::gate::evidence::Evidence;
 use crate::gate::jobs::Which;
@@ -139,11 +139,11 @@ pub(crate) fn decide(
     consent: &Consent,
 ) -> GatesAnswer {
     let mut ledger = Ledger::at_stop(layout, event);
-    let config = match Config::load(layout, env) {
+    let config = match Config::in_force(layout, env) {
         Ok(config) => config,
         Err(error) => return unconfigured(&error, ledger.as_ref()),
     };
-    if !consent.covers(|| project_commands::of(layout, Some(&config))) {
+    if !consent.covers(|| project_commands::of(layout, env, Some(&config))) {
         return GatesAnswer::untrusted(trust::moved());
     }
     let definitions = Definitions::of(&config);
@@ -169,6 +169,14 @@ pub(crate) fn decide(
     };
     let mut answer = case.decide();
     answer.notes = config.warnings.iter().map(ToString::to_string).collect();
+    if let Err(error) = config.remember(layout) {
+        answer
+            .notes
+            .push(format!("tollgate.toml cannot be remembered: {error}"));
+    }
+    if let Some(held) = &config.held {
+        name_held(&mut answer, held);
+    }
     if !weakened.is_empty() {
         name_weakened(&mut answer, &weakened);
     }
@@ -197,11 +205,14 @@ pub(crate) fn decide(
 /// A stop that is let go without asking the gates, and what of them is not verified. None where
 /// there are no gates.
 pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<GatesAnswer> {
-    match Config::load(layout, env) {
+    match Config::in_force(layout, env) {
         Ok(config) => {
             let words = format!("○ This stop is not gated: {why}.");
             let mut answer = GatesAnswer::of(Status::StopHookDisabled, words);
             answer.name_unverified(layout, &config, env);
+            if let Some(held) = &config.held {
+                name_held(&mut answer, held);
+            }
             Some(answer)
         }
         Err(ConfigError::Missing(_)) => None,
@@ -211,7 +222,9 @@ pub(crate) fn ungated(layout: &Layout, env: &Env, why: &str) -> Option<GatesAnsw
 
 /// Remembers what the gates are, and the tree, when a session begins.
 pub(crate) fn meet(layout: &Layout, env: &Env, wire: Protocol, session: &str) {
-    if let Ok(config) = Config::load(layout, env) {
+    if let Ok(config) = Config::in_force(layout, env) {
+        // Unwritten, it is remembered at the first stop instead.
+        let _later = config.remember(layout);
         let mut ledger = Ledger::open(layout, wire, session);
         if ledger.recall(MET).is_none() {
             ledger.keep(MET, Definitions::of(&config).to_json());
@@ -318,6 +331,28 @@ fn name_weakened(answer: &mut GatesAnswer, weakened: &[String]) {
     answer.is_news = true;
 }
 
+/// Says that the files are broken, and what was used instead. A pass of what was used is none of
+/// what is written there now.
+fn name_held(answer: &mut GatesAnswer, held: &Held) {
+    if answer.status == Status::Passed {
+        answer.status = Status::PassedWithWarnings;
+    }
+    let errors = held.problems.iter();
+    let errors = errors.filter(|problem| problem.weight == Weight::Error);
+    let errors: Vec<_> = errors.map(ToString::to_string).collect();
+    let what = format!(
+        "⚠ The configuration is broken; {}. {}",
+        held.by,
+        errors.join("; ")
+    );
+    answer.message = format!("{} {what}", answer.message);
+    if let Some(reason) = &mut answer.reason {
+        *reason = format!("{reason}\n\n{what}");
+    }
+    answer.notes.push(what);
+    answer.is_news = true;
+}
+
 fn unconfigured(error: &ConfigError, ledger: Option<&Ledger>) -> GatesAnswer {
     let met = ledger.is_some_and(|ledger| ledger.recall(MET).is_some());
     let since = if met {
@@ -388,8 +423,12 @@ impl Case<'_> {
                 let mut answer = GatesAnswer::of(result.status, result.message).news();
                 if is_late && result.status == Status::Error {
                     answer.message = format!(
-                        "{}. The gates did not end before the hook's own deadline (`stop_hook.deadline_seconds`).",
-                        answer.message
+                        "{}. The gates did not end before the hook's own deadline (`{}`).",
+                        answer.message,
+                        match self.config.words {
+                            Words::Specification => "stop_hook.deadline_seconds",
+                            Words::Own => "deadline",
+                        }
                     );
                 }
                 answer

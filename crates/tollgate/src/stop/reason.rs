@@ -1,6 +1,6 @@
 //! What a blocked agent is told: first what failed and where to read about it, then the rules.
 
-use crate::gate::config::Config;
+use crate::gate::config::{Config, Words};
 use crate::gate::record::Failure;
 use crate::gate::run::RunResult;
 
@@ -13,8 +13,38 @@ const SAID: usize = 600;
 /// How many lines of a failing check's output are quoted.
 const QUOTED: usize = 8;
 
-/// The whole text.
+/// The whole text, in the words of the gates' home.
 pub(super) fn text(config: &Config, result: &RunResult) -> String {
+    match config.words {
+        Words::Specification => by_specification(config, result),
+        Words::Own => in_own_words(config, result),
+    }
+}
+
+fn in_own_words(config: &Config, result: &RunResult) -> String {
+    let console = result.console_log.as_ref();
+    let console = console.map_or(String::new(), |path| {
+        format!("\nThe whole output of all gates: {}\n", path.display())
+    });
+    let is_review = |failure: &Failure| failure.id.starts_with("review:");
+    let reviews = if result.failures.iter().any(is_review) {
+        "\nIn each review file named above, answer every finding: set \"status\" to \"fixed\" and say in \"result\" how, or to \"skipped\" and say why. Skip what is a matter of taste, rests on a misunderstanding, or goes beyond this change.\n"
+    } else {
+        ""
+    };
+    format!(
+        "\
+The gates failed, so this work is not finished.
+
+{failed}{console}{reviews}
+Fix the causes, then stop again: the gates run again by themselves, at most {retries} times. A stop without any change is let go as not verified. Do not change the gates: that is reported and makes nothing pass.",
+        failed = failed(result),
+        retries = config.max_retries,
+    )
+}
+
+/// Specification 003's text.
+fn by_specification(config: &Config, result: &RunResult) -> String {
     let console = result
         .console_log
         .as_ref()

@@ -44,11 +44,17 @@ impl Repository {
         let place = common.clone().unwrap_or_else(|| top.clone());
         let project = root.strip_prefix(&top).unwrap_or(Path::new(""));
         let project = project.to_string_lossy().into_owned();
-        let mut owners: Vec<u32> = [&root, &top, &place, &layout.gates_home()]
-            .into_iter()
-            .filter_map(|path| path.metadata().ok())
-            .map(|meta| meta.uid())
-            .collect();
+        let mut owners: Vec<u32> = [
+            &root,
+            &top,
+            &place,
+            &layout.gates_home(),
+            &layout.config_file(),
+        ]
+        .into_iter()
+        .filter_map(|path| path.metadata().ok())
+        .map(|meta| meta.uid())
+        .collect();
         owners.sort_unstable();
         owners.dedup();
         Ok(Self {

@@ -88,11 +88,12 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
         Err(error @ ConfigError::Wrong(_)) => {
             let told = error.to_string();
             let first = told.lines().next().unwrap_or_default().to_owned();
-            findings.push(Finding::new(
-                "gates-invalid",
-                first,
-                "`tollgate validate` says all; until then no gate runs",
-            ));
+            let next = if error.is_in_toml() {
+                "`tollgate validate` says all, and what holds until that is corrected"
+            } else {
+                "`tollgate validate` says all; until then no gate runs"
+            };
+            findings.push(Finding::new("gates-invalid", first, next));
             None
         }
     };
@@ -101,7 +102,7 @@ fn gates<'p>(patient: &'p Patient, layout: &'p Layout, findings: &mut Vec<Findin
         found.scope == Scope::User && found.command.has("--require-trust")
     };
     if patient.reading.hooks().any(asks) {
-        let commands = project_commands::of(layout, gates.as_ref());
+        let commands = project_commands::of(layout, &patient.env, gates.as_ref());
         let standing = trust::standing(layout, &patient.env, &commands);
         if !standing.is_consent() {
             findings.push(Finding::new(

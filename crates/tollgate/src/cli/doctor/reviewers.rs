@@ -55,7 +55,7 @@ fn wanted(patient: &Patient, layout: &Layout) -> BTreeSet<String> {
         }
     }
     if plan::choice::choose(layout).plan.is_some() {
-        let reviewer = plan::config::Config::load(layout).reviewer;
+        let reviewer = plan::config::Config::load(layout, &patient.env).reviewer;
         let name = reviewer
             .as_ref()
             .map_or(plan::reviewer::PROGRAM, Reviewer::name);

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{Project, ScopeArguments, fail};
+use crate::gate::config::Words;
 use crate::gate::detect::{Detected, detect};
 use crate::gate::jobs::{self, Site, Which};
 use crate::plain::Plain;
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
         let mut shown = None;
         for job in &jobs {
-            if shown != Some(&job.entry_point) {
+            if config.words == Words::Specification && shown != Some(&job.entry_point) {
                 anstream::println!("Entry point: {}", Plain(&job.entry_point));
                 shown = Some(&job.entry_point);
             }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{JsonArguments, Project};
+use crate::gate::config::Words;
 use crate::plain::Plain;
 
 pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
@@ -18,7 +19,7 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
             .iter()
             .map(|entry| {
                 json!({
-                    "path": entry.path, "exclude": entry.exclude,
+                    "path": entry.path, "exclude": entry.exclude, "inputs": entry.inputs,
                     "checks": entry.checks, "reviews": entry.reviews,
                 })
             })
@@ -38,13 +39,24 @@ pub(super) fn run(arguments: &JsonArguments) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     anstream::println!("Check Gates:");
-    for name in config.checks.keys() {
-        anstream::println!(" - {}", Plain(name));
+    for (name, check) in &config.checks {
+        match config.words {
+            Words::Specification => anstream::println!(" - {}", Plain(name)),
+            Words::Own => {
+                let dir = check.working_directory.as_deref();
+                let place = dir.map_or(String::new(), |dir| format!("  (in {dir})"));
+                let text = format!("{name}  {}{place}", check.command.trim());
+                anstream::println!(" - {}", Plain(&text));
+            }
+        }
     }
     anstream::println!("\nReview Gates:");
     for (name, review) in &config.reviews {
         let tools = tools(config, review).join(", ");
         anstream::println!(" - {} (Tools: {})", Plain(name), Plain(&tools));
+    }
+    if config.words == Words::Own {
+        return ExitCode::SUCCESS;
     }
     anstream::println!("\nEntry Points:");
     for entry in &config.entry_points {

@@ -20,9 +20,9 @@ use tollgate_core::env::Env;
 use tollgate_core::project::Layout;
 
 use super::plain::{Plain, PlainLines};
-use super::{Answer, ERROR, HINT, JsonArguments, WARN};
+use super::{Answer, DIM, ERROR, HINT, JsonArguments, WARN};
 use crate::gate::Scope;
-use crate::gate::config::{Config, ConfigError};
+use crate::gate::config::{Config, ConfigError, Problem, Weight, Words};
 use crate::gate::jobs::Which;
 use crate::gate::reset::reset;
 
@@ -117,18 +117,60 @@ impl Project {
     /// The same with its warnings told, or the error told and the exit code.
     fn open(as_json: bool) -> Result<Self, ExitCode> {
         let project = Self::load().map_err(|error| unconfigured(&error, as_json))?;
-        for problem in &project.config.warnings {
-            anstream::eprintln!("{WARN}warning{WARN:#}: {}", Plain(&problem.to_string()));
-        }
+        project.config.warnings.iter().for_each(tell);
+        project.propose_migration();
         Ok(project)
     }
 }
 
-/// Says that a command cannot do its work without a configuration.
+impl Project {
+    /// Names the way from the files of version 0.1 to `tollgate.toml`.
+    fn propose_migration(&self) {
+        let is_old = self.config.words == Words::Specification
+            && self.layout.gates_home_name() == ".tollgate";
+        if is_old {
+            anstream::eprintln!(
+                "{HINT}hint{HINT:#}: `tollgate init --migrate` makes one tollgate.toml of .tollgate/config.yml"
+            );
+        }
+    }
+}
+
+/// Says that a command cannot do its work without a configuration. The original ends with 1 then,
+/// and so does its home.
 fn unconfigured(error: &ConfigError, as_json: bool) -> ExitCode {
+    if error.is_in_toml()
+        && let ConfigError::Wrong(problems) = error
+    {
+        if as_json {
+            let list: Vec<_> = problems.iter().map(Problem::to_json).collect();
+            let error = error.to_string();
+            let all = serde_json::json!({ "status": "error", "error": error, "problems": list });
+            anstream::println!("{all:#}");
+        }
+        for problem in problems {
+            tell(problem);
+        }
+        return ExitCode::from(2);
+    }
     let code = fail(error, as_json);
     hint(error);
     code
+}
+
+/// Says what is wrong in a file, with the line that it is about.
+pub(super) fn tell(problem: &Problem) {
+    let style = match problem.weight {
+        Weight::Error => ERROR,
+        Weight::Warning => WARN,
+        Weight::Note => HINT,
+    };
+    let word = problem.weight.word();
+    anstream::eprintln!("{style}{word}{style:#}: {}", Plain(&problem.to_string()));
+    if let Some(text) = &problem.text {
+        let line = problem.place.line;
+        anstream::eprintln!("{DIM}{line:>5} | {}{DIM:#}", Plain(text));
+    }
 }
 
 /// Says what to do about a configuration that is not there.

@@ -9,11 +9,12 @@ use tollgate_core::protocol::agent_mark;
 use super::progress::Progress;
 use super::{Project, ScopeArguments, fail};
 use crate::gate::Status;
+use crate::gate::config::Words;
 use crate::gate::jobs::Which;
 use crate::gate::logs::Logs;
 use crate::gate::result::GateResult;
 use crate::gate::run::{self, Asker, Purpose, Request, RunResult};
-use crate::plain::PlainLines;
+use crate::plain::{PlainLines, WARN};
 use crate::trust::Consent;
 
 #[derive(Debug, clap::Args)]
@@ -51,6 +52,10 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         );
         return fail(&format!("there is no gate {gate:?}{near}"), arguments.json);
     }
+    if let Err(error) = config.remember(layout) {
+        // The run itself needs nothing of it.
+        anstream::eprintln!("{WARN}warning{WARN:#}: tollgate.toml cannot be remembered: {error}");
+    }
     let logs = Logs::of(config);
     logs.debug(jiff::Timestamp::now(), &format!("COMMAND {}", word(which)));
     let request = Request {
@@ -79,12 +84,12 @@ pub(super) fn run(arguments: &Arguments, which: Which) -> ExitCode {
         }
         anstream::println!("{:#}", to_json(&result));
     }
-    close(&result, which, arguments.json);
+    close(&result, which, config.words, arguments.json);
     ExitCode::from(result.status.exit())
 }
 
 /// The last words, where the summary did not say them.
-fn close(result: &RunResult, which: Which, as_json: bool) {
+fn close(result: &RunResult, which: Which, words: Words, as_json: bool) {
     if !result.gates.is_empty() {
         return;
     }
@@ -115,6 +120,7 @@ fn close(result: &RunResult, which: Which, as_json: bool) {
     };
     let text = PlainLines(&text);
     match (info, which) {
+        (true, Which::All) if words == Words::Own => anstream::eprintln!("{text}"),
         (true, Which::All) => anstream::eprintln!("[INFO][gauntlet.run] {text}"),
         (true, Which::Checks | Which::Reviews) if !as_json => anstream::println!("{text}"),
         (true, Which::Checks | Which::Reviews) => {}

@@ -3,19 +3,28 @@
 use std::process::ExitCode;
 
 use super::super::{Answer, Trouble};
+use crate::config::reference::markdown;
 use crate::gate::config::schemas;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Arguments {
-    /// config, check, review, global or ci [default: all of them, by name]
+    /// tollgate for tollgate.toml; config, check, review, global or ci for the files of an existing
+    /// home [default: all of them, by name]
     file: Option<String>,
     /// Accepted for the sake of uniformity: a schema is JSON
     #[arg(long)]
     json: bool,
+    /// Print the reference of tollgate.toml in docs/config.md
+    #[arg(long, conflicts_with = "file")]
+    markdown: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Answer {
-    let Arguments { file, json: _ } = arguments;
+    let Arguments { file, .. } = arguments;
+    if arguments.markdown {
+        anstream::print!("{}", markdown());
+        return Ok(ExitCode::SUCCESS);
+    }
     let all = schemas();
     let value = match file {
         None => all

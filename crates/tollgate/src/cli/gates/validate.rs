@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::super::plain::Plain;
-use super::super::{Answer, ERROR, Trouble, WARN};
-use super::{Project, hint};
+use super::super::{Answer, Trouble};
+use super::{Project, hint, tell};
 use crate::gate::config::{ConfigError, Problem, Weight};
 
 #[derive(Debug, clap::Args)]
@@ -31,14 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
         let list: Vec<_> = problems.iter().map(Problem::to_json).collect();
         anstream::println!("{:#}", json!({ "valid": loaded.is_ok(), "problems": list }));
     } else {
-        for problem in &problems {
-            let (style, word) = match problem.weight {
-                Weight::Error => (ERROR, "error"),
-                Weight::Warning => (WARN, "warning"),
-            };
-            let problem = problem.to_string();
-            anstream::eprintln!("{style}{word}{style:#}: {}", Plain(&problem));
-        }
+        problems.iter().for_each(tell);
     }
     let Ok(project) = loaded else {
         let errors = problems
@@ -50,6 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.accept {
         accept(&project)?;
     }
+    project.propose_migration();
     if !arguments.json {
         anstream::println!("All config files are valid.");
     }

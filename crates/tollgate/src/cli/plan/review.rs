@@ -54,7 +54,7 @@ pub(super) fn run(context: &PlanContext, Arguments { dry_run: _ }: &Arguments) -
         || format!("{} (not on PATH)", reviewer::PROGRAM),
         |program| program.display().to_string(),
     );
-    let config = Config::load(layout);
+    let config = Config::load(layout, &context.env);
     let by = match &config.reviewer {
         Some(other) => other.name(),
         None => &job.model,

@@ -7,6 +7,7 @@ use crate::gate::jobs::{each_directory, is_glob};
 use crate::review::Reviewer;
 
 use super::{Config, EntryPoint, Node, Reader, nearest};
+use crate::config::Place;
 
 /// Whether no path that git tells can be in this one.
 fn leads_nowhere(path: &str) -> bool {
@@ -31,7 +32,7 @@ impl Reader<'_> {
         if entries.is_empty() && list.is_some() {
             let fix = Some("add `- path: \".\"` with the names of checks");
             self.examiner(file)
-                .error(node.line, "entry_points", "the list is empty", fix);
+                .error(node.place, "entry_points", "the list is empty", fix);
         }
         let is_in_logs = |entry: &EntryPoint| {
             let path = entry.path.split(['*', '?', '[', '{']).next();
@@ -39,10 +40,12 @@ impl Reader<'_> {
             config.root.join(path).starts_with(&config.log_dir)
         };
         if config.root.starts_with(&config.log_dir) || config.entry_points.iter().any(is_in_logs) {
-            let line = node.get("log_dir").map_or(0, |node| node.line);
+            let place = node
+                .get("log_dir")
+                .map_or_else(Place::default, |node| node.place);
             let what = "the logs need a directory of their own";
             let fix = Some("for example `log_dir: gauntlet_logs`");
-            self.examiner(file).error(line, "log_dir", what, fix);
+            self.examiner(file).error(place, "log_dir", what, fix);
         }
         for (index, (entry, read)) in entries.iter().zip(&config.entry_points).enumerate() {
             let key = format!("entry_points[{index}]");
@@ -91,9 +94,9 @@ impl Reader<'_> {
         } else {
             return;
         };
-        let line = entry.get("path").map_or(entry.line, |node| node.line);
+        let place = entry.get("path").map_or(entry.place, |node| node.place);
         self.examiner(file)
-            .warn(line, &format!("{key}.path"), &what, Some(&fix));
+            .warn(place, &format!("{key}.path"), &what, Some(&fix));
     }
 
     /// Whether there are all the checks, or all the reviews, that an entry point names.
@@ -122,7 +125,7 @@ impl Reader<'_> {
                 ),
             };
             self.examiner(file)
-                .error(name.line, &format!("{above}.{key}"), &what, Some(&fix));
+                .error(name.place, &format!("{above}.{key}"), &what, Some(&fix));
         }
     }
 
@@ -132,10 +135,10 @@ impl Reader<'_> {
         let key = "cli.default_preference";
         let is_reviewed = |entry: &EntryPoint| !entry.reviews.is_empty();
         if config.reviewers.is_empty() && config.entry_points.iter().any(is_reviewed) {
-            let line = cli.map_or(0, |cli| cli.line);
+            let place = cli.map_or_else(Place::default, |cli| cli.place);
             let fix = format!("name reviewers: {}", names.join(", "));
             self.examiner(file)
-                .error(line, key, "missing, though there are reviews", Some(&fix));
+                .error(place, key, "missing, though there are reviews", Some(&fix));
         }
         let probe = cli.and_then(|cli| cli.get("check_usage_limit"));
         if let Some(probe) = probe.filter(|probe| probe.bool() == Some(true)) {
@@ -143,7 +146,7 @@ impl Reader<'_> {
             let what = "this does nothing: a reviewer whose limit is used up is noticed when it is asked, and the next one takes its place";
             let fix = Some("remove the line");
             self.examiner(file)
-                .warn(probe.line, "cli.check_usage_limit", what, fix);
+                .warn(probe.place, "cli.check_usage_limit", what, fix);
         }
         let preference = cli.and_then(|cli| cli.get("default_preference"));
         for name in preference.map(Node::items).unwrap_or_default() {
@@ -155,7 +158,7 @@ impl Reader<'_> {
                 None => format!("known: {}", names.join(", ")),
             };
             let what = format!("there is no reviewer {text:?}");
-            self.examiner(file).warn(name.line, key, &what, Some(&fix));
+            self.examiner(file).warn(name.place, key, &what, Some(&fix));
         }
         for (name, review) in &config.reviews {
             for tool in &review.cli_preference {
@@ -163,9 +166,9 @@ impl Reader<'_> {
                     let what = format!(
                         "Review \"{name}\" uses CLI tool \"{tool}\" which is not in the project-level allowed list (cli.default_preference)."
                     );
-                    let line = review.preference_line;
+                    let place = review.preference_place;
                     self.examiner(&review.file)
-                        .error(line, "cli_preference", &what, None);
+                        .error(place, "cli_preference", &what, None);
                 }
             }
         }

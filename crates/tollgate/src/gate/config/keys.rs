@@ -1,8 +1,10 @@
 //! The keys of every configuration file.
 
-use super::table::Kind::{Amount, Anything, Between, Bool, Map, Maps, OneOf, Text, Texts, Whole};
-use super::table::Need::{Ignored, Optional, Required};
-use super::table::{Kind, Need, Row, Table};
+use crate::config::table::Kind::{
+    Amount, Anything, Between, Bool, Map, Maps, OneOf, Text, Texts, Whole,
+};
+use crate::config::table::Need::{Ignored, Optional, Required};
+use crate::config::table::{Kind, Need, Row, Table};
 
 const fn row(
     key: &'static str,

@@ -1,16 +1,15 @@
-//! The gates' configuration: `config.yml`, `checks/`, `reviews/`, the person's own file and the
-//! environment, read into one value.
+//! The gates' configuration, read into one value: from `tollgate.toml` with its layers, or from
+//! `config.yml`, `checks/`, `reviews/`, the person's own file and the environment.
 //!
 //! All problems of all files are collected before anything is said, each with file, line, key
-//! and what to do. Unknown keys are warnings: what a newer or older version wrote still loads.
+//! and what to do. In YAML, unknown keys are warnings: what another version wrote still loads.
 
 mod ci;
 mod cross;
 mod keys;
-mod node;
 mod reader;
 mod review;
-mod table;
+mod toml;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,11 +18,12 @@ use std::time::Duration;
 use tollgate_core::env::Env;
 use tollgate_core::project::{Layout, lexical};
 
+pub(crate) use crate::config::Node;
+use crate::config::{Layer, Merged, Place, Texts, last_good};
+pub(crate) use crate::config::{Problem, Weight, nearest};
 pub(crate) use ci::{Ci, STARTER as CI_STARTER, Step};
-pub(crate) use node::Node;
 use reader::Reader;
 pub(crate) use review::Review;
-pub(crate) use table::{Problem, Weight, nearest};
 
 /// When a stop that follows a block is let through.
 pub(crate) use crate::ledger::LoopGuard;
@@ -58,7 +58,29 @@ pub(crate) struct Config {
     /// Bytes at which the debug log is rotated; none: there is no debug log.
     pub(crate) debug_log: Option<u64>,
     pub(crate) stop_hook: StopHook,
+    pub(crate) words: Words,
+    /// The text of the project's `tollgate.toml`, if that has gates.
+    own_text: Option<String>,
+    /// Set if the files are broken and this is what held before.
+    pub(crate) held: Option<Held>,
     pub(crate) warnings: Vec<Problem>,
+}
+
+/// In whose words the gates speak: in those of the home that they are configured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// Specification 003's.
+    Specification,
+    /// Tollgate's own, where `tollgate.toml` configures them.
+    Own,
+}
+
+/// Broken files, and what holds meanwhile.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) problems: Vec<Problem>,
+    /// For the person.
+    pub(crate) by: &'static str,
 }
 
 /// A path and the gates that guard it.
@@ -66,6 +88,8 @@ pub(crate) struct Config {
 pub(crate) struct EntryPoint {
     pub(crate) path: String,
     pub(crate) exclude: Vec<String>,
+    /// Globs of the files that count; empty: all.
+    pub(crate) inputs: Vec<String>,
     pub(crate) checks: Vec<String>,
     pub(crate) reviews: Vec<String>,
 }
@@ -121,7 +145,7 @@ impl std::fmt::Display for ConfigError {
             Self::Wrong(problems) => {
                 let errors = problems
                     .iter()
-                    .filter(|problem| problem.weight == Weight::Error);
+                    .filter(|problem| problem.weight != Weight::Warning);
                 let lines: Vec<_> = errors.map(ToString::to_string).collect();
                 f.write_str(&lines.join("\n"))
             }
@@ -140,6 +164,26 @@ impl ConfigError {
             Self::Wrong(_) => None,
         }
     }
+
+    /// Whether `tollgate.toml` or one of its layers is what is wrong.
+    pub(crate) fn is_in_toml(&self) -> bool {
+        match self {
+            Self::Missing(_) => false,
+            Self::Wrong(problems) => problems.iter().any(|problem| {
+                let is_toml = problem.file.extension().is_some_and(|end| end == "toml");
+                problem.weight == Weight::Error && is_toml
+            }),
+        }
+    }
+}
+
+/// What is said where gates are configured twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TwoHomes {
+    /// That is an error.
+    Refused,
+    /// Both apply.
+    Both,
 }
 
 impl Config {
@@ -151,6 +195,153 @@ impl Config {
 
     /// Reads the configuration of a project.
     pub(crate) fn load(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
+        let texts = Texts::read(layout, env);
+        let loaded = Self::of(layout, env, &texts, TwoHomes::Refused);
+        loaded.map_err(|error| match error {
+            ConfigError::Wrong(problems) if texts.has_own() => {
+                let held = Self::held(layout, env, &texts);
+                let by = held.map_or(NOTHING_HOLDS, |(_, by)| by);
+                ConfigError::Wrong(with_note(problems, layout, by))
+            }
+            ConfigError::Wrong(_) | ConfigError::Missing(_) => error,
+        })
+    }
+
+    /// What these texts would be, for one who wants to write one of them.
+    pub(crate) fn check(layout: &Layout, env: &Env, texts: &Texts) -> Result<Self, ConfigError> {
+        Self::of(layout, env, texts, TwoHomes::Refused)
+    }
+
+    /// What holds at an agent's stop: what the files say, or while `tollgate.toml` is broken, what
+    /// it said before. So nobody gets past the gates by breaking the file.
+    pub(crate) fn in_force(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
+        let texts = Texts::read(layout, env);
+        match Self::of(layout, env, &texts, TwoHomes::Refused) {
+            Err(ConfigError::Wrong(problems)) if texts.has_own() => {
+                match Self::held(layout, env, &texts) {
+                    Some((config, by)) => Ok(Self {
+                        held: Some(Held { problems, by }),
+                        ..config
+                    }),
+                    None => Err(ConfigError::Wrong(with_note(
+                        problems,
+                        layout,
+                        NOTHING_HOLDS,
+                    ))),
+                }
+            }
+            loaded => loaded,
+        }
+    }
+
+    /// What holds while the files are broken, and what that is.
+    fn held(layout: &Layout, env: &Env, texts: &Texts) -> Option<(Self, &'static str)> {
+        if let Ok(config) = Self::of(layout, env, texts, TwoHomes::Both) {
+            return Some((config, "both apply"));
+        }
+        let fallbacks = texts.fallbacks(layout);
+        fallbacks.into_iter().find_map(|held| {
+            let config = Self::of(layout, env, &held, TwoHomes::Both).ok()?;
+            let by = if held.text(Layer::Project) == texts.text(Layer::Project) {
+                "the project's tollgate.toml holds without tollgate.local.toml"
+            } else {
+                "the last tollgate.toml without errors holds"
+            };
+            Some((config, by))
+        })
+    }
+
+    /// Keeps what the project's file says, if it was right, for when it is broken.
+    pub(crate) fn remember(&self, layout: &Layout) -> std::io::Result<()> {
+        match &self.own_text {
+            Some(text) if self.held.is_none() => last_good::keep(layout, text),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The configuration that these texts describe, with the files of an existing home.
+    fn of(
+        layout: &Layout,
+        env: &Env,
+        texts: &Texts,
+        two_homes: TwoHomes,
+    ) -> Result<Self, ConfigError> {
+        let existing = Self::load_yaml(layout, env);
+        if !texts.has_own() {
+            return existing;
+        }
+        let merged = Merged::of(texts.clone(), env);
+        if let Err(ConfigError::Missing(_)) = existing {
+            return toml::config(layout, merged);
+        }
+        let Some(line) = merged.own_part("gates") else {
+            // It is about other things; what is wrong with those keeps no gate from running.
+            let mut config = existing?;
+            config
+                .warnings
+                .extend(merged.problems.into_iter().map(|problem| Problem {
+                    weight: Weight::Warning,
+                    ..problem
+                }));
+            return Ok(config);
+        };
+        match two_homes {
+            TwoHomes::Refused => {
+                let mut merged = merged;
+                let home = layout.gates_home_name();
+                let what = format!("{home}/config.yml configures gates, too");
+                let fix = format!("keep one of them: remove [gates] here, or {home}/config.yml");
+                merged.error(line, "gates", &what, Some(&fix));
+                Err(ConfigError::Wrong(merged.problems))
+            }
+            TwoHomes::Both => {
+                let mut config = existing?;
+                config.add(toml::config(layout, merged)?);
+                Ok(config)
+            }
+        }
+    }
+
+    /// Takes the gates of another home in. One of the same name has its home's name behind it.
+    fn add(&mut self, other: Self) {
+        let known = |config: &Self, name: &str| {
+            config.checks.contains_key(name) || config.reviews.contains_key(name)
+        };
+        let taken: Vec<String> = other
+            .checks
+            .keys()
+            .chain(other.reviews.keys())
+            .cloned()
+            .collect();
+        let taken: Vec<_> = taken.into_iter().filter(|name| known(self, name)).collect();
+        let renamed = |name: String| {
+            if taken.contains(&name) {
+                format!("{name}-toml")
+            } else {
+                name
+            }
+        };
+        let names = |names: Vec<String>| names.into_iter().map(renamed).collect();
+        self.entry_points
+            .extend(other.entry_points.into_iter().map(|entry| EntryPoint {
+                checks: names(entry.checks),
+                reviews: names(entry.reviews),
+                ..entry
+            }));
+        let checks = other.checks.into_iter();
+        self.checks
+            .extend(checks.map(|(name, check)| (renamed(name), check)));
+        let reviews = other.reviews.into_iter().map(|(name, mut review)| {
+            if review.cli_preference.is_empty() {
+                review.cli_preference.clone_from(&other.reviewers);
+            }
+            (renamed(name), review)
+        });
+        self.reviews.extend(reviews);
+    }
+
+    /// Reads the files of an existing home.
+    fn load_yaml(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
         let home = layout.gates_home();
         let file = home.join("config.yml");
         let mut reader = Reader::new(layout.root());
@@ -218,9 +409,30 @@ impl Config {
             reviews,
             debug_log: debug_log(node, global),
             stop_hook: StopHook::read(node, global),
+            words: Words::Specification,
+            own_text: None,
+            held: None,
             warnings: Vec::new(),
         }
     }
+}
+
+/// What is said if nothing held before.
+const NOTHING_HOLDS: &str = "no gate can run until that is corrected";
+
+/// The problems, and what holds meanwhile.
+fn with_note(mut problems: Vec<Problem>, layout: &Layout, by: &str) -> Vec<Problem> {
+    let file = layout.config_file();
+    problems.push(Problem {
+        weight: Weight::Note,
+        file: layout.shown(&file).to_owned(),
+        place: Place::default(),
+        text: None,
+        key: String::new(),
+        what: format!("at an agent's stop, {by}"),
+        fix: None,
+    });
+    problems
 }
 
 /// A setting of the project, else the person's own.
@@ -258,6 +470,7 @@ impl EntryPoint {
         Self {
             path: if path.is_empty() { "." } else { path }.to_owned(),
             exclude: texts("exclude"),
+            inputs: Vec::new(),
             checks: texts("checks"),
             reviews: texts("reviews"),
         }
@@ -299,7 +512,7 @@ fn minutes(text: &str) -> Option<u64> {
     let text = text.trim();
     match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => node::as_whole(text.parse().ok()?),
+        None => crate::config::node::as_whole(text.parse().ok()?),
     }
 }
 
@@ -357,8 +570,9 @@ pub(crate) fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("ci", &keys::CI),
     ]
     .into_iter()
-    .map(|(name, table)| {
-        let mut schema = table.schema();
+    .map(|(name, table)| (name, table.schema()))
+    .chain([("tollgate", crate::config::reference::schema())])
+    .map(|(name, mut schema)| {
         if let Some(object) = schema.as_object_mut() {
             let draft = "https://json-schema.org/draft/2020-12/schema";
             object.insert("$schema".to_owned(), draft.into());

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use tollgate_core::project::{Layout, lexical};
 use tollgate_store::fs;
 
-use super::table::{Examiner, Table};
 use super::{Check, ConfigError, Node, Problem, Weight, keys};
+use crate::config::table::{Examiner, Format, Table};
+use crate::config::{Place, yaml};
 
 /// No configuration file is larger.
 const CAP: u64 = 1 << 20;
@@ -58,21 +59,22 @@ impl<'a> Reader<'a> {
             },
             Err(fault) => fault.to_string(),
         };
-        self.examiner(file).error(0, "", &wrong, None);
+        self.examiner(file)
+            .error(Place::default(), "", &wrong, None);
         None
     }
 
     /// Parses a text and holds it against a table. None if it is no YAML.
     pub(super) fn parse(&mut self, file: &Path, text: &str, table: &Table) -> Option<Node> {
         let mut examiner = self.examiner(file);
-        match Node::parse(text) {
+        match yaml::parse(text) {
             Ok(node) => {
                 examiner.examine(&node, table, "");
                 Some(node)
             }
             Err(broken) => {
                 let what = format!("no valid YAML: {}", broken.what);
-                examiner.error(broken.line, "", &what, broken.fix.as_deref());
+                examiner.error(broken.place, "", &what, broken.fix.as_deref());
                 None
             }
         }
@@ -101,10 +103,10 @@ impl<'a> Reader<'a> {
         let node = self.parse(file, &text, &keys::CHECK)?;
         let mut check = Check::read(&node);
         if check.fail_fast && check.parallel {
-            let line = node.get("fail_fast").map_or(0, |node| node.line);
+            let place = node.get("fail_fast").map_or(node.place, |node| node.place);
             let what = "fail_fast can only be used when parallel is false";
             let fix = Some("remove one of the two");
-            self.examiner(file).error(line, "fail_fast", what, fix);
+            self.examiner(file).error(place, "fail_fast", what, fix);
         }
         if let Some(path) = node.get("fix_instructions") {
             check.fix_instructions = self.beside(home, file, "fix_instructions", path);
@@ -145,7 +147,7 @@ impl<'a> Reader<'a> {
         } else {
             format!("{label} file not found: {}", path.display())
         };
-        self.examiner(file).error(node.line, key, &what, None);
+        self.examiner(file).error(node.place, key, &what, None);
         None
     }
 
@@ -174,7 +176,7 @@ impl<'a> Reader<'a> {
                     self.relative(first).display()
                 );
                 let fix = Some("remove one of the two files");
-                self.examiner(&file).error(0, "", &what, fix);
+                self.examiner(&file).error(Place::default(), "", &what, fix);
                 continue;
             }
             named.push((stem, file));
@@ -205,6 +207,7 @@ impl<'a> Reader<'a> {
         Examiner {
             root: self.root,
             file,
+            format: Format::Yaml,
             problems: &mut self.problems,
         }
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Node, Reader, keys, timeout};
+use crate::config::Place;
 
 /// An independent review.
 #[derive(Clone, Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct Review {
     /// The program of the reviewer `command`.
     pub(crate) command: Option<String>,
     pub(super) file: PathBuf,
-    pub(super) preference_line: u64,
+    pub(super) preference_place: Place,
 }
 
 impl Reader<'_> {
@@ -60,7 +61,8 @@ impl Reader<'_> {
             } else {
                 "add `prompt:` or `prompt_file:`"
             };
-            self.examiner(file).error(0, "prompt", what, Some(fix));
+            self.examiner(file)
+                .error(Place::default(), "prompt", what, Some(fix));
         }
         Some(Review {
             prompt: prompt.unwrap_or_default(),
@@ -74,7 +76,7 @@ impl Reader<'_> {
             timeout: node.map_or(Some(super::DEFAULT_TIMEOUT), timeout),
             command: text_of("command"),
             file: file.to_owned(),
-            preference_line: get("cli_preference").map_or(0, |node| node.line),
+            preference_place: get("cli_preference").map_or_else(Place::default, |node| node.place),
         })
     }
 
@@ -102,7 +104,7 @@ impl Reader<'_> {
         }
         let what = "the front matter is not closed";
         let fix = Some("end it with a line `---`");
-        self.examiner(file).error(1, "", what, fix);
+        self.examiner(file).error(Place::at_line(1), "", what, fix);
         None
     }
 }

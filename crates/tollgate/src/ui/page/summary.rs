@@ -92,7 +92,7 @@ fn gates(view: &ProjectView) -> Markup {
         format!("last green {} on tree {tree}", moment(&green.at))
     });
     let (tone, word) = match (gates.configured, &gates.last) {
-        (Configured::No, _) => return card("plain", "Gates", "none", "no config.yml"),
+        (Configured::No, _) => return card("plain", "Gates", "none", "none configured"),
         (Configured::Wrong, _) => return card("bad", "Gates", "misconfigured", "see above"),
         (Configured::Yes, _) if gates.running.is_some() => ("busy", "running".to_owned()),
         (Configured::Yes, _) if failing > 0 => ("bad", format!("{failing} failing")),

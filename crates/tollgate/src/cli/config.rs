@@ -1,0 +1,142 @@
+//! `tollgate config`: what holds and where it comes from, and changing one value.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
+
+use super::trust::a_person;
+use super::{Answer, GOOD, Trouble, gates, layout_here};
+use crate::config::show::{self, Origins};
+use crate::config::{Layer, Merged, Problem, Texts, Weight, set};
+use crate::gate::config::{Config, ConfigError};
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Show the merged configuration as TOML
+    Show {
+        /// Say behind each value which file and line it comes from
+        #[arg(long)]
+        origin: bool,
+        /// Print JSON, with the origin of each value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change one value, keeping comments and order (asks for a person at a terminal)
+    Set(SetArguments),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SetArguments {
+    /// The key, for example `gates.base` or `gates.test.timeout`
+    key: String,
+    /// The value; a text needs no quotes of its own
+    value: String,
+    /// Change tollgate.local.toml: for you, in this project
+    #[arg(long, conflicts_with = "user")]
+    local: bool,
+    /// Change your own file for all projects
+    #[arg(long)]
+    user: bool,
+}
+
+pub(super) fn run(command: &Command) -> Answer {
+    match command {
+        Command::Show { origin, json } => show(*origin, *json),
+        Command::Set(arguments) => change(arguments),
+    }
+}
+
+fn show(origin: bool, as_json: bool) -> Answer {
+    let env = crate::environment::current();
+    let layout = layout_here()?;
+    let merged = Merged::read(&layout, &env);
+    merged.problems.iter().for_each(gates::tell);
+    if merged.is_wrong() {
+        return Ok(ExitCode::from(2));
+    }
+    if as_json {
+        anstream::println!("{:#}", show::as_json(&merged));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let origins = if origin {
+        Origins::Shown
+    } else {
+        Origins::Hidden
+    };
+    anstream::print!("{}", show::as_toml(&merged, origins));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn change(arguments: &SetArguments) -> Answer {
+    let env = crate::environment::current();
+    let (layer, path, layout) = target(arguments, &env)?;
+    // Gates are not the agent's to change.
+    let _person = a_person("config set")?;
+    let contents = fs::read_own(&path, 1 << 20)
+        .map_err(|fault| Trouble::new(format!("{}: {fault}", path.display())))?;
+    let bytes = contents.map(|contents| contents.bytes).unwrap_or_default();
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Trouble::new(format!("{}: the file is not UTF-8 text", path.display())))?;
+    let SetArguments { key, value, .. } = arguments;
+    let changed = set::set(&text, key, value).map_err(|(what, fix)| Trouble {
+        next: fix,
+        ..Trouble::new(what)
+    })?;
+    let wrong = problems(layout.as_ref(), &env, layer, &changed);
+    if !wrong.is_empty() {
+        wrong.iter().for_each(gates::tell);
+        return Err(Trouble::new(format!(
+            "nothing was written: {} would have errors",
+            path.display()
+        )));
+    }
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| Trouble::about(parent, &error))?;
+    }
+    fs::replace(&path, changed.as_bytes(), Durability::Synced)
+        .map_err(|fault| Trouble::new(format!("{}: {fault}", path.display())))?;
+    anstream::println!("{GOOD}✔{GOOD:#} {key} is set in {}", path.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which file is changed, and the project that it belongs to.
+fn target(
+    arguments: &SetArguments,
+    env: &Env,
+) -> Result<(Layer, PathBuf, Option<Layout>), Trouble> {
+    if arguments.user {
+        let path = Layout::user_config_file(env).ok_or_else(|| {
+            Trouble::new("where your own configuration is is not known: HOME is not set")
+        })?;
+        return Ok((Layer::User, path, Layout::find(env, None)));
+    }
+    let layout = layout_here()?;
+    let (layer, path) = if arguments.local {
+        (Layer::Local, layout.local_config_file())
+    } else {
+        (Layer::Project, layout.config_file())
+    };
+    Ok((layer, path, Some(layout)))
+}
+
+/// What would be wrong with a file of this text.
+fn problems(layout: Option<&Layout>, env: &Env, layer: Layer, text: &str) -> Vec<Problem> {
+    let text = text.trim_start_matches('\u{feff}').to_owned();
+    match layout {
+        // A person's own file is right or wrong by itself.
+        Some(layout) if layer != Layer::User => {
+            let texts = Texts::read(layout, env).with(layer, Some(&text));
+            match Config::check(layout, env, &texts) {
+                Err(ConfigError::Wrong(problems)) => problems
+                    .into_iter()
+                    .filter(|problem| problem.weight == Weight::Error)
+                    .collect(),
+                Ok(_) | Err(ConfigError::Missing(_)) => Vec::new(),
+            }
+        }
+        Some(_) | None => Merged::of_user(env, text).problems,
+    }
+}

@@ -1,0 +1,157 @@
+//! The reference in docs/config.md and the JSON Schema, from the table of keys.
+
+use serde_json::{Value, json};
+
+use super::keys::ROOT;
+use super::table::{Kind, Need, Row, Table};
+
+/// The JSON Schema of `tollgate.toml`.
+pub(crate) fn schema() -> Value {
+    let mut schema = ROOT.schema();
+    let gate = schema.pointer_mut("/properties/gates/additionalProperties");
+    if let Some(gate) = gate.and_then(Value::as_object_mut) {
+        let one = |key: &str| json!({ "required": [key] });
+        let kinds = [one("run"), one("prompt"), one("prompt_file")];
+        // The person's own file may have a part of a gate only, so no kind is required.
+        gate.insert("not".to_owned(), json!({ "anyOf": pairs(&kinds) }));
+    }
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("title".to_owned(), "tollgate.toml".into());
+    }
+    schema
+}
+
+/// Every two of them together.
+fn pairs(all: &[Value]) -> Vec<Value> {
+    let mut pairs = Vec::new();
+    for (index, one) in all.iter().enumerate() {
+        for other in all.iter().skip(index + 1) {
+            pairs.push(json!({ "allOf": [one, other] }));
+        }
+    }
+    pairs
+}
+
+/// The page.
+pub(crate) fn markdown() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    section(&mut page, "The whole file", &ROOT);
+    for row in ROOT.keys {
+        let settings = row.kind.settings().filter(|table| !table.keys.is_empty());
+        if let Some(table) = settings {
+            section(&mut page, &format!("`[{}]`", row.key), table);
+        }
+        if let Kind::Named { each, .. } = &row.kind {
+            section(&mut page, &format!("`[{}.NAME]`", row.key), each);
+            for inner in each.keys {
+                if let Kind::NamesOrMaps(table) = &inner.kind {
+                    section(&mut page, &format!("A table in `{}`", inner.key), table);
+                }
+            }
+        }
+    }
+    page
+}
+
+fn section(page: &mut String, title: &str, table: &Table) {
+    let about = table.about;
+    *page = format!(
+        "{page}\n## {title}\n\n{about}\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n"
+    );
+    for row in table.keys {
+        let default = match row.default {
+            "" if row.need == Need::Required => "required".to_owned(),
+            "" => "none".to_owned(),
+            literal
+                if format!("v = {literal}")
+                    .parse::<toml_edit::DocumentMut>()
+                    .is_ok() =>
+            {
+                format!("`{literal}`")
+            }
+            words => words.to_owned(),
+        };
+        let only = match row.need {
+            Need::OfCheck => "Checks only. ",
+            Need::OfReview => "Reviews only. ",
+            Need::Required | Need::Optional | Need::Ignored => "",
+        };
+        let (key, kind, about) = (row.key, kind(row), row.about);
+        *page = format!("{page}| `{key}` | {kind} | {default} | {only}{about} |\n");
+    }
+}
+
+fn kind(row: &Row) -> String {
+    match &row.kind {
+        Kind::Text => "text".to_owned(),
+        Kind::Bool => "`true` or `false`".to_owned(),
+        Kind::Whole(least) => format!("number, {least} or more"),
+        Kind::Between(least, most) => format!("number, {least} to {most}"),
+        Kind::Amount => "number".to_owned(),
+        Kind::OneOf(words) => words_of(words),
+        Kind::Word(words) => words_of(&words()),
+        Kind::Words(words) => format!("list of {}", words_of(&words())),
+        Kind::Duration => "time, such as `\"90s\"` or `\"1h30m\"`".to_owned(),
+        Kind::Texts => "list of texts".to_owned(),
+        Kind::Globs => "list of patterns".to_owned(),
+        Kind::Map(_) => "table".to_owned(),
+        Kind::Maps(_) | Kind::Later => "list of tables".to_owned(),
+        Kind::NamesOrMaps(_) => "list of names or tables".to_owned(),
+        Kind::Named { .. } => "tables".to_owned(),
+        Kind::Anything => "anything".to_owned(),
+    }
+}
+
+fn words_of(words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+    words.join(", ")
+}
+
+const INTRODUCTION: &str = "\
+<!-- Made by `tollgate schema --markdown`; a test keeps it true. -->
+
+# tollgate.toml
+
+One file at the project's root says what Tollgate does there:
+
+```toml
+[gates]
+base = \"origin/main\"
+
+[gates.test]                      # a check: any command
+run = \"cargo test\"
+inputs = [\"src/**\", \"tests/**\"]   # without it: every file that git does not ignore
+timeout = \"10m\"
+
+[gates.review]                    # a review: an independent agent
+prompt = \"Look for races and missing tests.\"
+reviewers = [\"codex\", \"claude\"]
+```
+
+**Gates.** A gate runs if a file in its `dir` changed that is among its `inputs` and not excluded.
+Patterns are those of `.gitignore`: without a slash they hold at every depth, with one from `dir` on,
+and a directory stands for all that is in it. The manifests in `dir` (`package.json`, `Cargo.toml`,
+`Makefile` and so on) and the files that `run` names always count for a check. Names of gates have
+letters, digits, `_`, `-` and `.`.
+
+**Where a value comes from.** A flag goes before the environment (`TOLLGATE_BASE`,
+`TOLLGATE_PARALLEL`, `TOLLGATE_MAX_RETRIES`, `TOLLGATE_ON_STOP`, `TOLLGATE_DEADLINE`), that before
+`tollgate.local.toml` in the project (your own, not for git), that before `tollgate.toml`, that before
+`~/.config/tollgate/tollgate.toml` (or `$XDG_CONFIG_HOME`; settings of `[gates]` and `[plans]`, no
+gates), and that before the default. Tables are merged key by key; lists are replaced.
+`tollgate config show --origin` shows every value with its file and line;
+`tollgate config set KEY VALUE` changes one and keeps comments and order. `--local` and `--user` choose
+another file. Only a person at a terminal can do that.
+
+**Mistakes.** Unknown keys, wrong types and names that lead nowhere are errors; `tollgate validate`
+lists all of them with file, line and column. While `tollgate.toml` is broken, commands say so and end
+with 2. An agent's stop is held to the last `tollgate.toml` without errors, and the answer says so; if
+there is none, the stop is let go as not verified. Changes of gates within a session are named in every
+answer until a person accepts them (`tollgate validate --accept`).
+
+**Existing homes.** Gates in `.gauntlet/` or in `.tollgate/config.yml` go on as they are. Gates in one
+of these and in `tollgate.toml` are an error; at stops, both apply.
+
+**In an editor.** `tollgate schema tollgate > tollgate.schema.json` writes the JSON Schema. taplo and
+VS Code's Even Better TOML read it if the file begins with `#:schema ./tollgate.schema.json`.
+";

@@ -1,0 +1,586 @@
+//! Which keys a file may have. One table per kind of file: what is read, what is complained
+//! about, and the JSON Schema that editors use all come from it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::glob;
+use super::node::{Key, Node, Place, Value};
+use super::{duration, toml};
+
+/// The keys of a mapping.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What the mapping is, for the schema.
+    pub(crate) about: &'static str,
+    pub(crate) keys: &'static [Row],
+}
+
+/// One key.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) key: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) need: Need,
+    /// The default, in words; empty where there is none.
+    pub(crate) default: &'static str,
+    pub(crate) about: &'static str,
+}
+
+/// Whether a key must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    Optional,
+    /// A check may have it.
+    OfCheck,
+    /// A review may have it.
+    OfReview,
+    /// Read by the original and without effect there too.
+    Ignored,
+}
+
+/// What a key's value must be.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Text that is not empty.
+    Text,
+    Bool,
+    /// A whole number of at least this.
+    Whole(u64),
+    /// A whole number from the first to the second.
+    Between(u64, u64),
+    /// A number of seconds or megabytes, 0 or more.
+    Amount,
+    OneOf(&'static [&'static str]),
+    /// One of the words that the program knows.
+    Word(fn() -> Vec<&'static str>),
+    /// A list of them.
+    Words(fn() -> Vec<&'static str>),
+    /// A text such as `"10m"`.
+    Duration,
+    /// A list of texts.
+    Texts,
+    /// A list of patterns of paths, as git ignores files by them.
+    Globs,
+    Map(&'static Table),
+    Maps(&'static Table),
+    /// A list of texts or of mappings, each named by its `name`.
+    NamesOrMaps(&'static Table),
+    /// Settings, and beside them mappings with names of the person's choosing.
+    Named {
+        settings: &'static Table,
+        each: &'static Table,
+    },
+    /// A list of mappings that a later version understands.
+    Later,
+    /// A mapping with keys of the person's choosing.
+    Anything,
+}
+
+impl Kind {
+    /// The keys in a value of this kind, besides names of the person's choosing.
+    pub(crate) fn settings(&self) -> Option<&'static Table> {
+        if let Self::Map(table)
+        | Self::Named {
+            settings: table, ..
+        } = self
+        {
+            Some(table)
+        } else {
+            None
+        }
+    }
+}
+
+/// Something wrong in a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) weight: Weight,
+    pub(crate) file: PathBuf,
+    pub(crate) place: Place,
+    /// The line itself, where people see it.
+    pub(crate) text: Option<String>,
+    /// The key's path, for example `entry_points[0].path`; empty for the file as a whole.
+    pub(crate) key: String,
+    pub(crate) what: String,
+    /// What to do about it.
+    pub(crate) fix: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// The gates cannot run.
+    Error,
+    /// They can, but perhaps not as meant.
+    Warning,
+    /// What holds while there are errors.
+    Note,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Yaml,
+    Toml,
+}
+
+impl Format {
+    /// What a mapping is called.
+    fn mapping(self) -> &'static str {
+        match self {
+            Self::Yaml => "a mapping",
+            Self::Toml => "a table",
+        }
+    }
+
+    /// What a list of mappings is called.
+    fn mappings(self) -> &'static str {
+        match self {
+            Self::Yaml => "a list of mappings",
+            Self::Toml => "a list of tables",
+        }
+    }
+
+    /// A key and its value.
+    fn pair(self) -> &'static str {
+        match self {
+            Self::Yaml => "key: value",
+            Self::Toml => "key = value",
+        }
+    }
+
+    /// The path of a member.
+    fn path(self, above: &str, key: &str) -> String {
+        let key = match self {
+            Self::Yaml => key.to_owned(),
+            Self::Toml => toml::quoted(key),
+        };
+        if above.is_empty() {
+            key
+        } else {
+            format!("{above}.{key}")
+        }
+    }
+
+    /// What a value is, for a message: `the text "many"`.
+    fn describe(self, node: &Node) -> String {
+        match &node.value {
+            Value::Scalar(serde_json::Value::Null) => "nothing".to_owned(),
+            Value::Scalar(serde_json::Value::String(text)) => format!("the text {text:?}"),
+            Value::Scalar(scalar) => scalar.to_string(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => self.mapping().to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        let Place { line, column, .. } = self.place;
+        if line > 0 {
+            write!(f, ":{line}")?;
+        }
+        if column > 0 {
+            write!(f, ":{column}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ": {}", self.key)?;
+        }
+        write!(f, ": {}", self.what)?;
+        if let Some(fix) = &self.fix {
+            write!(f, " ({fix})")?;
+        }
+        Ok(())
+    }
+}
+
+impl Problem {
+    /// As `--json` shows it.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        json!({
+            "severity": self.weight.word(),
+            "file": self.file, "line": (self.place.line > 0).then_some(self.place.line),
+            "column": (self.place.column > 0).then_some(self.place.column), "key": self.key,
+            "message": self.what, "fix": self.fix,
+        })
+    }
+}
+
+impl Weight {
+    /// Its name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// Collects what is wrong in one file.
+#[derive(Debug)]
+pub(crate) struct Examiner<'a> {
+    /// The project's directory, which no problem names.
+    pub(crate) root: &'a Path,
+    pub(crate) file: &'a Path,
+    pub(crate) format: Format,
+    pub(crate) problems: &'a mut Vec<Problem>,
+}
+
+impl Examiner<'_> {
+    pub(crate) fn error(&mut self, place: Place, key: &str, what: &str, fix: Option<&str>) {
+        self.push(Weight::Error, place, key, what, fix);
+    }
+
+    pub(crate) fn warn(&mut self, place: Place, key: &str, what: &str, fix: Option<&str>) {
+        self.push(Weight::Warning, place, key, what, fix);
+    }
+
+    fn push(&mut self, weight: Weight, place: Place, key: &str, what: &str, fix: Option<&str>) {
+        let file = self.file.strip_prefix(self.root).unwrap_or(self.file);
+        self.problems.push(Problem {
+            weight,
+            file: file.to_owned(),
+            place,
+            text: None,
+            key: key.to_owned(),
+            what: what.to_owned(),
+            fix: fix.map(str::to_owned),
+        });
+    }
+
+    /// Holds a mapping against its table. `above` is the path of the mapping.
+    pub(crate) fn examine(&mut self, node: &Node, table: &Table, above: &str) {
+        let Value::Map(members) = &node.value else {
+            self.no_mapping(node, table, above);
+            return;
+        };
+        for (key, value) in members {
+            match table.row(&key.name) {
+                Some(row) => self.examine_member(value, row, above),
+                None => self.unknown(key, table, above),
+            }
+        }
+        for row in table.keys.iter().filter(|row| row.need == Need::Required) {
+            if node.get(row.key).is_none() {
+                let place = members.iter().find(|(key, _)| key.name == row.key);
+                let place = place.map_or(node.place, |(key, _)| key.place);
+                let fix = format!("{}: {}", row.key, row.about);
+                let path = self.format.path(above, row.key);
+                self.error(place, &path, "missing", Some(&fix));
+            }
+        }
+    }
+
+    fn no_mapping(&mut self, node: &Node, table: &Table, above: &str) {
+        let (format, found) = (self.format, self.format.describe(node));
+        let what = format!("expected {}, found {found}", format.mapping());
+        let fix = format!("write `{}` lines: {}", format.pair(), names(table));
+        self.error(node.place, above, &what, Some(&fix));
+    }
+
+    fn examine_member(&mut self, value: &Node, row: &Row, above: &str) {
+        // `key:` with nothing behind it is as good as absent; a required one is missed elsewhere.
+        if row.need != Need::Ignored && !value.is_null() {
+            let path = self.format.path(above, row.key);
+            self.examine_value(value, row, &path);
+        }
+    }
+
+    fn unknown(&mut self, key: &Key, table: &Table, above: &str) {
+        let fix = nearest(&key.name, table.keys.iter().map(|row| row.key)).map_or_else(
+            || format!("known here: {}", names(table)),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let path = self.format.path(above, &key.name);
+        match self.format {
+            Format::Yaml => self.warn(key.place, &path, "unknown key, ignored", Some(&fix)),
+            Format::Toml => self.error(key.place, &path, "unknown key", Some(&fix)),
+        }
+    }
+
+    /// Settings, and mappings with names of the person's choosing.
+    fn examine_named(&mut self, node: &Node, settings: &Table, each: &Table, above: &str) {
+        if !node.is_map() {
+            self.no_mapping(node, settings, above);
+        }
+        for (key, value) in node.members() {
+            let path = self.format.path(above, &key.name);
+            match (settings.row(&key.name), value.is_map()) {
+                (Some(_), true) => {
+                    let what = format!(
+                        "`{}` is a setting of [{above}], and nothing else can have its name",
+                        key.name
+                    );
+                    self.error(key.place, &path, &what, Some("choose another name"));
+                }
+                (Some(row), false) => self.examine_member(value, row, above),
+                (None, true) => {
+                    if let Some(what) = wrong_name(&key.name) {
+                        let fix = "use letters, digits, `_`, `-` and `.`";
+                        self.error(key.place, &path, what, Some(fix));
+                    }
+                    self.examine(value, each, &path);
+                }
+                (None, false) if settings.keys.is_empty() => self.no_mapping(value, each, &path),
+                (None, false) => self.unknown(key, settings, above),
+            }
+        }
+    }
+
+    fn examine_value(&mut self, value: &Node, row: &Row, path: &str) {
+        let format = self.format;
+        let is_list = matches!(value.value, Value::List(_));
+        let (right, expected) = match &row.kind {
+            Kind::Text => (
+                value.text().is_some_and(|text| !text.trim().is_empty()),
+                "a text that is not empty".to_owned(),
+            ),
+            Kind::Bool => (value.bool().is_some(), "true or false".to_owned()),
+            Kind::Whole(least) => (
+                value.whole().is_some_and(|number| number >= *least),
+                format!("a whole number of at least {least}"),
+            ),
+            Kind::Between(least, most) => {
+                let number = value.whole();
+                let expected = if number.is_some_and(|number| number > *most) {
+                    format!("a whole number of at most {most}")
+                } else {
+                    format!("a whole number of at least {least}")
+                };
+                let is_in = |number| (*least..=*most).contains(&number);
+                (number.is_some_and(is_in), expected)
+            }
+            Kind::Amount => (
+                value.number().is_some_and(|number| number >= 0.0),
+                "a number of at least 0".to_owned(),
+            ),
+            Kind::OneOf(words) => (
+                value.text().is_some_and(|text| words.contains(&text)),
+                format!("one of {}", words.join(", ")),
+            ),
+            Kind::Word(words) => {
+                self.examine_words(std::slice::from_ref(value), &words(), path);
+                return;
+            }
+            Kind::Words(words) => {
+                self.examine_words(value.items(), &words(), path);
+                (is_list, "a list of texts".to_owned())
+            }
+            Kind::Duration => (
+                value.duration().is_some(),
+                "a time such as \"90s\", \"10m\" or \"1h30m\"".to_owned(),
+            ),
+            Kind::Texts => {
+                self.examine_texts(value, row, path);
+                (is_list, "a list of texts".to_owned())
+            }
+            Kind::Globs => {
+                self.examine_texts(value, row, path);
+                self.examine_globs(value, path);
+                (is_list, "a list of texts".to_owned())
+            }
+            Kind::Map(table) => {
+                self.examine(value, table, path);
+                return;
+            }
+            Kind::Maps(table) => {
+                for (index, item) in value.items().iter().enumerate() {
+                    self.examine(item, table, &format!("{path}[{index}]"));
+                }
+                (is_list, format.mappings().to_owned())
+            }
+            Kind::NamesOrMaps(table) => {
+                let maps = value.items().iter().enumerate();
+                for (index, item) in maps.filter(|(_, item)| item.text().is_none()) {
+                    self.examine(item, table, &format!("{path}[{index}]"));
+                }
+                (is_list, "a list of names".to_owned())
+            }
+            Kind::Named { settings, each } => {
+                self.examine_named(value, settings, each, path);
+                return;
+            }
+            Kind::Later => {
+                let what = "rules are not supported by this version, and have no effect";
+                self.warn(value.place, path, what, None);
+                let maps = value.items().iter().all(Node::is_map);
+                (is_list && maps, format.mappings().to_owned())
+            }
+            Kind::Anything => return,
+        };
+        if !right {
+            let what = format!("expected {expected}, found {}", format.describe(value));
+            let quotes = in_quotes(value).filter(|_| matches!(row.kind, Kind::Text));
+            let default = format!("default: {}", row.default);
+            let with_unit = value
+                .scalar()
+                .filter(|_| matches!(row.kind, Kind::Duration));
+            let with_unit = with_unit.and_then(|number| {
+                let number: u64 = number.to_string().trim_matches('"').parse().ok()?;
+                Some(format!("for seconds, write \"{number}s\""))
+            });
+            let fix = quotes
+                .or(with_unit.as_deref())
+                .or((!row.default.is_empty()).then_some(default.as_str()));
+            self.error(value.place, path, &what, fix);
+        }
+    }
+
+    fn examine_texts(&mut self, value: &Node, row: &Row, path: &str) {
+        for (index, item) in value.items().iter().enumerate() {
+            if item.text().is_none() {
+                let what = format!("expected a text, found {}", self.format.describe(item));
+                let fix = in_quotes(item).unwrap_or(row.about);
+                self.error(item.place, &format!("{path}[{index}]"), &what, Some(fix));
+            }
+        }
+    }
+
+    fn examine_globs(&mut self, value: &Node, path: &str) {
+        let texts = value.items().iter().enumerate();
+        for (index, item) in texts {
+            let wrong = item.text().and_then(|text| glob::check(text).err());
+            if let Some((what, fix)) = wrong {
+                self.error(item.place, &format!("{path}[{index}]"), &what, Some(fix));
+            }
+        }
+    }
+
+    fn examine_words(&mut self, items: &[Node], words: &[&str], path: &str) {
+        for item in items {
+            let found = item.text();
+            if found.is_some_and(|text| words.contains(&text)) {
+                continue;
+            }
+            let known = format!("known: {}", words.join(", "));
+            let near = found.and_then(|text| nearest(text, words.iter().copied()));
+            let fix = near.map_or(known, |near| format!("did you mean `{near}`?"));
+            let what = match found {
+                Some(text) => format!("there is no {text:?} to choose"),
+                None => format!("expected a text, found {}", self.format.describe(item)),
+            };
+            self.error(item.place, path, &what, Some(&fix));
+        }
+    }
+}
+
+/// What is wrong with a name of a person's choosing: it becomes part of file names and commands.
+fn wrong_name(name: &str) -> Option<&'static str> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() {
+        Some("the name is empty")
+    } else if RESERVED.contains(&name) {
+        Some("this name is reserved")
+    } else if name.chars().count() > 64 {
+        Some("the name is longer than 64 characters")
+    } else if !name.chars().all(is_plain) {
+        Some("the name has characters that no file name and no command line likes")
+    } else if !name.starts_with(char::is_alphanumeric) {
+        Some("the name does not begin with a letter or a digit")
+    } else {
+        None
+    }
+}
+
+/// Names that settings of later versions have, or that commands understand otherwise.
+const RESERVED: [&str; 6] = ["ahead", "all", "cache", "max_age", "none", "timeout"];
+
+/// How to say a word or number as a text.
+fn in_quotes(value: &Node) -> Option<&'static str> {
+    let scalar = value.scalar()?;
+    (scalar.is_boolean() || scalar.is_number()).then_some("put it in quotes")
+}
+
+fn names(table: &Table) -> String {
+    let names: Vec<_> = table.keys.iter().map(|row| row.key).collect();
+    names.join(", ")
+}
+
+/// The name that was probably meant.
+pub(crate) fn nearest<'n>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let scored = names
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name));
+    let (distance, name) = scored.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + wrong.len() / 4).then_some(name)
+}
+
+impl Table {
+    /// The row of a key.
+    pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
+        self.keys.iter().find(|row| row.key == key)
+    }
+
+    /// The JSON Schema of the mapping.
+    pub(crate) fn schema(&self) -> serde_json::Value {
+        let properties: serde_json::Map<_, _> = self
+            .keys
+            .iter()
+            .map(|row| (row.key.to_owned(), row.schema()))
+            .collect();
+        let required: Vec<_> = self
+            .keys
+            .iter()
+            .filter(|row| row.need == Need::Required)
+            .map(|row| row.key)
+            .collect();
+        json!({
+            "type": "object", "description": self.about, "properties": properties,
+            "required": required, "additionalProperties": false,
+        })
+    }
+}
+
+impl Row {
+    fn schema(&self) -> serde_json::Value {
+        let mut schema = match &self.kind {
+            Kind::Text => json!({ "type": "string", "minLength": 1 }),
+            Kind::Bool => json!({ "type": "boolean" }),
+            Kind::Whole(least) => json!({ "type": "integer", "minimum": least }),
+            Kind::Between(least, most) => {
+                json!({ "type": "integer", "minimum": least, "maximum": most })
+            }
+            Kind::Amount => json!({ "type": "number", "minimum": 0 }),
+            Kind::OneOf(words) => json!({ "enum": words }),
+            Kind::Word(words) => json!({ "enum": words() }),
+            Kind::Words(words) => json!({ "type": "array", "items": { "enum": words() } }),
+            Kind::Duration => json!({ "type": "string", "pattern": duration::PATTERN }),
+            Kind::Texts | Kind::Globs => {
+                json!({ "type": "array", "items": { "type": "string" } })
+            }
+            Kind::Map(table) => table.schema(),
+            Kind::Maps(table) => json!({ "type": "array", "items": table.schema() }),
+            Kind::NamesOrMaps(table) => {
+                let name = json!({ "type": "string", "minLength": 1 });
+                json!({ "type": "array", "items": { "anyOf": [name, table.schema()] } })
+            }
+            Kind::Named { settings, each } => {
+                let mut schema = settings.schema();
+                if let Some(object) = schema.as_object_mut() {
+                    object.insert("additionalProperties".to_owned(), each.schema());
+                }
+                schema
+            }
+            Kind::Later => json!({ "type": "array", "items": { "type": "object" } }),
+            Kind::Anything => json!({}),
+        };
+        let mut about = self.about.to_owned();
+        if !self.default.is_empty() {
+            about = format!("{about} Default: {}.", self.default);
+        }
+        if let Some(object) = schema.as_object_mut() {
+            object.insert("description".to_owned(), about.into());
+            if self.need == Need::Ignored {
+                object.insert("deprecated".to_owned(), true.into());
+            }
+        }
+        schema
+    }
+}

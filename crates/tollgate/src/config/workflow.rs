@@ -1,0 +1,79 @@
+//! `[workflow.NAME]`: the definitions of a project's own workflows.
+
+use std::collections::BTreeSet;
+
+use super::node::{Node, Place};
+use super::toml;
+
+/// A workflow: phases in order.
+#[derive(Clone, Debug)]
+#[expect(dead_code, reason = "read and checked; starting them comes later")]
+pub(crate) struct WorkflowDefinition {
+    pub(crate) name: String,
+    /// What people call it.
+    pub(crate) label: String,
+    pub(crate) phases: Vec<PhaseDefinition>,
+    /// Whether the work has a branch of its own.
+    pub(crate) has_branch: bool,
+    pub(crate) branch_prefix: String,
+    pub(crate) place: Place,
+}
+
+/// One phase of it.
+#[derive(Clone, Debug)]
+#[expect(dead_code, reason = "read and checked; starting them comes later")]
+pub(crate) struct PhaseDefinition {
+    pub(crate) name: String,
+    /// The files that may be written in it; none named: all.
+    pub(crate) writes: Vec<String>,
+    /// What must be there before it is completed.
+    pub(crate) needs: Vec<String>,
+    pub(crate) place: Place,
+}
+
+/// Something wrong: where, the key, what, and what to do about it.
+type Wrong = (Place, String, String, &'static str);
+
+/// Reads the definitions, of which the table was checked.
+pub(super) fn read(root: &Node) -> (Vec<WorkflowDefinition>, Vec<Wrong>) {
+    let mut wrong = Vec::new();
+    let mut all = Vec::new();
+    for (key, node) in root.get("workflow").map(Node::members).unwrap_or_default() {
+        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+        let list = node.get("phases");
+        let phases: Vec<_> = list.map(Node::items).unwrap_or_default().iter().collect();
+        let phases: Vec<PhaseDefinition> = phases.into_iter().filter_map(phase).collect();
+        let path = format!("workflow.{}.phases", toml::quoted(&key.name));
+        if let Some(list) = list.filter(|_| phases.is_empty()) {
+            let what = "there is no phase".to_owned();
+            wrong.push((list.place, path.clone(), what, "name at least one"));
+        }
+        let mut seen = BTreeSet::new();
+        for phase in &phases {
+            if !seen.insert(phase.name.as_str()) {
+                let what = format!("the phase {:?} is there twice", phase.name);
+                wrong.push((phase.place, path.clone(), what, "remove one of the two"));
+            }
+        }
+        all.push(WorkflowDefinition {
+            label: text("label").unwrap_or_else(|| key.name.clone()),
+            phases,
+            has_branch: node.get("branch").and_then(Node::bool).unwrap_or(true),
+            branch_prefix: text("branch_prefix").unwrap_or_else(|| format!("{}/", key.name)),
+            name: key.name.clone(),
+            place: key.place,
+        });
+    }
+    (all, wrong)
+}
+
+fn phase(node: &Node) -> Option<PhaseDefinition> {
+    let texts = |key: &str| node.get(key).map(Node::texts).unwrap_or_default();
+    let name = node.text().or_else(|| node.get("name")?.text())?;
+    Some(PhaseDefinition {
+        name: name.to_owned(),
+        writes: texts("writes"),
+        needs: texts("needs"),
+        place: node.place,
+    })
+}

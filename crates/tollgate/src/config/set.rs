@@ -3,7 +3,6 @@
 use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
 
 use super::keys::ROOT;
-use super::nearest;
 use super::table::{self, Kind, Row};
 
 /// Why a value is not set: what, and what to do.
@@ -60,9 +59,11 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String, Refused>
 /// The row of a key.
 fn row(names: &[&str]) -> Result<&'static Row, Refused> {
     let unknown = |table: &table::Table, name: &str| {
-        let known: Vec<_> = table.keys.iter().map(|row| row.key).collect();
-        let fix = nearest(name, known.iter().copied()).map_or_else(
-            || format!("known here: {}", known.join(", ")),
+        let fix = table.nearest(name).map_or_else(
+            || {
+                let known: Vec<_> = table.keys.iter().map(|row| row.key).collect();
+                format!("known here: {}", known.join(", "))
+            },
             |near| format!("did you mean `{near}`?"),
         );
         (format!("there is no key `{}`", names.join(".")), Some(fix))

@@ -291,7 +291,7 @@ impl Examiner<'_> {
     }
 
     fn unknown(&mut self, key: &Key, table: &Table, above: &str) {
-        let fix = nearest(&key.name, table.keys.iter().map(|row| row.key)).map_or_else(
+        let fix = table.nearest(&key.name).map_or_else(
             || format!("known here: {}", names(table)),
             |near| format!("did you mean `{near}`?"),
         );
@@ -319,14 +319,20 @@ impl Examiner<'_> {
                 }
                 (Some(row), false) => self.examine_member(value, row, above),
                 (None, true) => {
-                    if let Some(what) = wrong_name(&key.name) {
-                        let fix = "use letters, digits, `_`, `-` and `.`";
+                    if let Some((what, fix)) = wrong_name(&key.name) {
                         self.error(key.place, &path, what, Some(fix));
                     }
                     self.examine(value, each, &path);
                 }
                 (None, false) if settings.keys.is_empty() => self.no_mapping(value, each, &path),
-                (None, false) => self.unknown(key, settings, above),
+                (None, false) if settings.nearest(&key.name).is_some() => {
+                    self.unknown(key, settings, above);
+                }
+                (None, false) => {
+                    let settings = names(settings);
+                    let fix = format!("settings: {settings}; all else is a table `[{path}]`");
+                    self.error(key.place, &path, "unknown key", Some(&fix));
+                }
             }
         }
     }
@@ -468,19 +474,25 @@ impl Examiner<'_> {
     }
 }
 
-/// What is wrong with a name of a person's choosing: it becomes part of file names and commands.
-fn wrong_name(name: &str) -> Option<&'static str> {
+/// What is wrong with a name of a person's choosing, which becomes part of file names and commands;
+/// and what to do about it.
+fn wrong_name(name: &str) -> Option<(&'static str, &'static str)> {
+    const SIGNS: &str = "use letters, digits, `_`, `-` and `.`";
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() {
-        Some("the name is empty")
+        Some(("the name is empty", SIGNS))
     } else if RESERVED.contains(&name) {
-        Some("this name is reserved")
+        Some(("this name is reserved", "choose another name"))
     } else if name.chars().count() > 64 {
-        Some("the name is longer than 64 characters")
+        Some((
+            "the name is longer than 64 characters",
+            "choose a shorter one",
+        ))
     } else if !name.chars().all(is_plain) {
-        Some("the name has characters that no file name and no command line likes")
+        Some(("the name has a character that is not allowed in it", SIGNS))
     } else if !name.starts_with(char::is_alphanumeric) {
-        Some("the name does not begin with a letter or a digit")
+        let fix = "begin it with a letter or a digit";
+        Some(("the name begins with a sign", fix))
     } else {
         None
     }
@@ -516,6 +528,11 @@ impl Table {
     /// The row of a key.
     pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
         self.keys.iter().find(|row| row.key == key)
+    }
+
+    /// The key that was probably meant.
+    pub(crate) fn nearest(&self, wrong: &str) -> Option<&'static str> {
+        nearest(wrong, self.keys.iter().map(|row| row.key))
     }
 
     /// The JSON Schema of the mapping.

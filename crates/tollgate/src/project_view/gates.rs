@@ -156,6 +156,7 @@ pub(super) fn read(
 ) -> (Gates, Vec<PathBuf>) {
     let mut watched = vec![
         layout.gates_config(),
+        layout.local_config_file(),
         layout.local().join("gates.json"),
         layout.gates_home(),
     ];

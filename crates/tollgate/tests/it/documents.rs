@@ -23,6 +23,17 @@ fn the_reference_of_guards_is_what_the_program_says() {
 }
 
 #[test]
+fn the_reference_of_the_configuration_is_what_the_program_says() {
+    let made = TestProject::empty().run(&["schema", "--markdown"], b"");
+    assert_eq!(made.code, 0, "{made:?}");
+    assert_eq!(
+        made.stdout,
+        document("docs/config.md"),
+        "make it anew: cargo run -q -- schema --markdown > docs/config.md"
+    );
+}
+
+#[test]
 fn every_guard_and_code_has_its_place_in_the_reference() {
     let listed = TestProject::empty().run(&["guards", "--json"], b"");
     let guards: Value = serde_json::from_str(&listed.stdout).unwrap();

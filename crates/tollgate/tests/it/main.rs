@@ -8,6 +8,8 @@ mod allow;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod config;
+#[cfg(test)]
 mod corpora;
 #[cfg(test)]
 mod course;

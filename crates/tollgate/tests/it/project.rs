@@ -142,6 +142,13 @@ impl TestProject {
         self
     }
 
+    /// With this `tollgate.toml`, and a file in `src`.
+    pub(crate) fn with_toml(self, text: &str) -> Self {
+        self.file("tollgate.toml", text);
+        self.file("src/a.txt", "a\n");
+        self
+    }
+
     /// With all of this committed, and a change in `src` that no gate has seen.
     pub(crate) fn with_change(self) -> Self {
         self.commit("first");

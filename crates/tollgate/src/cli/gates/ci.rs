@@ -9,7 +9,7 @@ use tollgate_store::fs;
 
 use super::super::{Answer, Trouble};
 use super::{Project, unconfigured};
-use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step};
+use crate::gate::config::{CI_STARTER, Check, Ci, ConfigError, Step, Words};
 use crate::gate::jobs::{is_glob, on_disk};
 
 #[derive(Debug, clap::Args)]
@@ -83,13 +83,16 @@ fn init(as_json: bool) -> Answer {
         let here = env.cwd.unwrap_or_default().join(".gauntlet/config.yml");
         return Ok(unconfigured(&ConfigError::Missing(here), as_json));
     };
-    let files = [
-        (layout.gates_home().join("ci.yml"), CI_STARTER),
-        (
-            layout.root().join(".github/workflows/gauntlet.yml"),
-            WORKFLOW,
-        ),
-    ];
+    let workflows = layout.root().join(".github/workflows");
+    let files = if layout.gates_config() == layout.config_file() {
+        // Every check names all it needs.
+        vec![(workflows.join("gates.yml"), WORKFLOW)]
+    } else {
+        vec![
+            (layout.gates_home().join("ci.yml"), CI_STARTER),
+            (workflows.join("gauntlet.yml"), WORKFLOW),
+        ]
+    };
     let mut written = Vec::new();
     for (path, text) in &files {
         let created = create(path, text).map_err(|error| Trouble::about(path, &error))?;
@@ -120,6 +123,7 @@ fn list_jobs() -> ExitCode {
     };
     let ci = match Ci::load(layout) {
         Ok(ci) => ci,
+        Err(ConfigError::Missing(_)) if config.words == Words::Own => Ci::empty(),
         Err(error) => return unconfigured(&error, false),
     };
     let mut matrix: Vec<Value> = Vec::new();

@@ -43,7 +43,6 @@ pub(super) fn run(arguments: &Arguments) -> Answer {
     if arguments.accept {
         accept(&project)?;
     }
-    project.propose_migration();
     if !arguments.json {
         anstream::println!("All config files are valid.");
     }

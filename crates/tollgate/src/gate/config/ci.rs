@@ -3,6 +3,8 @@
 use tollgate_core::project::Layout;
 
 use super::{ConfigError, Node, Reader, keys};
+use crate::config::Place;
+use crate::config::node::Value;
 
 /// What `ci.yml` says.
 #[derive(Debug)]
@@ -28,6 +30,16 @@ checks: []
 ";
 
 impl Ci {
+    /// What there is without a `ci.yml`.
+    pub(crate) fn empty() -> Self {
+        Self {
+            node: Node {
+                place: Place::default(),
+                value: Value::Map(Vec::new()),
+            },
+        }
+    }
+
     /// Reads `ci.yml`.
     pub(crate) fn load(layout: &Layout) -> Result<Self, ConfigError> {
         let file = layout.gates_home().join("ci.yml");

@@ -106,7 +106,15 @@ pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, Conf
         warnings: Vec::new(),
     };
     let is_wrong = merged.is_wrong();
-    let warnings = merged.problems;
+    let mut warnings = merged.problems;
+    warnings.sort_by_key(|problem| {
+        let Place {
+            layer,
+            line,
+            column,
+        } = problem.place;
+        (layer, line, column)
+    });
     if is_wrong {
         return Err(ConfigError::Wrong(warnings));
     }

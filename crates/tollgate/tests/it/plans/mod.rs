@@ -17,3 +17,4 @@ mod suite_3_transitions;
 mod suite_4_invocation;
 mod suite_5_messages;
 mod suite_6_edges;
+pub(crate) mod toml;

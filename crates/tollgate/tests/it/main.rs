@@ -79,3 +79,5 @@ mod watchdog;
 mod wires;
 #[cfg(test)]
 mod workflow;
+#[cfg(test)]
+mod worktrees;

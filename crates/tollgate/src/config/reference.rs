@@ -1,36 +1,7 @@
-//! The reference in docs/config.md and the JSON Schema, from the table of keys.
-
-use serde_json::{Value, json};
+//! The reference in docs/config.md, from the table of keys.
 
 use super::keys::ROOT;
 use super::table::{Kind, Need, Row, Table};
-
-/// The JSON Schema of `tollgate.toml`.
-pub(crate) fn schema() -> Value {
-    let mut schema = ROOT.schema();
-    let gate = schema.pointer_mut("/properties/gates/additionalProperties");
-    if let Some(gate) = gate.and_then(Value::as_object_mut) {
-        let one = |key: &str| json!({ "required": [key] });
-        let kinds = [one("run"), one("prompt"), one("prompt_file")];
-        // The person's own file may have a part of a gate only, so no kind is required.
-        gate.insert("not".to_owned(), json!({ "anyOf": pairs(&kinds) }));
-    }
-    if let Some(object) = schema.as_object_mut() {
-        object.insert("title".to_owned(), "tollgate.toml".into());
-    }
-    schema
-}
-
-/// Every two of them together.
-fn pairs(all: &[Value]) -> Vec<Value> {
-    let mut pairs = Vec::new();
-    for (index, one) in all.iter().enumerate() {
-        for other in all.iter().skip(index + 1) {
-            pairs.push(json!({ "allOf": [one, other] }));
-        }
-    }
-    pairs
-}
 
 /// The page.
 pub(crate) fn markdown() -> String {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::glob;
 use super::node::{Key, Node, Place, Value};
-use super::{duration, toml};
+use super::toml;
 
 /// The keys of a mapping.
 #[derive(Debug)]
@@ -80,6 +80,54 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// What was expected in place of a value, if it is not that. What is in a list or a mapping is
+    /// another question.
+    fn expected(&self, value: &Node, format: Format) -> Option<String> {
+        let is_list = matches!(value.value, Value::List(_));
+        let (right, expected) = match self {
+            Self::Text => (
+                value.text().is_some_and(|text| !text.trim().is_empty()),
+                "a text that is not empty".to_owned(),
+            ),
+            Self::Bool => (value.bool().is_some(), "true or false".to_owned()),
+            Self::Whole(least) => (
+                value.whole().is_some_and(|number| number >= *least),
+                format!("a whole number of at least {least}"),
+            ),
+            Self::Between(least, most) => {
+                let number = value.whole();
+                let expected = if number.is_some_and(|number| number > *most) {
+                    format!("a whole number of at most {most}")
+                } else {
+                    format!("a whole number of at least {least}")
+                };
+                let is_in = |number| (*least..=*most).contains(&number);
+                (number.is_some_and(is_in), expected)
+            }
+            Self::Amount => (
+                value.number().is_some_and(|number| number >= 0.0),
+                "a number of at least 0".to_owned(),
+            ),
+            Self::OneOf(words) => (
+                value.text().is_some_and(|text| words.contains(&text)),
+                format!("one of {}", words.join(", ")),
+            ),
+            Self::Duration => (
+                value.duration().is_some(),
+                "a time such as \"90s\", \"10m\" or \"1h30m\"".to_owned(),
+            ),
+            Self::Words(_) | Self::Texts | Self::Globs => (is_list, "a list of texts".to_owned()),
+            Self::NamesOrMaps(_) => (is_list, "a list of names".to_owned()),
+            Self::Maps(_) => (is_list, format.mappings().to_owned()),
+            Self::Later => {
+                let maps = value.items().iter().all(Node::is_map);
+                (is_list && maps, format.mappings().to_owned())
+            }
+            Self::Word(_) | Self::Map(_) | Self::Named { .. } | Self::Anything => return None,
+        };
+        (!right).then_some(expected)
+    }
+
     /// The keys in a value of this kind, besides names of the person's choosing.
     pub(crate) fn settings(&self) -> Option<&'static Table> {
         if let Self::Map(table)
@@ -338,102 +386,63 @@ impl Examiner<'_> {
     }
 
     fn examine_value(&mut self, value: &Node, row: &Row, path: &str) {
-        let format = self.format;
-        let is_list = matches!(value.value, Value::List(_));
-        let (right, expected) = match &row.kind {
-            Kind::Text => (
-                value.text().is_some_and(|text| !text.trim().is_empty()),
-                "a text that is not empty".to_owned(),
-            ),
-            Kind::Bool => (value.bool().is_some(), "true or false".to_owned()),
-            Kind::Whole(least) => (
-                value.whole().is_some_and(|number| number >= *least),
-                format!("a whole number of at least {least}"),
-            ),
-            Kind::Between(least, most) => {
-                let number = value.whole();
-                let expected = if number.is_some_and(|number| number > *most) {
-                    format!("a whole number of at most {most}")
-                } else {
-                    format!("a whole number of at least {least}")
-                };
-                let is_in = |number| (*least..=*most).contains(&number);
-                (number.is_some_and(is_in), expected)
-            }
-            Kind::Amount => (
-                value.number().is_some_and(|number| number >= 0.0),
-                "a number of at least 0".to_owned(),
-            ),
-            Kind::OneOf(words) => (
-                value.text().is_some_and(|text| words.contains(&text)),
-                format!("one of {}", words.join(", ")),
-            ),
+        if let Some(expected) = row.kind.expected(value, self.format) {
+            self.wrong_value(value, row, path, &expected);
+        }
+        match &row.kind {
             Kind::Word(words) => {
                 self.examine_words(std::slice::from_ref(value), &words(), path);
-                return;
             }
-            Kind::Words(words) => {
-                self.examine_words(value.items(), &words(), path);
-                (is_list, "a list of texts".to_owned())
-            }
-            Kind::Duration => (
-                value.duration().is_some(),
-                "a time such as \"90s\", \"10m\" or \"1h30m\"".to_owned(),
-            ),
-            Kind::Texts => {
-                self.examine_texts(value, row, path);
-                (is_list, "a list of texts".to_owned())
-            }
+            Kind::Words(words) => self.examine_words(value.items(), &words(), path),
+            Kind::Texts => self.examine_texts(value, row, path),
             Kind::Globs => {
                 self.examine_texts(value, row, path);
                 self.examine_globs(value, path);
-                (is_list, "a list of texts".to_owned())
             }
-            Kind::Map(table) => {
-                self.examine(value, table, path);
-                return;
-            }
+            Kind::Map(table) => self.examine(value, table, path),
             Kind::Maps(table) => {
                 for (index, item) in value.items().iter().enumerate() {
                     self.examine(item, table, &format!("{path}[{index}]"));
                 }
-                (is_list, format.mappings().to_owned())
             }
             Kind::NamesOrMaps(table) => {
                 let maps = value.items().iter().enumerate();
                 for (index, item) in maps.filter(|(_, item)| item.text().is_none()) {
                     self.examine(item, table, &format!("{path}[{index}]"));
                 }
-                (is_list, "a list of names".to_owned())
             }
-            Kind::Named { settings, each } => {
-                self.examine_named(value, settings, each, path);
-                return;
-            }
+            Kind::Named { settings, each } => self.examine_named(value, settings, each, path),
             Kind::Later => {
                 let what = "rules are not supported by this version, and have no effect";
                 self.warn(value.place, path, what, None);
-                let maps = value.items().iter().all(Node::is_map);
-                (is_list && maps, format.mappings().to_owned())
             }
-            Kind::Anything => return,
-        };
-        if !right {
-            let what = format!("expected {expected}, found {}", format.describe(value));
-            let quotes = in_quotes(value).filter(|_| matches!(row.kind, Kind::Text));
-            let default = format!("default: {}", row.default);
-            let with_unit = value
-                .scalar()
-                .filter(|_| matches!(row.kind, Kind::Duration));
-            let with_unit = with_unit.and_then(|number| {
-                let number: u64 = number.to_string().trim_matches('"').parse().ok()?;
-                Some(format!("for seconds, write \"{number}s\""))
-            });
-            let fix = quotes
-                .or(with_unit.as_deref())
-                .or((!row.default.is_empty()).then_some(default.as_str()));
-            self.error(value.place, path, &what, fix);
+            Kind::Text
+            | Kind::Bool
+            | Kind::Whole(_)
+            | Kind::Between(..)
+            | Kind::Amount
+            | Kind::OneOf(_)
+            | Kind::Duration
+            | Kind::Anything => {}
         }
+    }
+
+    fn wrong_value(&mut self, value: &Node, row: &Row, path: &str, expected: &str) {
+        let found = self.format.describe(value);
+        let what = format!("expected {expected}, found {found}");
+        let quotes = in_quotes(value).filter(|_| matches!(row.kind, Kind::Text));
+        let default = format!("default: {}", row.default);
+        let number = value
+            .scalar()
+            .filter(|_| matches!(row.kind, Kind::Duration));
+        let seconds = number.and_then(|number| {
+            let number: u64 = number.to_string().trim_matches('"').parse().ok()?;
+            Some(format!("for seconds, write \"{number}s\""))
+        });
+        let fix = quotes
+            .or(seconds.as_deref())
+            .or((!row.default.is_empty()).then_some(default.as_str()));
+        self.error(value.place, path, &what, fix);
     }
 
     fn examine_texts(&mut self, value: &Node, row: &Row, path: &str) {
@@ -533,71 +542,5 @@ impl Table {
     /// The key that was probably meant.
     pub(crate) fn nearest(&self, wrong: &str) -> Option<&'static str> {
         nearest(wrong, self.keys.iter().map(|row| row.key))
-    }
-
-    /// The JSON Schema of the mapping.
-    pub(crate) fn schema(&self) -> serde_json::Value {
-        let properties: serde_json::Map<_, _> = self
-            .keys
-            .iter()
-            .map(|row| (row.key.to_owned(), row.schema()))
-            .collect();
-        let required: Vec<_> = self
-            .keys
-            .iter()
-            .filter(|row| row.need == Need::Required)
-            .map(|row| row.key)
-            .collect();
-        json!({
-            "type": "object", "description": self.about, "properties": properties,
-            "required": required, "additionalProperties": false,
-        })
-    }
-}
-
-impl Row {
-    fn schema(&self) -> serde_json::Value {
-        let mut schema = match &self.kind {
-            Kind::Text => json!({ "type": "string", "minLength": 1 }),
-            Kind::Bool => json!({ "type": "boolean" }),
-            Kind::Whole(least) => json!({ "type": "integer", "minimum": least }),
-            Kind::Between(least, most) => {
-                json!({ "type": "integer", "minimum": least, "maximum": most })
-            }
-            Kind::Amount => json!({ "type": "number", "minimum": 0 }),
-            Kind::OneOf(words) => json!({ "enum": words }),
-            Kind::Word(words) => json!({ "enum": words() }),
-            Kind::Words(words) => json!({ "type": "array", "items": { "enum": words() } }),
-            Kind::Duration => json!({ "type": "string", "pattern": duration::PATTERN }),
-            Kind::Texts | Kind::Globs => {
-                json!({ "type": "array", "items": { "type": "string" } })
-            }
-            Kind::Map(table) => table.schema(),
-            Kind::Maps(table) => json!({ "type": "array", "items": table.schema() }),
-            Kind::NamesOrMaps(table) => {
-                let name = json!({ "type": "string", "minLength": 1 });
-                json!({ "type": "array", "items": { "anyOf": [name, table.schema()] } })
-            }
-            Kind::Named { settings, each } => {
-                let mut schema = settings.schema();
-                if let Some(object) = schema.as_object_mut() {
-                    object.insert("additionalProperties".to_owned(), each.schema());
-                }
-                schema
-            }
-            Kind::Later => json!({ "type": "array", "items": { "type": "object" } }),
-            Kind::Anything => json!({}),
-        };
-        let mut about = self.about.to_owned();
-        if !self.default.is_empty() {
-            about = format!("{about} Default: {}.", self.default);
-        }
-        if let Some(object) = schema.as_object_mut() {
-            object.insert("description".to_owned(), about.into());
-            if self.need == Need::Ignored {
-                object.insert("deprecated".to_owned(), true.into());
-            }
-        }
-        schema
     }
 }

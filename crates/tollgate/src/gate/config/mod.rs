@@ -242,7 +242,7 @@ impl Config {
     /// What holds while the files are broken, and what that is.
     fn held(layout: &Layout, env: &Env, texts: &Texts) -> Option<(Self, &'static str)> {
         if let Ok(config) = Self::of(layout, env, texts, TwoHomes::Both) {
-            return Some((config, "both apply"));
+            return Some((config, "both apply, as far as they can be read"));
         }
         let fallbacks = texts.fallbacks(layout);
         fallbacks.into_iter().find_map(|held| {
@@ -297,11 +297,17 @@ impl Config {
                 let what = format!("{home}/config.yml configures gates, too");
                 let fix = format!("keep one of them: remove [gates] here, or {home}/config.yml");
                 merged.error(line, "gates", &what, Some(&fix));
+                if let Err(ConfigError::Wrong(problems)) = existing {
+                    merged.problems.extend(problems);
+                }
                 Err(ConfigError::Wrong(merged.problems))
             }
             TwoHomes::Both => {
-                let mut config = existing?;
-                config.add(toml::config(layout, merged)?);
+                let own = toml::config(layout, merged)?;
+                let Ok(mut config) = existing else {
+                    return Ok(own);
+                };
+                config.add(own);
                 Ok(config)
             }
         }
@@ -576,7 +582,7 @@ pub(crate) fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     ]
     .into_iter()
     .map(|(name, table)| (name, table.schema()))
-    .chain([("tollgate", crate::config::reference::schema())])
+    .chain([("tollgate", crate::config::schema::of_tollgate_toml())])
     .map(|(name, mut schema)| {
         if let Some(object) = schema.as_object_mut() {
             let draft = "https://json-schema.org/draft/2020-12/schema";

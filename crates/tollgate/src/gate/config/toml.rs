@@ -13,7 +13,7 @@ use super::{
 use crate::config::keys::GATE;
 use crate::config::node::Key;
 use crate::config::table::Need;
-use crate::config::{Layer, Merged, Node, Place, Weight, glob, toml};
+use crate::config::{Layer, Merged, Node, Place, glob, toml};
 use crate::gate::jobs::is_glob;
 
 /// No prompt and no help with a failure is larger.
@@ -39,50 +39,26 @@ const MANIFESTS: [&str; 16] = [
     "tox.ini",
 ];
 
-/// The gates that `tollgate.toml` and its layers describe.
+/// The configuration that `tollgate.toml` and its layers describe.
 pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, ConfigError> {
-    let gates: Vec<(Key, Node)> = merged.gates().cloned().collect();
     let settings = Settings::read(&merged);
-    let mut entry_points = Vec::new();
-    let (mut checks, mut reviews) = (BTreeMap::new(), BTreeMap::new());
-    for (key, node) in &gates {
-        let mut gate = GateReader {
-            root: layout.root(),
-            name: &key.name,
-            place: key.place,
-            node,
-            merged: &mut merged,
-        };
-        let Some(kind) = gate.kind() else { continue };
-        let dir = gate.dir();
-        let mut entry = EntryPoint {
-            exclude: gate.patterns("exclude", &dir),
-            inputs: gate.patterns("inputs", &dir),
-            path: dir,
-            checks: vec![],
-            reviews: vec![],
-        };
-        entry.exclude.extend(settings.exclude.iter().cloned());
-        match kind {
-            GateKind::Check => {
-                let check = gate.check(&entry.path);
-                if !entry.inputs.is_empty() {
-                    let always = always_inputs(layout.root(), &entry.path, &check.command);
-                    entry.inputs.extend(always);
-                }
-                entry.checks.push(key.name.clone());
-                checks.insert(key.name.clone(), check);
-            }
-            GateKind::Review => {
-                let review = gate.review(&settings);
-                entry.reviews.push(key.name.clone());
-                reviews.insert(key.name.clone(), review);
-            }
-        }
-        entry_points.push(entry);
+    let gates = Gates::read(layout.root(), &mut merged, &settings);
+    let own_text = merged.texts().text(Layer::Project).map(str::to_owned);
+    let is_wrong = merged.is_wrong();
+    let mut problems = merged.problems;
+    problems.sort_by_key(|problem| {
+        let Place {
+            layer,
+            line,
+            column,
+        } = problem.place;
+        (layer, line, column)
+    });
+    if is_wrong {
+        return Err(ConfigError::Wrong(problems));
     }
     let log_dir_name = Path::new(layout.default_log_dir()).to_owned();
-    let config = Config {
+    Ok(Config {
         root: layout.root().to_owned(),
         home: layout.gates_home(),
         local: layout.local(),
@@ -95,31 +71,68 @@ pub(super) fn config(layout: &Layout, mut merged: Merged) -> Result<Config, Conf
         max_previous_logs: settings.keep_logs,
         rerun_new_issue_threshold: settings.new_findings,
         reviewers: settings.reviewers,
-        entry_points,
-        checks,
-        reviews,
+        entry_points: gates.entry_points,
+        checks: gates.checks,
+        reviews: gates.reviews,
         debug_log: None,
         stop_hook: settings.stop_hook,
         words: Words::Own,
-        own_text: merged.texts().text(Layer::Project).map(str::to_owned),
+        own_text,
         held: None,
-        warnings: Vec::new(),
-    };
-    let is_wrong = merged.is_wrong();
-    let mut warnings = merged.problems;
-    warnings.sort_by_key(|problem| {
-        let Place {
-            layer,
-            line,
-            column,
-        } = problem.place;
-        (layer, line, column)
-    });
-    if is_wrong {
-        return Err(ConfigError::Wrong(warnings));
+        warnings: problems,
+    })
+}
+
+/// All `[gates.NAME]`, each with an entry point of its own.
+#[derive(Default)]
+struct Gates {
+    entry_points: Vec<EntryPoint>,
+    checks: BTreeMap<String, Check>,
+    reviews: BTreeMap<String, Review>,
+}
+
+impl Gates {
+    fn read(root: &Path, merged: &mut Merged, settings: &Settings) -> Self {
+        let mut all = Self::default();
+        let gates: Vec<(Key, Node)> = merged.gates().cloned().collect();
+        for (key, node) in &gates {
+            let mut gate = GateReader {
+                root,
+                name: &key.name,
+                place: key.place,
+                node,
+                merged,
+            };
+            let Some(kind) = gate.kind() else { continue };
+            let dir = gate.dir();
+            let mut entry = EntryPoint {
+                exclude: gate.patterns("exclude", &dir),
+                inputs: gate.patterns("inputs", &dir),
+                path: dir,
+                checks: vec![],
+                reviews: vec![],
+            };
+            entry.exclude.extend(settings.exclude.iter().cloned());
+            let name = key.name.clone();
+            match kind {
+                GateKind::Check => {
+                    let check = gate.check(&entry.path);
+                    if !entry.inputs.is_empty() {
+                        let always = always_inputs(root, &entry.path, &check.command);
+                        entry.inputs.extend(always);
+                    }
+                    entry.checks.push(name.clone());
+                    all.checks.insert(name, check);
+                }
+                GateKind::Review => {
+                    entry.reviews.push(name.clone());
+                    all.reviews.insert(name, gate.review(settings));
+                }
+            }
+            all.entry_points.push(entry);
+        }
+        all
     }
-    debug_assert!(warnings.iter().all(|p| p.weight == Weight::Warning));
-    Ok(Config { warnings, ..config })
 }
 
 /// `[gates]`. Every default is in the table.

@@ -37,6 +37,18 @@ fn gates_in_two_homes_are_an_error_and_both_apply() {
 }
 
 #[test]
+fn a_broken_existing_home_does_not_switch_the_others_gates_off() {
+    let own = two_homes(".gauntlet").env("TOLLGATE_BASE", "main");
+    own.file(".gauntlet/config.yml", "entry_points: 3\n");
+    own.tollgate(&["run"])
+        .exits(2)
+        .says(".gauntlet/config.yml:1");
+    let reason = own.blocks(false);
+    assert!(reason.contains("check:.:new"), "{reason}");
+    assert!(reason.contains(".gauntlet/config.yml:1"), "{reason}");
+}
+
+#[test]
 fn other_parts_may_be_in_tollgate_toml_beside_an_existing_home() {
     let project = TestProject::empty().with_repository();
     let project = project.with_gates(".gauntlet", &[("ok", "command: \"true\"")], "");

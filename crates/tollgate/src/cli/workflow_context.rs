@@ -8,6 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::config::Merged;
 use crate::gate::evidence::Verification;
 use tollgate_core::context::{Inputs, MAX_FILE};
 use tollgate_core::decision::Decision;
@@ -59,6 +60,8 @@ impl WorkflowContext {
         let layout = Layout::find(&env, None).ok_or_else(super::no_project)?;
         let monorepo = read(&layout.monorepo_file())?;
         let now = Timestamp::now();
+        let own = Merged::in_force(&layout, &env).workflows_json();
+        let own_at = layout.config_file();
         let inputs = Inputs::new(layout, env, None, now);
         let project = inputs.project().map_err(|fault| {
             Trouble::new(fault.text.clone())
@@ -67,7 +70,10 @@ impl WorkflowContext {
         let project = project.cloned();
         let layout = inputs.layout().clone();
         let config = |file| config(&layout, file);
-        let (workflows, workflows_at) = config(ConfigFile::Workflows)?;
+        let (workflows, workflows_at) = match config(ConfigFile::Workflows)? {
+            (None, _) => (own, own_at),
+            existing => existing,
+        };
         let definitions = match workflows {
             None => Definitions::built_in(),
             Some(text) => Definitions::with(&text).map_err(|flaw| corrupt(&workflows_at, &flaw))?,

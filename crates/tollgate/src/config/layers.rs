@@ -40,7 +40,7 @@ struct FileText {
 pub(crate) struct Merged {
     pub(crate) node: Node,
     pub(crate) problems: Vec<Problem>,
-    pub(crate) workflows: Vec<WorkflowDefinition>,
+    workflows: Vec<WorkflowDefinition>,
     texts: Texts,
 }
 
@@ -195,6 +195,11 @@ impl Merged {
             merged.error(place, &key, &what, Some(fix));
         }
         merged
+    }
+
+    /// The workflows in the form of `workflows.json`; none without any.
+    pub(crate) fn workflows_json(&self) -> Option<String> {
+        workflow::to_json(&self.workflows)
     }
 
     pub(crate) fn texts(&self) -> &Texts {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Map, Value, json};
+
 use super::node::{Node, Place};
 use super::toml;
 
 /// A workflow: phases in order.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "read and checked; starting them comes later")]
 pub(crate) struct WorkflowDefinition {
     pub(crate) name: String,
     /// What people call it.
@@ -16,12 +17,10 @@ pub(crate) struct WorkflowDefinition {
     /// Whether the work has a branch of its own.
     pub(crate) has_branch: bool,
     pub(crate) branch_prefix: String,
-    pub(crate) place: Place,
 }
 
 /// One phase of it.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "read and checked; starting them comes later")]
 pub(crate) struct PhaseDefinition {
     pub(crate) name: String,
     /// The files that may be written in it; none named: all.
@@ -29,6 +28,29 @@ pub(crate) struct PhaseDefinition {
     /// What must be there before it is completed.
     pub(crate) needs: Vec<String>,
     pub(crate) place: Place,
+}
+
+/// Definitions in the form of `workflows.json`; none without any.
+pub(super) fn to_json(defined: &[WorkflowDefinition]) -> Option<String> {
+    let one = |definition: &WorkflowDefinition| {
+        let phases: Vec<&str> = definition.phases.iter().map(|p| p.name.as_str()).collect();
+        let rules = definition.phases.iter().map(|phase| {
+            // Without `writes` every file may be written; an empty list would allow none.
+            let writes = Some(&phase.writes).filter(|writes| !writes.is_empty());
+            let mut rules = Map::from_iter([("needs".to_owned(), json!(phase.needs))]);
+            rules.extend(writes.map(|writes| ("writes".to_owned(), json!(writes))));
+            (phase.name.clone(), rules.into())
+        });
+        let workflow = json!({
+            "label": definition.label, "phases": phases,
+            "requires_branch": definition.has_branch,
+            "branch_prefix": definition.branch_prefix.trim_end_matches('/'),
+            "phase_rules": rules.collect::<Map<String, Value>>(),
+        });
+        (definition.name.clone(), workflow)
+    };
+    let all: Map<_, _> = defined.iter().map(one).collect();
+    (!all.is_empty()).then(|| json!({ "workflows": all }).to_string())
 }
 
 /// Something wrong: where, the key, what, and what to do about it.
@@ -61,7 +83,6 @@ pub(super) fn read(root: &Node) -> (Vec<WorkflowDefinition>, Vec<Wrong>) {
             has_branch: node.get("branch").and_then(Node::bool).unwrap_or(true),
             branch_prefix: text("branch_prefix").unwrap_or_else(|| format!("{}/", key.name)),
             name: key.name.clone(),
-            place: key.place,
         });
     }
     (all, wrong)

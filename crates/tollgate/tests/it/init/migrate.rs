@@ -324,6 +324,15 @@ fn every_shape_of_version_0_1_gives_the_same_gates() {
             "{text}"
         );
         assert_eq!(text.contains("[plans]"), shape.has_plans, "{text}");
+        if shape.has_workflow {
+            let run = repository.must(&["workflow", "start", "change", "Greet people"]);
+            for part in [
+                "change/REQ-0001-greet-people",
+                "01-requirements → 06-implementation → 08-code-review",
+            ] {
+                assert!(run.stdout.contains(part), "{part}: {run:?}");
+            }
+        }
     }
 }
 

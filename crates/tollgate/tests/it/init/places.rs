@@ -160,6 +160,18 @@ fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
 }
 
 #[test]
+fn the_proposed_workflow_can_be_started() {
+    let repository = Repository::with(&[("a.txt", "a")]);
+    repository.init(&["--workflow"]);
+    repository.commit("work");
+    let run = repository.tollgate(&["workflow", "start", "change", "Greet people"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for part in ["change/REQ-0001-greet-people", "plan → implement → review"] {
+        assert!(run.stdout.contains(part), "{part}: {run:?}");
+    }
+}
+
+#[test]
 fn the_files_of_version_0_1_are_named_with_the_way_to_migrate() {
     let repository = Repository::with(&[
         ("go.mod", "module x\n"),

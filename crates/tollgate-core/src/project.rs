@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::decision::Fault;
 use crate::env::Env;
 use crate::git::Repository;
-use tollgate_store::fs::canonical;
+use tollgate_store::fs::{canonical, read_regular};
 use tollgate_store::json::Object;
 
 /// A project's root and the homes found in it.
@@ -18,6 +18,9 @@ pub struct Layout {
     root: PathBuf,
     /// The workflow's home is `.isdlc`.
     isdlc: bool,
+    /// The same project in the main work tree, if this one is in a linked one and that one has a
+    /// `tollgate.toml`.
+    main: Option<PathBuf>,
 }
 
 /// The directories that make a project, that of the workflow's original first.
@@ -60,14 +63,28 @@ impl Layout {
         let elsewhere = here.filter(|here| *here != started);
         let worktree = elsewhere.and_then(|here| other_worktree(started, here));
         worktree
-            .and_then(|root| Self::at(&root))
+            .and_then(|root| Self::at(&root).or_else(|| Self::linked(&root)))
             .or_else(|| Self::above(started))
             .or_else(around_here)
     }
 
-    /// The nearest directory at or above `start` that has a home.
+    /// The nearest directory at or above `start` that has a home, or is a linked work tree of a
+    /// project that has one.
     pub fn above(start: &Path) -> Option<Self> {
-        start.ancestors().find_map(Self::at)
+        let mut places = start.ancestors();
+        places.find_map(|place| Self::at(place).or_else(|| Self::linked(place)))
+    }
+
+    /// The layout of a linked work tree without a home, by that of the main one.
+    fn linked(root: &Path) -> Option<Self> {
+        root.join(".git")
+            .is_file()
+            .then(|| main_project(root))?
+            .map(|main| Self {
+                root: root.to_owned(),
+                isdlc: false,
+                main: Some(main),
+            })
     }
 
     /// The layout of exactly this directory, if it has a home or a `tollgate.toml`, whatever that
@@ -81,6 +98,7 @@ impl Layout {
         is_project.then(|| Self {
             root: root.to_owned(),
             isdlc,
+            main: main_project(root),
         })
     }
 
@@ -96,11 +114,28 @@ impl Layout {
 
     /// The workflow's home: `.isdlc` where it exists, else `.tollgate/workflow`.
     pub fn workflow_home(&self) -> PathBuf {
-        self.root.join(if self.isdlc {
+        self.workflow_root().join(if self.isdlc {
             ".isdlc"
         } else {
             ".tollgate/workflow"
         })
+    }
+
+    /// The project whose workflow this one is under: that of the main work tree, unless this one
+    /// has a state of its own.
+    pub fn workflow_root(&self) -> &Path {
+        let has_state = |root: &Path| {
+            let home = root.join(".tollgate/workflow");
+            home.join("state.json").exists() || home.join("projects").is_dir()
+        };
+        let main = self.main.as_deref().filter(|_| !self.isdlc);
+        main.filter(|main| !has_state(&self.root) && has_state(main))
+            .unwrap_or(&self.root)
+    }
+
+    /// What Tollgate keeps about the workflow's state.
+    pub fn workflow_local(&self) -> PathBuf {
+        self.workflow_root().join(".tollgate/local")
     }
 
     /// Whether the workflow's home is that of a project that used the original.
@@ -120,8 +155,12 @@ impl Layout {
     /// Where the store keeps the lock and the pending changes of a state file.
     pub fn store_home(&self, project: Option<&ProjectId>) -> PathBuf {
         match project {
-            Some(ProjectId(id)) => self.local().join("projects").join(id).join("state"),
-            None => self.local().join("state"),
+            Some(ProjectId(id)) => self
+                .workflow_local()
+                .join("projects")
+                .join(id)
+                .join("state"),
+            None => self.workflow_local().join("state"),
         }
     }
 
@@ -277,14 +316,23 @@ impl Layout {
         }
     }
 
-    /// The project's configuration in one file.
+    /// The project's configuration in one file. A linked work tree that has none is under that of
+    /// the main one.
     pub fn config_file(&self) -> PathBuf {
-        self.root.join(CONFIG)
+        self.own_or_main(CONFIG)
+    }
+
+    fn own_or_main(&self, name: &str) -> PathBuf {
+        let own = self.root.join(name);
+        match &self.main {
+            Some(main) if own.symlink_metadata().is_err() => main.join(name),
+            Some(_) | None => own,
+        }
     }
 
     /// What one person wants otherwise in this project; git ignores it.
     pub fn local_config_file(&self) -> PathBuf {
-        self.root.join("tollgate.local.toml")
+        self.own_or_main("tollgate.local.toml")
     }
 
     /// What one person wants in all projects. None without a home directory.
@@ -542,6 +590,31 @@ fn other_worktree(started: &Path, here: &Path) -> Option<PathBuf> {
     let home = Repository::discover(started)?;
     let other = there.work_tree != home.work_tree && there.same_repository(&home);
     other.then_some(there.work_tree)
+}
+
+/// The same project in the main work tree, if `root` is in a linked one and the main one has a
+/// `tollgate.toml` for it. The repository must know the work tree: a `.git` file alone, which any
+/// archive may bring, leads nowhere.
+fn main_project(root: &Path) -> Option<PathBuf> {
+    let is_top = |place: &&Path| place.join(".git").symlink_metadata().is_ok();
+    let top = root.ancestors().find(is_top)?;
+    if !top.join(".git").is_file() {
+        return None;
+    }
+    let repository = Repository::discover(top)?;
+    let (git_dir, common) = (&repository.git_dir, &repository.common_dir);
+    let is_linked =
+        canonical(git_dir).is_ok_and(|git_dir| git_dir.starts_with(common.join("worktrees")));
+    if !is_linked || common.file_name()? != ".git" {
+        return None;
+    }
+    let back = read_regular(&git_dir.join("gitdir"), 1 << 16).ok()??;
+    let back = git_dir.join(String::from_utf8(back.bytes).ok()?.trim_end());
+    if canonical(&back).ok()? != canonical(&top.join(".git")).ok()? {
+        return None;
+    }
+    let main = common.parent()?.join(root.strip_prefix(top).ok()?);
+    main.join(CONFIG).symlink_metadata().is_ok().then_some(main)
 }
 
 #[cfg(test)]

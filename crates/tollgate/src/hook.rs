@@ -215,7 +215,7 @@ fn project_id(inputs: &Inputs) -> Option<&str> {
 
 /// The history of the state that an event is about.
 fn history(inputs: &Inputs, now: Timestamp) -> History<'_> {
-    History::new(inputs.layout().local(), project_id(inputs), now)
+    History::new(inputs.layout().workflow_local(), project_id(inputs), now)
 }
 
 /// What the guards decide that the registration asks for.

@@ -85,7 +85,7 @@ impl Reconciled {
 /// Compares the state file of an event's inputs and deals with a foreign change.
 pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
     let (layout, store, now) = (inputs.layout(), inputs.store(), inputs.now());
-    let watch = Watch::new(layout.root(), store.home().to_owned());
+    let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     // The usual case costs a line and a `stat`, and no lock.
     if !matches!(watch.look(), Look::Changed(_)) {
         return Reconciled::default();
@@ -109,7 +109,7 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
             return Reconciled::fault(&changed.path, &format!("{}: {error}", lock.display()));
         }
     };
-    let values = Blobs::values(&layout.local());
+    let values = Blobs::values(&layout.workflow_local());
     let gate = |state: &State<'_>, phase: &str| manual_completion::closed(inputs, state, phase);
     let case = Case {
         watch: &watch,
@@ -125,7 +125,7 @@ pub fn reconcile(inputs: &Inputs, kind: EventKind) -> Reconciled {
 
 /// Remembers a state file that nothing is remembered about yet, from now on.
 pub fn remember(layout: &Layout, store: &Store) -> Option<Fault> {
-    let watch = Watch::new(layout.root(), store.home().to_owned());
+    let watch = Watch::new(layout.workflow_root(), store.home().to_owned());
     if watch.has_baseline() || !store.path().is_file() {
         return None;
     }

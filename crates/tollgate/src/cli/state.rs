@@ -65,7 +65,7 @@ fn changes(context: &WorkflowContext) -> Vec<Entry> {
             .iter()
             .any(|key| entry.value.get(key).is_some())
     };
-    let mut changes: Vec<Entry> = journal::entries(&context.layout.local())
+    let mut changes: Vec<Entry> = journal::entries(&context.layout.workflow_local())
         .filter(|entry| entry.version.is_some() && is_change(entry))
         .filter(|entry| entry.project.as_deref() == context.project_id())
         .collect();
@@ -89,7 +89,7 @@ fn changes(context: &WorkflowContext) -> Vec<Entry> {
 }
 
 fn values(context: &WorkflowContext) -> Blobs {
-    Blobs::values(&context.layout.local())
+    Blobs::values(&context.layout.workflow_local())
 }
 
 fn log(context: &WorkflowContext, lines: usize, json: bool) -> ExitCode {

@@ -256,7 +256,7 @@ impl WorkflowContext {
                 .collect(),
             ..Decision::default()
         });
-        let history = History::new(self.layout.local(), self.project_id(), self.now);
+        let history = History::new(self.layout.workflow_local(), self.project_id(), self.now);
         if let Err(error) = history.write(updated, own) {
             warn(&format!(
                 "the change is made, but the journal in {} cannot be written: {error}",

@@ -40,7 +40,7 @@ struct FileText {
 pub(crate) struct Merged {
     pub(crate) node: Node,
     pub(crate) problems: Vec<Problem>,
-    pub(crate) workflows: Vec<WorkflowDefinition>,
+    pub(super) workflows: Vec<WorkflowDefinition>,
     texts: Texts,
 }
 

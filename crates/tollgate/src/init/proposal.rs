@@ -1,12 +1,33 @@
-//! The files that a survey leads to, each with its whole text and what would happen to it.
+//! The files that a survey leads to: `tollgate.toml` and what keeps git away from runtime files,
+//! each with its whole text and what would happen to it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use tollgate_core::project::Layout;
+use toml_edit::{Array, InlineTable, Value};
 
 use super::languages::Role;
+use super::toml_text::TomlText;
 use super::{Survey, WrittenFiles};
+
+/// The project's configuration.
+pub(crate) const CONFIG: &str = "tollgate.toml";
+
+/// The first lines of the configuration.
+pub(super) const HEADER: &str = "\
+What Tollgate does in this project.
+Every key, with its default: `tollgate schema --markdown`
+";
+
+/// Keeps what Tollgate writes while it works out of git.
+pub(crate) const IGNORE: &str = ".tollgate/.gitignore";
+
+pub(crate) const IGNORED: &str = "\
+# What Tollgate writes while it works. Plans are part of the project.
+/local/
+/logs/
+/workflow/**/state.json
+/workflow/**/state-archive.json
+";
 
 /// What can be set up by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,15 +42,23 @@ pub(crate) enum Group {
 
 /// All that would be done.
 pub(crate) struct Proposal {
-    pub(crate) parts: Vec<Part>,
+    /// The parts that are there already and stay, in words.
+    pub(crate) homes: Vec<(Group, String)>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) files: Vec<File>,
 }
 
-/// One group's files.
-pub(crate) struct Part {
-    pub(crate) group: Group,
-    /// What is there already and stays, in words.
-    pub(crate) as_it_is: Option<String>,
-    pub(crate) files: Vec<File>,
+/// A check that is proposed.
+pub(crate) struct Gate {
+    pub(crate) name: String,
+    /// The file that it was made from.
+    pub(crate) from: String,
+    pub(crate) role: Role,
+    pub(crate) run: String,
+    /// Where it runs; `.` is the root.
+    pub(crate) dir: String,
+    /// The files that call for it; empty: every file in `dir`.
+    pub(crate) inputs: Vec<String>,
 }
 
 /// A file of the proposal.
@@ -78,188 +107,193 @@ impl Proposal {
         groups: &[Group],
         force: bool,
     ) -> Self {
-        let part = |group: &Group| {
-            let (there, wanted) = match group {
-                Group::Gates => gates(survey),
-                Group::Workflow => workflow(survey),
-                Group::Plans => plans(survey),
-            };
-            let files = wanted
-                .into_iter()
-                .map(|(path, text)| judge(survey, record, force, path, text));
-            let files: Vec<File> = files.collect();
-            // The first file is the one that holds the others together. Without it they would
-            // change a configuration that somebody else made.
-            let leads = files
-                .first()
-                .is_some_and(|file| file.action != Action::Keep);
-            let is_ours = files
-                .first()
-                .is_some_and(|file| matches!(file.action, Action::Replace | Action::Same));
-            let as_it_is = there.filter(|_| !(is_ours && force));
-            let is_free = as_it_is.is_none() && leads;
-            Part {
-                group: *group,
-                files: if is_free { files } else { vec![] },
-                as_it_is: as_it_is.or_else(|| (!leads).then(|| "it is there already".to_owned())),
-            }
+        let there = Group::ALL.into_iter();
+        let homes: Vec<_> = there
+            .filter_map(|group| Some((group, existing(survey, group)?)))
+            .collect();
+        let wanted = |group: Group| {
+            groups.contains(&group) && !homes.iter().any(|(there, _)| *there == group)
         };
+        let gates = if wanted(Group::Gates) {
+            gates(survey)
+        } else {
+            Vec::new()
+        };
+        let mut text = TomlText::default();
+        text.comment(HEADER);
+        let mut is_empty = true;
+        for group in Group::ALL.into_iter().filter(|group| wanted(*group)) {
+            is_empty = false;
+            text.blank();
+            match group {
+                Group::Gates => write_gates(&mut text, survey, &gates),
+                Group::Workflow => write_workflow(&mut text),
+                Group::Plans => write_plans(&mut text, survey),
+            }
+        }
+        let wanted = [(CONFIG, text.into_text()), (IGNORE, IGNORED.to_owned())];
+        let files = wanted
+            .into_iter()
+            .filter(|_| !is_empty)
+            .map(|(path, text)| judge(survey, record, force, path, text));
         Self {
-            parts: groups.iter().map(part).collect(),
+            files: files.collect(),
+            homes,
+            gates,
         }
     }
 
-    /// The files that would change.
+    /// The files that would change. A configuration that stays leaves everything as it is.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &File> {
-        let files = self.parts.iter().flat_map(|part| &part.files);
+        let files = self.files.iter().filter(|_| !self.is_refused());
         files.filter(|file| file.action.changes())
+    }
+
+    /// Whether a configuration is there that is not ours to replace.
+    pub(crate) fn is_refused(&self) -> bool {
+        let mut files = self.files.iter();
+        files.any(|file| file.path == CONFIG && file.action == Action::Keep)
     }
 }
 
-fn judge(survey: &Survey, record: &WrittenFiles, force: bool, path: String, text: String) -> File {
-    let place = survey.root.join(&path);
+fn judge(survey: &Survey, record: &WrittenFiles, force: bool, path: &str, text: String) -> File {
+    let place = survey.root.join(path);
     let action = match std::fs::read_to_string(&place) {
         Ok(there) if there == text => Action::Same,
-        Ok(there) if force && record.wrote(&path, &there) => Action::Replace,
+        Ok(there) if force && record.wrote(path, &there) => Action::Replace,
         Ok(_) => Action::Keep,
         Err(_) if place.symlink_metadata().is_ok() => Action::Keep,
         Err(_) => Action::Write,
     };
-    File { path, text, action }
+    File {
+        path: path.to_owned(),
+        text,
+        action,
+    }
 }
 
-/// What of a group is there already, in words, and the files it would have.
-type Wanted = (Option<String>, Vec<(String, String)>);
-
-fn gates(survey: &Survey) -> Wanted {
-    let home = survey
-        .layout
-        .as_ref()
-        .map_or(".tollgate", Layout::gates_home_name);
-    let config = survey.root.join(home).join("config.yml");
-    let own = survey.layout.as_ref().map(Layout::config_file);
-    let there = if config.exists() {
-        Some(format!("{home}/config.yml is used as it is"))
-    } else {
-        let own = own.filter(|own| own.exists());
-        own.map(|_| "tollgate.toml is used as it is".to_owned())
+/// The home that a part has already, in words.
+fn existing(survey: &Survey, group: Group) -> Option<String> {
+    let (original, earlier) = match group {
+        Group::Gates => (".gauntlet/config.yml", ".tollgate/config.yml"),
+        Group::Workflow => (".isdlc", ".tollgate/workflow/config/workflows.json"),
+        Group::Plans => (".taskie", ".tollgate/plans.json"),
     };
-    let mut files = Vec::new();
-    let mut entries = String::new();
-    let mut used: Vec<String> = Vec::new();
-    let is_reviewed = !survey.reviewers.is_empty();
-    for part in &survey.parts {
-        let mut all: Vec<(Role, String)> = Vec::new();
+    let there = |path: &str| survey.root.join(path).symlink_metadata().is_ok();
+    if there(original) {
+        return Some(format!("{original} is used as it is"));
+    }
+    there(earlier).then(|| {
+        format!("{earlier} is used as it is; `tollgate init --migrate` moves it to {CONFIG}")
+    })
+}
+
+/// The checks of all parts, each under a name of its own, in the order in which they run.
+fn gates(survey: &Survey) -> Vec<Gate> {
+    let mut gates: Vec<(usize, Gate)> = Vec::new();
+    for (at, part) in survey.parts.iter().enumerate() {
         for found in &part.found {
             for check in &found.checks {
+                let used: Vec<&str> = gates.iter().map(|(_, gate)| gate.name.as_str()).collect();
                 let name = unused(&used, &part.path, &found.name, check.role);
-                files.push((
-                    format!("{home}/checks/{name}.yml"),
-                    check_file(&found.file, &part.path, check.role, &check.command),
-                ));
-                used.push(name.clone());
-                all.push((check.role, name));
+                let from = Path::new(&part.path).join(&found.file);
+                let from = from.strip_prefix(".").unwrap_or(&from);
+                let is_rooted = !check.inputs.is_empty();
+                let gate = Gate {
+                    name,
+                    from: from.display().to_string(),
+                    role: check.role,
+                    run: check.command.clone(),
+                    dir: if is_rooted { "." } else { &part.path }.to_owned(),
+                    inputs: check.inputs.clone(),
+                };
+                gates.push((at, gate));
             }
         }
-        all.sort();
-        let is_root = part.path == ".";
-        if all.is_empty() && !is_root {
-            continue;
+    }
+    gates.sort_by_key(|(part, gate)| (*part, gate.role));
+    gates.into_iter().map(|(_, gate)| gate).collect()
+}
+
+fn write_gates(text: &mut TomlText, survey: &Survey, gates: &[Gate]) {
+    text.table(&["gates"]);
+    text.comment(&format!(
+        "What the work is compared with ({}).",
+        survey.base.why
+    ));
+    text.set("base", survey.base.name.as_str());
+    text.comment("A change of these files alone calls for no gate.");
+    text.list("exclude", excluded(survey));
+    if !survey.reviewers.is_empty() {
+        text.comment("Who reviews: the first that is installed and has quota left.");
+        text.list("reviewers", survey.reviewers.iter().copied());
+    }
+    for gate in gates {
+        text.blank();
+        text.comment(&format!("From {}", gate.from));
+        text.table(&["gates", &gate.name]);
+        text.set("run", gate.run.as_str());
+        if gate.dir != "." {
+            text.set("dir", gate.dir.as_str());
         }
-        let names: Vec<_> = all.into_iter().map(|(_, name)| name).collect();
-        let path = scalar(&part.path);
-        let _infallible = writeln!(entries, "  - path: {path}");
-        if is_root {
-            let exclude = excluded(survey);
-            let _infallible = writeln!(entries, "    exclude: [{exclude}]");
+        if !gate.inputs.is_empty() {
+            text.list("inputs", &gate.inputs);
         }
-        if !names.is_empty() {
-            let _infallible = writeln!(entries, "    checks: [{}]", names.join(", "));
-        }
-        if is_root && is_reviewed {
-            entries.push_str("    reviews: [quality]\n");
+        match gate.role {
+            Role::Test | Role::Build => text.set("timeout", "10m"),
+            Role::Format | Role::Lint | Role::Types => text.set("parallel", true),
         }
     }
-    let reviewers = if is_reviewed {
-        format!(
-            "\n# Who reviews: the first that is installed and has quota left.\ncli:\n  default_preference: [{}]\n",
-            survey.reviewers.join(", ")
-        )
-    } else {
-        String::new()
-    };
-    let base = scalar(&survey.base.name);
-    let text = format!(
-        "# What must hold before an agent may stop. Keys: tollgate schema config\n\n# What the work is compared with.\nbase_branch: {base}\n{reviewers}\nentry_points:\n{entries}"
-    );
-    files.insert(0, (format!("{home}/config.yml"), text));
-    if is_reviewed {
-        files.push((format!("{home}/reviews/quality.md"), REVIEW.to_owned()));
+    if gates.is_empty() {
+        text.blank();
+        text.comment(
+            "Nothing was found here that tests or lints this project. A gate is a command:\n\n\
+             [gates.test]\nrun = \"make test\"\ntimeout = \"10m\"",
+        );
     }
-    (there, files)
+    if !survey.reviewers.is_empty() {
+        text.blank();
+        text.comment("An independent agent reads what changed.");
+        text.table(&["gates", "review"]);
+        text.set("prompt", REVIEW);
+        text.set("timeout", "5m");
+        text.set("ci", false);
+    }
 }
 
 /// What a change of is no work to be checked.
-fn excluded(survey: &Survey) -> String {
-    let mut exclude = vec!["\"**/*.md\"", ".tollgate/workflow", ".tollgate/plans"];
-    for home in [".isdlc", ".taskie"] {
+fn excluded(survey: &Survey) -> Vec<&'static str> {
+    let mut exclude = vec!["**/*.md", ".tollgate/**"];
+    for (home, pattern) in [(".isdlc", ".isdlc/**"), (".taskie", ".taskie/**")] {
         if survey.root.join(home).is_dir() {
-            exclude.push(home);
+            exclude.push(pattern);
         }
     }
-    exclude.join(", ")
+    exclude
 }
 
-/// A name that no other check has: `test`, `web-test`, `python-test`.
-fn unused(used: &[String], path: &str, language: &str, role: Role) -> String {
+/// A name that no other gate has: `test`, `web-test`, `python-test`.
+pub(super) fn unused(used: &[&str], path: &str, language: &str, role: Role) -> String {
     let role = role.as_str();
     let plain = |text: &str| {
         let word = text.split([' ', '/']).next_back().unwrap_or(text);
         let kept = word.chars().filter(char::is_ascii_alphanumeric);
         kept.collect::<String>().to_lowercase()
     };
-    let first = if path == "." {
-        role.to_owned()
-    } else {
-        format!("{}-{role}", plain(path))
+    let first = match plain(path).as_str() {
+        "" => role.to_owned(),
+        place => format!("{place}-{role}"),
     };
     let language = language.split(' ').next().unwrap_or(language);
     let second = format!("{}-{first}", plain(language));
     let numbered = (2..).map(|number| format!("{second}-{number}"));
     let mut names = [first, second.clone()].into_iter().chain(numbered);
     names
-        .find(|name| !used.contains(name))
+        .find(|name| !used.contains(&name.as_str()))
         .unwrap_or_else(|| role.to_owned())
 }
 
-fn check_file(from: &str, path: &str, role: Role, command: &str) -> String {
-    let from = Path::new(path).join(from);
-    let from = from.strip_prefix(".").unwrap_or(&from).display();
-    let command = scalar(command);
-    let more = match role {
-        Role::Test | Role::Build => "timeout: 600\n",
-        Role::Format | Role::Lint | Role::Types => "parallel: true\n",
-    };
-    format!("# From {from}\ncommand: {command}\n{more}")
-}
-
-/// A text as YAML takes it for a text: quoted unless it is plain beyond doubt.
-fn scalar(text: &str) -> String {
-    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let safe = |c: char| c.is_ascii_alphanumeric() || " _-./=@+".contains(c);
-    let words = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
-    let is_word = words.iter().any(|word| text.eq_ignore_ascii_case(word));
-    if begins && !text.ends_with(' ') && !is_word && text.chars().all(safe) {
-        text.to_owned()
-    } else {
-        serde_json::Value::from(text).to_string()
-    }
-}
-
-const REVIEW: &str = "---
-timeout: 300
-run_in_ci: false
----
+const REVIEW: &str = "\
 Look for defects that you would block a pull request for: wrong results,
 lost data, races, holes in security, swallowed errors, promises of the
 change that it does not keep, and new behaviour that no test would notice.
@@ -268,49 +302,32 @@ Do not report style or naming, nor what a formatter, linter or compiler
 finds.
 ";
 
-fn workflow(survey: &Survey) -> Wanted {
-    let layout = survey.layout.as_ref();
-    let there = match layout.map(|layout| (layout.is_isdlc(), layout.workflow_home())) {
-        Some((true, _)) => Some(".isdlc is used as it is".to_owned()),
-        Some((false, home)) if home.is_dir() => {
-            Some(".tollgate/workflow is used as it is".to_owned())
-        }
-        Some(_) | None => None,
+fn write_workflow(text: &mut TomlText) {
+    text.comment("Work in phases, in order: `tollgate workflow start change \"…\"`.");
+    text.table(&["workflow", "change"]);
+    text.set("label", "Small change");
+    let phase = |name: &str, key: &str, value: &str| {
+        let members = [
+            ("name", Value::from(name)),
+            (key, Array::from_iter([value]).into()),
+        ];
+        members.into_iter().collect::<InlineTable>()
     };
-    let file = ".tollgate/workflow/config/workflows.json".to_owned();
-    (there, vec![(file, WORKFLOWS.to_owned())])
-}
-
-/// Beside the built-in workflows, a short one to begin with.
-const WORKFLOWS: &str = r#"{
-  "workflows": {
-    "change": {
-      "label": "Small change",
-      "phases": [
-        "01-requirements",
-        "06-implementation",
-        "08-code-review"
-      ],
-      "requires_branch": true,
-      "branch_prefix": "change"
-    }
-  }
-}
-"#;
-
-fn plans(survey: &Survey) -> Wanted {
-    let file = ".tollgate/plans.json";
-    let there = if survey.root.join(".taskie").is_dir() {
-        Some(".taskie is used as it is".to_owned())
-    } else {
-        let exists = survey.root.join(file).exists();
-        exists.then(|| format!("{file} is used as it is"))
-    };
-    let reviewer = survey.reviewers.first().copied().unwrap_or("claude");
-    let text = format!(
-        "{{\n  \"reviewer\": \"{reviewer}\",\n  \"timeout_seconds\": 840,\n  \"loop_guard\": \"progress\"\n}}\n"
+    text.list(
+        "phases",
+        [
+            phase("plan", "writes", "docs/**"),
+            phase("implement", "needs", "gates"),
+            phase("review", "needs", "gates"),
+        ],
     );
-    (there, vec![(file.to_owned(), text)])
+}
+
+fn write_plans(text: &mut TomlText, survey: &Survey) {
+    let reviewer = survey.reviewers.first().copied().unwrap_or("claude");
+    text.comment("Plans in .tollgate/plans are reviewed until two reviews find nothing.");
+    text.table(&["plans"]);
+    text.set("reviewer", reviewer);
 }
 
 #[cfg(test)]
@@ -318,8 +335,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_checks_do_not_repeat() {
-        let used = ["test".to_owned(), "python-test".to_owned()];
+    fn names_of_gates_do_not_repeat() {
+        let used = ["test", "python-test"];
         assert_eq!(unused(&[], ".", "Rust", Role::Test), "test");
         assert_eq!(unused(&[], "apps/web", "Go", Role::Lint), "web-lint");
         assert_eq!(
@@ -327,23 +344,6 @@ mod tests {
             "python-test"
         );
         assert_eq!(unused(&used, ".", "Python", Role::Test), "python-test-2");
-    }
-
-    #[test]
-    fn what_yaml_could_misread_is_quoted() {
-        for plain in ["main", "origin/main", "cargo fmt --all --check"] {
-            assert_eq!(scalar(plain), plain);
-        }
-        for quoted in [
-            ".",
-            "on",
-            "a: b",
-            "x # y",
-            "./mvnw -q",
-            "-x",
-            "CI=true && a",
-        ] {
-            assert!(scalar(quoted).starts_with('"'), "{quoted}");
-        }
+        assert_eq!(unused(&[], "日本", "Go", Role::Test), "test");
     }
 }

@@ -8,7 +8,7 @@ use tollgate_core::git::{Head, Repository};
 use tollgate_core::project::Layout;
 
 use super::directory::{Clues, Directory};
-use super::languages::{self, Check, Role, Toolchain};
+use super::languages::{self, Check, Role, Toolchain, Workspace};
 use super::targets;
 use crate::agents::{AGENTS, Agent, Places};
 use crate::git::Git;
@@ -21,8 +21,6 @@ const MOST_PARTS: usize = 8;
 /// Everything that was seen.
 pub(crate) struct Survey {
     pub(crate) root: PathBuf,
-    /// The homes that are there already.
-    pub(crate) layout: Option<Layout>,
     /// The root first, then directories with a language of their own.
     pub(crate) parts: Vec<Piece>,
     pub(crate) base: Base,
@@ -86,16 +84,10 @@ impl Survey {
             base: base(&repository, &root),
             agents: agents(env),
             root,
-            layout,
             parts,
             reviewers,
             missing,
         })
-    }
-
-    /// Whether something was found that can be run.
-    pub(crate) fn has_checks(&self) -> bool {
-        checks(&self.parts).next().is_some()
     }
 }
 
@@ -110,7 +102,7 @@ fn checks(parts: &[Piece]) -> impl Iterator<Item = &Check> {
     found.flat_map(|found| &found.checks)
 }
 
-/// The root, and what lies below it in another language.
+/// The root, and what lies below it that no check of the root is about.
 fn parts(root: &Directory<'_>) -> Vec<Piece> {
     let mut found = languages::find(root);
     let runner = targets::find(root);
@@ -125,6 +117,17 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
         .as_ref()
         .is_some_and(|runner| runner.checks.iter().any(|check| check.role == Role::Test));
     found.extend(runner);
+    let below = root.below();
+    let workspace = Workspace::of(root, &below).filter(|_| !tests_all);
+    if let Some(workspace) = workspace.as_ref().filter(|all| all.len() > MOST_PARTS) {
+        let root = found
+            .iter_mut()
+            .find(|one| family(&one.name) == "JavaScript");
+        if let Some(root) = root {
+            let made: Vec<Role> = root.checks.iter().map(|check| check.role).collect();
+            root.checks.extend(workspace.all(&made));
+        }
+    }
     let mut parts = vec![Piece {
         path: ".".to_owned(),
         found,
@@ -132,27 +135,57 @@ fn parts(root: &Directory<'_>) -> Vec<Piece> {
     if tests_all {
         return parts;
     }
-    for (path, directory) in root.below() {
-        // A manifest below one of the same language belongs to it: workspaces, modules.
-        let above: Vec<String> = parts
-            .iter()
-            .filter(|part| part.path == "." || Path::new(&path).starts_with(&part.path))
-            .flat_map(|part| {
-                part.found
+    let go_modules = languages::go_modules(root);
+    for (path, directory) in below {
+        let mut found = languages::find(&directory);
+        for one in &mut found {
+            let family = family(&one.name).to_owned();
+            let made = roles_above(&parts, &path, &family);
+            let is_apart = match family.as_str() {
+                // The packages of a module end where the next module begins.
+                "Go" => !go_modules
                     .iter()
-                    .map(|found| family(&found.name).to_owned())
-            })
-            .collect();
-        let found: Vec<Toolchain> = languages::find(&directory)
-            .into_iter()
-            .filter(|found| !above.iter().any(|name| name == family(&found.name)))
-            .filter(|found| !found.checks.is_empty())
-            .collect();
+                    .any(|module| module.trim_start_matches("./") == path),
+                "JavaScript" => languages::is_locked(&directory),
+                _ => false,
+            };
+            match &workspace {
+                Some(workspace) if family == "JavaScript" && workspace.has(&path) => {
+                    let member = workspace.member(&path, &made);
+                    *one = member
+                        .filter(|_| workspace.len() <= MOST_PARTS)
+                        .unwrap_or_else(|| {
+                            Toolchain::new(one.name.clone(), one.file.clone(), Vec::new())
+                        });
+                }
+                Some(_) | None if is_apart => {}
+                Some(_) | None if matches!(family.as_str(), "JavaScript" | "Python") => {
+                    one.checks.retain(|check| !made.contains(&check.role));
+                }
+                Some(_) | None if made.is_empty() => {}
+                Some(_) | None => one.checks.clear(),
+            }
+        }
+        found.retain(|one| !one.checks.is_empty());
         if !found.is_empty() && parts.len() <= MOST_PARTS {
             parts.push(Piece { path, found });
         }
     }
     parts
+}
+
+/// What the parts above a path have checks for in the same language: a manifest below one of the
+/// same language belongs to it.
+fn roles_above(parts: &[Piece], path: &str, family_name: &str) -> Vec<Role> {
+    let above = parts
+        .iter()
+        .filter(|part| part.path == "." || Path::new(path).starts_with(&part.path));
+    let same = above
+        .flat_map(|part| &part.found)
+        .filter(|found| family(&found.name) == family_name);
+    same.flat_map(|found| &found.checks)
+        .map(|check| check.role)
+        .collect()
 }
 
 /// A language without its package manager; JavaScript and TypeScript are one.

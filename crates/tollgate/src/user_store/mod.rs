@@ -5,6 +5,7 @@
 //! environment. So a store inside of the repository that is asked about is none, and neither is
 //! one that somebody else can write to.
 
+mod kept;
 mod repository;
 
 use std::io;
@@ -18,6 +19,7 @@ use tollgate_core::project::{Layout, real};
 use tollgate_store::fs::{self, Durability};
 use tollgate_store::lock::{self, Acquired};
 
+pub(crate) use kept::{Kept, forget, kept};
 pub(crate) use repository::Repository;
 
 const CAP: u64 = 4 << 20;

@@ -81,3 +81,5 @@ mod trust;
 mod watchdog;
 #[cfg(test)]
 mod workflow;
+#[cfg(test)]
+mod worktrees;

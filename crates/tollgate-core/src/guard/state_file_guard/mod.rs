@@ -87,11 +87,12 @@ fn check_records(context: &EventContext<'_>, survey: &Survey, command: &str) -> 
     states.extend(named_projects(command).map(|id| layout.state_file(Some(&id))));
     // The slash makes it the whole tree.
     let tree = |path: PathBuf| PathBuf::from(format!("{}/", path.display()));
+    let kept = [tree(layout.local()), tree(layout.workflow_local())];
     let person: Vec<PathBuf> = context.person().map(tree).into_iter().collect();
     let groups: [(&str, &[PathBuf], &str); 4] = [
         ("SFG-001", &states, "state.json"),
         ("SFG-002", &[layout.monorepo_file()], "monorepo.json"),
-        ("SFG-003", &[tree(layout.local())], ".tollgate/local"),
+        ("SFG-003", &kept, ".tollgate/local"),
         ("SFG-003", &person, OWN),
     ];
     let root = layout.root();
@@ -194,7 +195,10 @@ const OWN: &str = "Tollgate's own files";
 
 /// Where Tollgate keeps what is its own: in the project and in the person's home.
 fn own(context: &EventContext<'_>) -> impl Iterator<Item = PathBuf> {
-    std::iter::once(context.layout().local()).chain(context.person())
+    let layout = context.layout();
+    [layout.local(), layout.workflow_local()]
+        .into_iter()
+        .chain(context.person())
 }
 
 /// The tools that write files may write the state, which others check, but not remove it, and

@@ -4,6 +4,7 @@
 mod git;
 mod list;
 mod preview;
+mod purge;
 mod uninstall;
 
 use std::path::{Path, PathBuf};

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, places, preview, trouble};
+use super::{
+    BOLD, CommandResult, Consent, DIM, GOOD, Trouble, make, places, preview, purge, trouble,
+};
 use crate::agents::backup::Backup;
 use crate::agents::change::{self, Change};
 use crate::agents::read;
@@ -20,6 +22,13 @@ pub(in crate::cli) struct Arguments {
     /// Take out the guard on git's side only
     #[arg(long, conflicts_with_all = ["agent", "scope"])]
     git: bool,
+    /// Take out everything: all settings, the guard on git's side, and what is kept about you
+    /// outside of projects (trust, overrides, backups of settings)
+    #[arg(long, conflicts_with_all = ["agent", "scope", "git"])]
+    purge: bool,
+    /// Print what is taken out as JSON
+    #[arg(long, requires = "purge")]
+    json: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -35,6 +44,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
             )
         })?;
     }
+    if arguments.purge {
+        return purge::run(&places, arguments.consent, arguments.json);
+    }
     if arguments.git {
         return super::git::uninstall(&places, arguments.consent);
     }
@@ -44,7 +56,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
                 .hint("set HOME and run it again"),
         );
     }
-    let changes = plan(arguments, &places)?;
+    let scopes = match arguments.scope {
+        Some(scope) => vec![scope],
+        None => vec![Scope::Project, Scope::Local],
+    };
+    let changes = plan(&arguments.agent, &scopes, &places)?;
     let all = arguments.agent.is_empty() && arguments.scope.is_none();
     let guarded = all && super::git::is_installed(&places);
     if changes.is_empty() && !guarded {
@@ -76,18 +92,17 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> CommandResult {
 }
 
 /// Every file that has something of Tollgate in it, or that an install remembers.
-fn plan(arguments: &Arguments, places: &Places) -> Result<Vec<Change>, Trouble> {
-    let agents = &arguments.agent;
-    let scopes = match arguments.scope {
-        Some(scope) => vec![scope],
-        None => vec![Scope::Project, Scope::Local],
-    };
+pub(super) fn plan(
+    agents: &[Agent],
+    scopes: &[Scope],
+    places: &Places,
+) -> Result<Vec<Change>, Trouble> {
     let mut changes = Vec::new();
     for &agent in AGENTS {
         if !agents.is_empty() && !agents.contains(&agent) {
             continue;
         }
-        for scope in &scopes {
+        for scope in scopes {
             let backup = Backup::of(*scope, places);
             let mut files = agent.reads(*scope, places);
             // One that was removed since is still remembered.

@@ -38,6 +38,8 @@ pub(super) struct Overview {
     pub(super) now: Timestamp,
     pub(super) root: PathBuf,
     pub(super) branch: Option<String>,
+    /// Whose configuration and workflow rule here, where that is not plain.
+    pub(super) ruled_by: Vec<String>,
     /// Agents that run Tollgate here, with the file that says so.
     pub(super) armed: Vec<(String, String)>,
     pub(super) workflow: Workflow,
@@ -105,6 +107,7 @@ impl Overview {
             now,
             root: layout.root().to_owned(),
             branch,
+            ruled_by: ruled_by(&layout),
             armed,
             workflow,
             gates,
@@ -124,7 +127,7 @@ impl Overview {
             .collect();
         let decisions: Vec<_> = self.decisions.iter().map(|entry| &entry.value).collect();
         json!({
-            "root": self.root, "branch": self.branch, "armed": armed,
+            "root": self.root, "branch": self.branch, "ruled_by": self.ruled_by, "armed": armed,
             "workflow": match &self.workflow {
                 Workflow::Idle { .. } => Value::Null,
                 Workflow::Broken { .. } => unreadable(),
@@ -254,6 +257,35 @@ fn armed(env: &Env, wrong: &mut Vec<String>) -> Vec<(String, String)> {
         );
     }
     armed
+}
+
+/// What rules in a linked work tree, and in a project inside of another one.
+fn ruled_by(layout: &Layout) -> Vec<String> {
+    let root = layout.root();
+    let file = layout.config_file();
+    let mut said = Vec::new();
+    if !file.starts_with(root) {
+        said.push(format!("of the main work tree: {}", file.display()));
+    }
+    let main = layout.workflow_root();
+    if main != root {
+        said.push(format!(
+            "workflow of the main work tree: {}",
+            main.display()
+        ));
+    }
+    let top = Repository::discover(root).map(|repository| repository.work_tree);
+    let above = root.ancestors().skip(1);
+    let above = above.take_while(|place| top.as_ref().is_some_and(|top| place.starts_with(top)));
+    let mut above = above.filter_map(Layout::at);
+    if let Some(outer) = above.find(|outer| outer.config_file().exists()) {
+        let outer = outer.config_file();
+        said.push(format!(
+            "the nearest tollgate.toml, not {}",
+            outer.display()
+        ));
+    }
+    said
 }
 
 /// The workflow as the page has it, and what the project's own limits say about it.

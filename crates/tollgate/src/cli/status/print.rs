@@ -34,6 +34,9 @@ pub(super) fn all(overview: &Overview) {
         Plain(&overview.root.to_string_lossy()),
         Plain(&branch)
     );
+    for (index, said) in overview.ruled_by.iter().enumerate() {
+        line(if index == 0 { "config" } else { "" }, DIM, "·", said);
+    }
     match overview.armed.as_slice() {
         [] => line("armed", ERROR, "✖", "no"),
         armed => {

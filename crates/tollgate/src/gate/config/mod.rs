@@ -212,6 +212,11 @@ impl Config {
         Self::of(layout, env, texts, TwoHomes::Refused)
     }
 
+    /// What `tollgate.toml` says, whatever other home there is.
+    pub(crate) fn of_toml(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {
+        toml::config(layout, Merged::read(layout, env))
+    }
+
     /// What holds at an agent's stop: what the files say, or while `tollgate.toml` is broken, what
     /// it said before. So nobody gets past the gates by breaking the file.
     pub(crate) fn in_force(layout: &Layout, env: &Env) -> Result<Self, ConfigError> {

@@ -7,8 +7,10 @@
 mod node;
 mod python;
 mod table;
+mod workspace;
 
 use super::directory::Directory;
+pub(super) use workspace::Workspace;
 
 /// A language, or a runner of tasks, in one directory.
 #[derive(Debug)]
@@ -25,6 +27,9 @@ pub(crate) struct Toolchain {
 pub(crate) struct Check {
     pub(crate) role: Role,
     pub(crate) command: String,
+    /// The files that call for it, as patterns from the root on; it runs in the root then. Empty:
+    /// it runs in its directory, and every file there calls for it.
+    pub(crate) inputs: Vec<String>,
 }
 
 /// What a check is for. In the order in which they run.
@@ -54,6 +59,7 @@ impl Check {
         Self {
             role,
             command: command.into(),
+            inputs: Vec::new(),
         }
     }
 
@@ -84,6 +90,37 @@ impl Toolchain {
 /// two languages in one directory the first gets the short names of checks.
 const ROWS_BEFORE: usize = 2;
 
+/// Whether a directory's JavaScript has a lock file of its own, so that nothing above installs it.
+pub(super) fn is_locked(directory: &Directory<'_>) -> bool {
+    node::lock(directory).is_some()
+}
+
+/// The directories that a `go.work` uses, as it writes them: `./a`.
+pub(super) fn go_modules(directory: &Directory<'_>) -> Vec<String> {
+    used_modules(&directory.text("go.work").unwrap_or_default())
+}
+
+fn used_modules(text: &str) -> Vec<String> {
+    let mut is_inside = false;
+    let mut modules = Vec::new();
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default().trim();
+        let rest = line
+            .strip_prefix("use")
+            .filter(|rest| rest.starts_with([' ', '\t', '(']));
+        let rest = rest.map_or(line, str::trim);
+        match rest {
+            ")" => is_inside = false,
+            "(" if line != rest => is_inside = true,
+            path if is_inside || line != rest => {
+                modules.extend((!path.is_empty()).then(|| path.trim_matches('"').to_owned()));
+            }
+            _ => {}
+        }
+    }
+    modules
+}
+
 /// The languages of one directory.
 pub(super) fn find(directory: &Directory<'_>) -> Vec<Toolchain> {
     let (native, others) = table::LANGUAGES.split_at(ROWS_BEFORE);
@@ -93,4 +130,16 @@ pub(super) fn find(directory: &Directory<'_>) -> Vec<Toolchain> {
         .chain(others.iter().map(|language| language.find(directory)))
         .flatten()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_modules_of_a_go_work_are_what_it_uses() {
+        let text =
+            "go 1.22\n\nuse ./tools // x\nuse (\n\t./api\n\n\t\"./web\"\n)\nreplace a => ./b\n";
+        assert_eq!(used_modules(text), ["./tools", "./api", "./web"]);
+    }
 }

@@ -52,7 +52,11 @@ pub(super) const LANGUAGES: &[Language] = &[
         files: &["Cargo.toml"],
         checks: &[
             (Format, RUSTFMT, "cargo fmt --all --check"),
-            (Lint, CLIPPY, "cargo clippy{workspace} --all-targets"),
+            (
+                Lint,
+                CLIPPY,
+                "cargo clippy{workspace} --all-targets -- -D warnings",
+            ),
             (Test, Always, "cargo test{workspace}"),
         ],
     },
@@ -60,9 +64,9 @@ pub(super) const LANGUAGES: &[Language] = &[
         name: "Go",
         files: &["go.mod", "go.work"],
         checks: &[
-            (Lint, GOLANGCI, "golangci-lint run"),
-            (Lint, Always, "go vet ./..."),
-            (Test, Always, "go test ./..."),
+            (Lint, GOLANGCI, "golangci-lint run{work}"),
+            (Lint, Always, "go vet {modules}"),
+            (Test, Always, "go test {modules}"),
         ],
     },
     Language {
@@ -200,6 +204,15 @@ impl Language {
                 None => directory.has(file).then(|| (*file).to_owned()),
             })?;
         let is_workspace = directory.says("Cargo.toml", "[workspace]");
+        // `./...` in the root of a `go.work` is an error where no module lies there.
+        let used: Vec<String> = super::go_modules(directory)
+            .iter()
+            .map(|module| format!("{module}/..."))
+            .collect();
+        let (modules, work) = match used.join(" ") {
+            none if none.is_empty() => ("./...".to_owned(), String::new()),
+            used => (used.clone(), format!(" {used}")),
+        };
         let is_flutter = directory.says("pubspec.yaml", "sdk: flutter");
         let mut checks: Vec<Check> = Vec::new();
         for (role, sign, command) in self.checks {
@@ -214,6 +227,8 @@ impl Language {
                     "{workspace}",
                     if is_workspace { " --workspace" } else { "" },
                 )
+                .replace("{work}", &work)
+                .replace("{modules}", &modules)
                 .replace("{dart}", if is_flutter { "flutter" } else { "dart" });
             checks.push(Check::new(*role, command));
         }

@@ -148,8 +148,11 @@ fn no_message_speaks_of_another_home() {
 fn init_proposes_no_second_home() {
     let own = Own::with("[gates.a]\nrun = \"true\"");
     own.file("package.json", r#"{ "scripts": { "test": "true" } }"#);
-    own.must(&["init", "--yes"])
-        .says("tollgate.toml is used as it is");
+    let before = own.read("tollgate.toml");
+    own.tollgate(&["init", "--yes"])
+        .exits(1)
+        .says("tollgate.toml is there already; nothing was written");
+    assert_eq!(own.read("tollgate.toml"), before);
     assert!(!own.exists(".tollgate/config.yml"));
     own.must(&["run"]);
 }

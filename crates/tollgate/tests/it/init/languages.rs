@@ -32,7 +32,7 @@ const SAMPLES: &[Sample] = &[
         ],
         programs: &["cargo"],
         calls: &[
-            "cargo clippy --workspace --all-targets",
+            "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo test --workspace",
         ],
     },
@@ -44,6 +44,30 @@ const SAMPLES: &[Sample] = &[
         )],
         programs: &["npm"],
         calls: &["npm run lint", "npm run typecheck", "npm test"],
+    },
+    Sample {
+        name: "npm with a build",
+        files: &[
+            (
+                "package.json",
+                r#"{"scripts":{"test":"x","build":"vite build"},"devDependencies":{"typescript":"5"}}"#,
+            ),
+            ("tsconfig.json", "{}"),
+        ],
+        programs: &["npm", "npx"],
+        calls: &["npm run build", "npm test", "npx --no-install tsc --noEmit"],
+    },
+    Sample {
+        name: "a build that compiles checks types",
+        files: &[
+            (
+                "package.json",
+                r#"{"scripts":{"build":"tsc && vite build"},"devDependencies":{"typescript":"5"}}"#,
+            ),
+            ("tsconfig.json", "{}"),
+        ],
+        programs: &["npm", "npx"],
+        calls: &["npm run build"],
     },
     Sample {
         name: "npm without a test",
@@ -199,6 +223,79 @@ const SAMPLES: &[Sample] = &[
         calls: &["go test ./...", "go vet ./...", "npm test"],
     },
     Sample {
+        name: "a workspace whose root has no test",
+        files: &[
+            (
+                "package.json",
+                r#"{"workspaces":["packages/*"],"scripts":{"lint":"eslint ."}}"#,
+            ),
+            (
+                "packages/ui/package.json",
+                r#"{"name":"@a/ui","scripts":{"test":"x","lint":"y"}}"#,
+            ),
+            (
+                "packages/web/package.json",
+                r#"{"name":"@a/web","scripts":{"test":"x"},"dependencies":{"@a/ui":"*"}}"#,
+            ),
+        ],
+        programs: &["npm"],
+        calls: &[
+            "npm run lint",
+            "npm run test --workspace packages/ui",
+            "npm run test --workspace packages/web",
+        ],
+    },
+    Sample {
+        name: "a pnpm workspace",
+        files: &[
+            ("package.json", "{}"),
+            (
+                "pnpm-workspace.yaml",
+                "packages:\n  - apps/*\n  - '!apps/old'\n",
+            ),
+            ("pnpm-lock.yaml", ""),
+            ("apps/web/package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("apps/old/package.json", r#"{"name":"old"}"#),
+        ],
+        programs: &["pnpm"],
+        calls: &["pnpm --filter ./apps/web run test"],
+    },
+    Sample {
+        name: "Go modules below a Go module",
+        files: &[("go.mod", "module x\n"), ("tools/gen/go.mod", "module y\n")],
+        programs: &["go"],
+        calls: &[
+            "go test ./...",
+            "go test ./...",
+            "go vet ./...",
+            "go vet ./...",
+        ],
+    },
+    Sample {
+        name: "a Go workspace",
+        files: &[
+            ("go.work", "go 1.22\nuse (\n\t./api\n\t./cli\n)\n"),
+            ("api/go.mod", "module a\n"),
+            ("cli/go.mod", "module c\n"),
+        ],
+        programs: &["go"],
+        calls: &["go test ./api/... ./cli/...", "go vet ./api/... ./cli/..."],
+    },
+    Sample {
+        name: "Python packages in subdirectories",
+        files: &[
+            ("services/api/pyproject.toml", "[tool.pytest.ini_options]\n"),
+            ("services/jobs/pyproject.toml", "[tool.pyright]\n"),
+            ("services/jobs/tests/test_a.py", ""),
+        ],
+        programs: &["python3", "pyright"],
+        calls: &[
+            "pyright",
+            "python3 -m pytest",
+            "python3 -m unittest discover",
+        ],
+    },
+    Sample {
         name: "a language per directory",
         files: &[
             ("backend/go.mod", "module x\n"),
@@ -223,7 +320,7 @@ fn every_language_is_set_up_validated_and_run_green_and_red() {
         for program in *programs {
             repository.tool(program);
         }
-        repository.init(&["--only", "gates"]);
+        repository.init(&[]);
         let valid = repository.tollgate(&["validate"]);
         assert_eq!(
             (valid.code, valid.stderr.as_str()),
@@ -274,14 +371,14 @@ fn a_command_that_waits_for_changes_is_told_not_to() {
         r#"{"scripts":{"test":"react-scripts test"}}"#,
     )]);
     repository.init(&[]);
-    let check = repository.read(".tollgate/checks/test.yml");
-    assert!(check.contains("command: CI=true npm test"), "{check}");
+    let config = repository.read("tollgate.toml");
+    assert!(config.contains("run = \"CI=true npm test\""), "{config}");
 }
 
 /// P37: `init` assumed `origin/main`, left its logs to git, wrote invalid YAML and needed a
 /// terminal.
 ///
-/// A blank command would be no YAML, or a check that passes without having looked.
+/// A blank command would be an error, or a check that passes without having tested anything.
 #[test]
 fn p37_a_blank_command_is_no_check() {
     for (path, text) in [
@@ -294,10 +391,9 @@ fn p37_a_blank_command_is_no_check() {
     ] {
         let repository = Repository::with(&[(path, text)]);
         repository.tool("npm").tool("composer");
-        repository.init(&["--only", "gates"]);
-        let files = repository.files();
-        let checks = files.keys().filter(|path| path.contains("/checks/"));
-        assert_eq!(checks.count(), 0, "{text}: {files:?}");
+        repository.init(&[]);
+        let config = repository.read("tollgate.toml");
+        assert!(!config.contains("\nrun = "), "{text}: {config}");
         let valid = repository.tollgate(&["validate"]);
         assert_eq!((valid.code, valid.stderr.as_str()), (0, ""), "{text}");
         assert_eq!(repository.tollgate(&["run"]).code, 0, "{text}");
@@ -329,4 +425,52 @@ fn a_manifest_that_cannot_be_read_is_not_passed_over() {
     let proposal = repository.proposal();
     let languages = proposal["languages"].to_string();
     assert!(languages.contains("the file is no JSON"), "{languages}");
+}
+
+/// A member of a workspace depends on the members that it needs and on the one lock file; a change
+/// of another member does not call for it.
+#[test]
+fn members_of_a_workspace_are_called_for_by_what_they_need() {
+    let repository = Repository::with(&[
+        ("package.json", r#"{"workspaces":["packages/*"]}"#),
+        ("package-lock.json", "{}"),
+        (
+            "packages/ui/package.json",
+            r#"{"name":"@a/ui","scripts":{"test":"x"}}"#,
+        ),
+        (
+            "packages/web/package.json",
+            r#"{"name":"@a/web","scripts":{"test":"x"},"dependencies":{"@a/ui":"*"}}"#,
+        ),
+    ]);
+    repository.tool("npm").init(&[]);
+    repository.git(&["add", "-A"]);
+    repository.commit("init");
+    assert_eq!(repository.tollgate(&["run"]).code, 0);
+    repository.calls();
+    let ui = "npm run test --workspace packages/ui";
+    let web = "npm run test --workspace packages/web";
+    for (path, expected) in [
+        ("packages/web/a.js", &[web] as &[&str]),
+        ("packages/ui/a.js", &[ui, web]),
+        ("package-lock.json", &[ui, web]),
+        ("other/a.js", &[]),
+    ] {
+        repository.file(path, path);
+        let run = repository.tollgate(&["run"]);
+        assert_eq!(run.code, 0, "{path}: {run:?}");
+        assert_eq!(repository.calls(), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_large_workspace_has_one_gate_for_all_members() {
+    let repository = Repository::with(&[("package.json", r#"{"workspaces":["packages/*"]}"#)]);
+    for number in 0..12 {
+        let path = format!("packages/p{number:02}/package.json");
+        repository.file(&path, r#"{"scripts":{"test":"x"}}"#);
+    }
+    let gates = repository.proposal()["gates"].clone();
+    assert_eq!(gates.as_array().unwrap().len(), 1, "{gates}");
+    assert_eq!(gates[0]["run"], "npm run test --workspaces --if-present");
 }

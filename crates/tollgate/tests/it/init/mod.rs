@@ -1,7 +1,9 @@
 //! `tollgate init` in real repositories: what it proposes, what it writes, and what it leaves
 //! alone.
 
+mod fresh;
 mod languages;
+mod migrate;
 mod places;
 mod writing;
 

@@ -65,7 +65,8 @@ fn a_subdirectory_belongs_to_the_repository_around_it() {
     let inside = repository.path("src/deep");
     let run = repository.run_in(&inside, &["init", "--yes"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(repository.path(".tollgate/config.yml").is_file());
+    assert!(repository.path("tollgate.toml").is_file());
+    assert!(!inside.join("tollgate.toml").exists());
     assert!(!inside.join(".tollgate").exists());
 }
 
@@ -80,7 +81,7 @@ fn a_home_above_the_repository_is_another_projects() {
     command.current_dir(&inner);
     let run = crate::project::run(command, b"");
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(inner.join(".tollgate/config.yml").is_file());
+    assert!(inner.join("tollgate.toml").is_file());
     assert_eq!(outer.read(".tollgate/config.yml"), "entry_points: []\n");
 }
 
@@ -93,11 +94,11 @@ fn existing_homes_are_used_as_they_are() {
         (".taskie/plans/a/plan.md", "# A\n"),
     ]);
     let before = repository.files();
-    let run = repository.init(&[]);
+    let run = repository.init(&["--workflow", "--plans"]);
     for line in [
-        "= .gauntlet/config.yml is used as it is",
-        "= .isdlc is used as it is",
-        "= .taskie is used as it is",
+        "gates      .gauntlet/config.yml is used as it is",
+        "workflow   .isdlc is used as it is",
+        "plans      .taskie is used as it is",
         "Everything is there; nothing was written",
     ] {
         assert!(run.stdout.contains(line), "{line}: {run:?}");
@@ -109,12 +110,15 @@ fn existing_homes_are_used_as_they_are() {
 #[test]
 fn what_is_missing_beside_an_existing_home_is_added() {
     let repository = Repository::with(&[("go.mod", "module x\n"), (".isdlc/state.json", "{}")]);
-    repository.tool("go").init(&[]);
-    assert!(repository.path(".tollgate/config.yml").is_file());
-    assert!(!repository.path(".tollgate/workflow").exists());
-    let config = repository.read(".tollgate/config.yml");
+    let run = repository.tool("go").init(&["--workflow"]);
     assert!(
-        config.contains(".isdlc]"),
+        run.stdout.contains("workflow   .isdlc is used as it is"),
+        "{run:?}"
+    );
+    let config = repository.read("tollgate.toml");
+    assert!(!config.contains("[workflow"), "{config}");
+    assert!(
+        config.contains("\".isdlc/**\"]"),
         "a change of the state is no work: {config}"
     );
     assert_eq!(repository.tollgate(&["run"]).code, 0);
@@ -130,16 +134,9 @@ fn agents_and_reviewers_are_found() {
         json!(["claude-code", "codex", "gemini"])
     );
     assert_eq!(proposal["reviewers"], json!(["codex"]));
-    let paths: Vec<_> = proposal["files"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|file| file["path"].as_str().unwrap().to_owned())
-        .collect();
-    assert!(
-        paths.contains(&".tollgate/reviews/quality.md".to_owned()),
-        "{paths:?}"
-    );
+    let text = proposal["files"][0]["text"].as_str().unwrap();
+    assert!(text.contains("reviewers = [\"codex\"]"), "{text}");
+    assert!(text.contains("[gates.review]"), "{text}");
 }
 
 #[test]
@@ -151,27 +148,48 @@ fn a_review_is_proposed_where_somebody_can_make_it_and_works() {
     });
     let script = format!("#!/bin/sh\ncat > /dev/null\ncat <<'END'\n{answer}\nEND\n");
     repository.program("claude", &script);
-    repository.init(&[]);
+    repository.init(&["--plans"]);
     assert_eq!(repository.tollgate(&["validate"]).code, 0);
     repository.file("a.txt", "b\n");
     let run = repository.tollgate(&["run"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.stderr.contains("[PASS]  review:.:quality"), "{run:?}");
-    let plans = repository.read(".tollgate/plans.json");
-    assert!(plans.contains("\"reviewer\": \"claude\""), "{plans}");
+    assert!(run.stderr.contains("[PASS]  review:.:review"), "{run:?}");
+    let config = repository.read("tollgate.toml");
+    assert!(
+        config.contains("[plans]\nreviewer = \"claude\"\n"),
+        "{config}"
+    );
 }
 
 #[test]
 fn the_proposed_workflow_can_be_started() {
     let repository = Repository::with(&[("a.txt", "a")]);
-    repository.init(&["--only", "workflow"]);
+    repository.init(&["--workflow"]);
     repository.commit("work");
     let run = repository.tollgate(&["workflow", "start", "change", "Greet people"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(
-        run.stdout.contains("change/REQ-0001-greet-people"),
-        "{run:?}"
-    );
+    for part in ["change/REQ-0001-greet-people", "plan → implement → review"] {
+        assert!(run.stdout.contains(part), "{part}: {run:?}");
+    }
+}
+
+#[test]
+fn the_files_of_version_0_1_are_named_with_the_way_to_migrate() {
+    let repository = Repository::with(&[
+        ("go.mod", "module x\n"),
+        (".tollgate/config.yml", "entry_points:\n  - path: \".\"\n"),
+        (".tollgate/plans.json", "{}"),
+    ]);
+    let before = repository.files();
+    let run = repository.init(&[]);
+    for part in [
+        "gates      .tollgate/config.yml is used as it is",
+        "plans      .tollgate/plans.json is used as it is",
+        "`tollgate init --migrate`",
+    ] {
+        assert!(run.stdout.contains(part), "{part}: {run:?}");
+    }
+    assert_eq!(repository.files(), before);
 }
 
 #[test]
@@ -188,4 +206,5 @@ fn the_next_command_is_said_until_the_agents_know_of_it() {
     assert_eq!(installed.code, 0, "{installed:?}");
     let run = repository.init(&[]);
     assert!(!run.stdout.contains("tollgate install"), "{run:?}");
+    assert!(run.stdout.contains("tollgate run"), "{run:?}");
 }

@@ -42,16 +42,12 @@ fn a_second_init_changes_nothing() {
     let repository = go();
     repository.init(&[]);
     let before = repository.files();
-    let run = repository.init(&[]);
-    assert!(
-        run.stdout
-            .contains("Everything is there; nothing was written"),
-        "{run:?}"
-    );
-    assert_eq!(repository.files(), before);
-    let forced = repository.init(&["--force"]);
-    assert!(forced.stdout.contains("nothing was written"), "{forced:?}");
-    assert_eq!(repository.files(), before);
+    for args in [&[] as &[&str], &["--force"]] {
+        let run = repository.init(args);
+        let said = "Everything is there; nothing was written";
+        assert!(run.stdout.contains(said), "{run:?}");
+        assert_eq!(repository.files(), before);
+    }
 }
 
 /// A limit on the size of files ends a process in the middle of its first write.
@@ -88,50 +84,65 @@ fn p37_what_tollgate_keeps_for_itself_is_hidden_from_git() {
     let repository = go();
     repository.init(&[]);
     let status = repository.git(&["status", "--porcelain", "-uall"]);
-    assert!(status.contains(".tollgate/config.yml"), "{status}");
-    assert!(!status.contains("local"), "{status}");
+    assert_eq!(status, "?? .tollgate/.gitignore\n?? tollgate.toml");
     repository.tollgate(&["run"]);
+    repository.file(".tollgate/workflow/state.json", "{}");
+    repository.file(".tollgate/workflow/projects/api/state.json", "{}");
+    repository.file(".tollgate/plans/a/plan.md", "# A\n");
     let status = repository.git(&["status", "--porcelain", "-uall"]);
-    assert!(!status.contains("logs"), "{status}");
+    assert_eq!(
+        status, "?? .tollgate/.gitignore\n?? .tollgate/plans/a/plan.md\n?? tollgate.toml",
+        "plans are part of the project, the state is not"
+    );
 }
 
 #[test]
-fn files_of_others_stay_as_they_are_even_by_force() {
+fn a_configuration_of_a_person_stays_even_by_force() {
+    for mine in [None, Some("[gates.mine]\nrun = \"true\"\n")] {
+        let repository = go();
+        if let Some(text) = mine {
+            repository.file("tollgate.toml", text);
+        } else {
+            repository.init(&[]);
+            let edited = repository.read("tollgate.toml") + "# mine\n";
+            repository.file("tollgate.toml", &edited);
+        }
+        let before = repository.files();
+        for args in [&["init", "--yes"] as &[&str], &["init", "--yes", "--force"]] {
+            let run = repository.tollgate(args);
+            assert_eq!(run.code, 1, "{run:?}");
+            for part in [
+                "refused: tollgate.toml is there already; nothing was written",
+                "`tollgate config set KEY VALUE`",
+                "only while it is as an earlier init wrote it",
+            ] {
+                assert!(run.stderr.contains(part), "{part}: {run:?}");
+            }
+            assert_eq!(repository.files(), before);
+        }
+    }
+}
+
+#[test]
+fn another_gitignore_stays_as_it_is() {
     let repository = go();
-    repository
-        .project
-        .file(".tollgate/checks/test.yml", "command: 'true' # mine\n");
-    repository.init(&["--force"]);
-    assert_eq!(
-        repository.read(".tollgate/checks/test.yml"),
-        "command: 'true' # mine\n"
-    );
-    assert!(repository.path(".tollgate/config.yml").is_file());
-    assert_eq!(repository.tollgate(&["validate"]).code, 0);
-    let edited = repository.read(".tollgate/config.yml") + "max_retries: 5\n";
-    repository.file(".tollgate/config.yml", &edited);
-    repository
-        .project
-        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
-    let before = repository.files();
-    repository.init(&["--force"]);
-    let after = repository.files();
-    assert_eq!(after, before, "an edited configuration is the person's");
+    repository.file(".tollgate/.gitignore", "mine\n");
+    repository.init(&[]);
+    assert_eq!(repository.read(".tollgate/.gitignore"), "mine\n");
+    assert!(repository.exists("tollgate.toml"));
 }
 
 #[test]
 fn force_brings_what_init_wrote_up_to_date() {
     let repository = go();
     repository.init(&[]);
-    repository
-        .project
-        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
-    let run = repository.init(&[]);
-    assert!(run.stdout.contains("nothing was written"), "{run:?}");
+    repository.file("package.json", r#"{"scripts":{"test":"x"}}"#);
+    let run = repository.tollgate(&["init", "--yes"]);
+    assert!(run.stderr.contains("nothing was written"), "{run:?}");
     let run = repository.init(&["--force"]);
-    assert!(run.stdout.contains("~ .tollgate/config.yml"), "{run:?}");
-    let config = repository.read(".tollgate/config.yml");
-    assert!(config.contains("javascript-test"), "{config}");
+    assert!(run.stdout.contains("~ tollgate.toml"), "{run:?}");
+    let config = repository.read("tollgate.toml");
+    assert!(config.contains("[gates.javascript-test]"), "{config}");
     assert_eq!(repository.tollgate(&["validate"]).code, 0);
 }
 
@@ -140,29 +151,41 @@ fn without_a_record_no_file_is_ours() {
     let repository = go();
     repository.init(&[]);
     std::fs::remove_dir_all(repository.path(".tollgate/local")).unwrap();
-    repository
-        .project
-        .file("package.json", r#"{"scripts":{"test":"x"}}"#);
+    repository.file("package.json", r#"{"scripts":{"test":"x"}}"#);
     let before = repository.files();
-    repository.init(&["--force"]);
+    let run = repository.tollgate(&["init", "--yes", "--force"]);
+    assert_eq!(run.code, 1, "{run:?}");
     assert_eq!(repository.files(), before);
 }
 
 #[test]
-fn only_what_was_asked_for_is_written() {
-    for (only, path) in [
-        ("gates", ".tollgate/config.yml"),
-        ("workflow", ".tollgate/workflow/config/workflows.json"),
-        ("plans", ".tollgate/plans.json"),
+fn a_workflow_and_plans_are_written_only_if_asked_for() {
+    let tables = ["[gates]", "[workflow.change]", "[plans]"];
+    for (args, expected) in [
+        (&[] as &[&str], [true, false, false]),
+        (&["--workflow"], [true, true, false]),
+        (&["--plans"], [true, false, true]),
+        (&["--workflow", "--plans"], [true, true, true]),
+        (&["--only", "gates"], [true, false, false]),
+        (&["--only", "workflow"], [false, true, false]),
+        (&["--only", "plans"], [false, false, true]),
     ] {
         let repository = go();
-        repository.init(&["--only", only]);
+        repository.init(args);
         let files = repository.files();
-        assert!(files.contains_key(path), "{only}: {files:?}");
-        for other in ["config.yml", "workflow/config/workflows.json", "plans.json"] {
-            let other = format!(".tollgate/{other}");
-            assert_eq!(files.contains_key(&other), other == path, "{only}: {other}");
-        }
+        let text = &files["tollgate.toml"];
+        assert_eq!(
+            tables.map(|table| text.contains(table)),
+            expected,
+            "{args:?}"
+        );
+        let ours = files
+            .keys()
+            .filter(|path| !path.starts_with(".tollgate/local/"));
+        let ours: Vec<_> = ours.collect();
+        assert_eq!(ours, [".tollgate/.gitignore", "go.mod", "tollgate.toml"]);
+        let valid = repository.tollgate(&["validate"]);
+        assert_eq!((valid.code, valid.stderr.as_str()), (0, ""), "{args:?}");
     }
 }
 
@@ -183,14 +206,40 @@ fn p37_without_anybody_to_ask_nothing_is_written() {
 }
 
 #[test]
+fn a_person_at_a_terminal_is_asked_about_each_step() {
+    let repository = go();
+    let (screen, code) = repository
+        .terminal(&["init"])
+        .shows("Write tollgate.toml? [Y/n] ")
+        .types("n")
+        .ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("Nothing was written."), "{screen}");
+    assert!(!repository.exists("tollgate.toml"));
+    repository.file("CLAUDE.md", "");
+    let (screen, code) = repository
+        .terminal(&["init"])
+        .shows("Write tollgate.toml? [Y/n] ")
+        .types("y")
+        .shows("Go on? [y/N] ")
+        .types("n")
+        .shows("Run the gates once now (tollgate run)? [Y/n] ")
+        .types("")
+        .ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("[PASS]"), "{screen}");
+    assert_eq!(repository.calls(), ["go test ./...", "go vet ./..."]);
+    assert!(!repository.exists(".claude"), "a no to the agents is no");
+}
+
+#[test]
 fn a_file_in_the_way_is_named() {
     let repository = go();
-    repository
-        .project
-        .file(".tollgate/checks", "no directory\n");
+    repository.file(".tollgate", "no directory\n");
     let run = repository.tollgate(&["init", "--yes"]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains(".tollgate/checks"), "{run:?}");
+    assert!(run.stderr.contains(".tollgate"), "{run:?}");
+    assert!(!repository.exists("tollgate.toml"));
 }
 
 #[test]
@@ -199,9 +248,12 @@ fn what_is_missing_is_said() {
     let run = repository.init(&[]);
     assert!(run.stdout.contains("! `go` is not on PATH here"), "{run:?}");
     assert!(run.stdout.contains("no reviewer is installed"), "{run:?}");
-    let run = Repository::empty().init(&[]);
+    let repository = Repository::empty();
+    let run = repository.init(&[]);
     assert!(
         run.stdout.contains("nothing was found that tests"),
         "{run:?}"
     );
+    let config = repository.read("tollgate.toml");
+    assert!(config.contains("# [gates.test]\n# run = "), "{config}");
 }

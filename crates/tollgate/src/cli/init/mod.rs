@@ -1,0 +1,397 @@
+//! `tollgate init`: reads the project, shows the file that it would write, and writes on yes.
+
+mod migrate;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use serde_json::json;
+
+use tollgate_core::env::Env;
+use tollgate_core::project::Layout;
+use tollgate_store::fs::{self, Durability};
+
+use super::install;
+use super::wrap::wrap;
+use super::{BOLD, CommandResult, DIM, GOOD, Trouble, WARN, gates};
+use crate::agents::AGENTS;
+use crate::gate::config::Config;
+use crate::init::{Action, CONFIG, File, Group, Nowhere, Proposal, Survey, WrittenFiles};
+use crate::plain::Plain;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Write without asking
+    #[arg(short, long)]
+    yes: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Add a workflow: phases that are worked through in order
+    #[arg(long)]
+    workflow: bool,
+    /// Add plans: reviewed until two reviews in a row find nothing
+    #[arg(long)]
+    plans: bool,
+    /// Set up only this (may be repeated)
+    #[arg(long, value_name = "WHAT", hide = true)]
+    only: Vec<Group>,
+    /// Make one tollgate.toml of the files that version 0.1 wrote to .tollgate/
+    #[arg(long, conflicts_with_all = ["workflow", "plans", "only", "force"])]
+    migrate: bool,
+    /// Replace what an earlier init wrote, if nobody changed it since; never anything else
+    #[arg(long)]
+    force: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    fn groups(&self) -> Vec<Group> {
+        if !self.only.is_empty() {
+            return self.only.clone();
+        }
+        let workflow = self.workflow.then_some(Group::Workflow);
+        let plans = self.plans.then_some(Group::Plans);
+        let groups = [Some(Group::Gates), workflow, plans];
+        groups.into_iter().flatten().collect()
+    }
+
+    /// Whether there is a person to ask.
+    fn can_ask(&self) -> bool {
+        !self.yes && !self.json && std::io::stdin().is_terminal()
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> CommandResult {
+    if arguments.migrate {
+        return migrate::run(arguments);
+    }
+    let env = crate::environment::current();
+    let survey = Survey::of(&env).map_err(|nowhere| trouble(&nowhere))?;
+    let mut record = WrittenFiles::of(&survey.root);
+    let groups = arguments.groups();
+    let proposal = Proposal::of(&survey, &record, &groups, arguments.force);
+    if !arguments.json {
+        show(&survey, &proposal);
+    }
+    let wanted = choose(arguments, &proposal)?;
+    let done = write(&survey.root, &mut record, &wanted);
+    if arguments.json {
+        print_json(&survey, &proposal, &wanted);
+    }
+    let written = done?;
+    if written > 0 {
+        check(&survey.root, &env)?;
+    }
+    if !arguments.json {
+        conclude(arguments, &proposal, &wanted);
+    }
+    let is_set_up = written > 0 || proposal.changes().next().is_none();
+    if is_set_up && !arguments.dry_run && !arguments.json {
+        next_steps(arguments, &survey)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn trouble(nowhere: &Nowhere) -> Trouble {
+    match nowhere {
+        Nowhere::NoDirectory => Trouble::new("the current directory is gone"),
+        Nowhere::NoRepository(here) => Trouble::new(format!(
+            "{} is in no git repository, and without one nobody can tell what an agent changed",
+            here.display()
+        ))
+        .hint("run `git init` at the project's root, then `tollgate init` again"),
+    }
+}
+
+/// The files that are to be written: all, or none.
+fn choose<'p>(arguments: &Arguments, proposal: &'p Proposal) -> Result<Vec<&'p File>, Trouble> {
+    if arguments.dry_run {
+        return Ok(vec![]);
+    }
+    if proposal.is_refused() {
+        let what = format!("{CONFIG} is there already; nothing was written");
+        let next = "`tollgate config set KEY VALUE` changes it; `tollgate init --force` replaces \
+                    it only while it is as an earlier init wrote it; `--dry-run` shows what \
+                    would be written";
+        return Err(Trouble::refused(what, next));
+    }
+    let files: Vec<&File> = proposal.changes().collect();
+    if arguments.yes || files.is_empty() {
+        return Ok(files);
+    }
+    if !arguments.can_ask() {
+        return Err(Trouble::new("nothing was written: there is nobody to ask")
+            .hint("`tollgate init --yes` writes, `--dry-run` only shows"));
+    }
+    Ok(if agrees(&format!("Write {BOLD}{CONFIG}{BOLD:#}?"))? {
+        files
+    } else {
+        vec![]
+    })
+}
+
+/// Asks a question that an empty line answers with yes.
+fn agrees(question: &str) -> Result<bool, Trouble> {
+    anstream::print!("{question} [Y/n] ");
+    let _shown = std::io::stdout().flush();
+    let mut line = String::new();
+    let read = std::io::stdin()
+        .read_line(&mut line)
+        .map_err(|error| Trouble::new(format!("standard input: {error}")))?;
+    let word = line.trim().to_lowercase();
+    Ok(read > 0 && (word.is_empty() || word == "y" || word == "yes"))
+}
+
+/// Writes the files, and remembers which. Says how many.
+fn write(root: &Path, record: &mut WrittenFiles, files: &[&File]) -> Result<usize, Trouble> {
+    let mut written = 0;
+    let mut failed = None;
+    // The configuration last: it makes the project.
+    for file in files.iter().rev() {
+        let path = root.join(&file.path);
+        match write_one(&path, &file.text, file.action) {
+            Ok(()) => {
+                record.note(&file.path, &file.text);
+                written += 1;
+            }
+            Err(error) => {
+                failed = Some(Trouble::about(&path, &error));
+                break;
+            }
+        }
+    }
+    if written > 0
+        && let Some(layout) = Layout::at(root)
+    {
+        record
+            .save(&layout)
+            .map_err(|error| Trouble::about(&layout.local(), &error))?;
+    }
+    failed.map_or(Ok(written), Err)
+}
+
+fn write_one(path: &Path, text: &str, action: Action) -> std::io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    let written = if action == Action::Replace {
+        fs::replace(path, text.as_bytes(), Durability::Lazy).map(|()| true)
+    } else {
+        fs::create(path, text.as_bytes())
+    };
+    match written {
+        Ok(true) => Ok(()),
+        // A file that appeared since it was judged is somebody else's.
+        Ok(false) => Err(std::io::ErrorKind::AlreadyExists.into()),
+        Err(fault) => Err(std::io::Error::other(fault.to_string())),
+    }
+}
+
+/// What was written must be what `validate` and `run` accept.
+fn check(root: &Path, env: &Env) -> Result<(), Trouble> {
+    let Some(layout) = Layout::at(root).filter(|layout| layout.gates_config().is_file()) else {
+        return Ok(());
+    };
+    Config::load(&layout, env).map(drop).map_err(|error| {
+        Trouble::new(format!("the gates' configuration is not valid: {error}"))
+            .hint("`tollgate validate` says more; correct the files it names")
+    })
+}
+
+fn show(survey: &Survey, proposal: &Proposal) {
+    anstream::println!("{BOLD}project{BOLD:#}    {}", survey.root.display());
+    for part in &survey.parts {
+        for found in &part.found {
+            let file = Path::new(&part.path).join(&found.file);
+            let file = file.strip_prefix(".").unwrap_or(&file).display();
+            let file = file.to_string();
+            anstream::println!("           {} {DIM}({}){DIM:#}", found.name, Plain(&file));
+        }
+    }
+    anstream::println!(
+        "{BOLD}base{BOLD:#}       {} {DIM}({}){DIM:#}",
+        Plain(&survey.base.name),
+        survey.base.why
+    );
+    for (index, (agent, why)) in survey.agents.iter().enumerate() {
+        let label = if index == 0 { "agents" } else { "" };
+        anstream::println!("{BOLD}{label:<9}{BOLD:#}  {agent} {DIM}({why}){DIM:#}");
+    }
+    if !survey.reviewers.is_empty() {
+        anstream::println!("{BOLD}reviewers{BOLD:#}  {}", survey.reviewers.join(", "));
+    }
+    for (at, (group, there)) in proposal.homes.iter().enumerate() {
+        let label = if at == 0 { "\n" } else { "" };
+        let group = group.as_str();
+        anstream::println!("{label}{BOLD}{group:<9}{BOLD:#}  {}", Plain(there));
+    }
+    for file in &proposal.files {
+        let (sign, style, word) = match file.action {
+            Action::Write => ("+", GOOD, ""),
+            Action::Replace => ("~", WARN, "  replaces what init wrote before"),
+            Action::Same => ("=", DIM, "  is so already"),
+            Action::Keep => ("=", DIM, "  is there and stays as it is"),
+        };
+        let path = Plain(&file.path);
+        anstream::println!("\n{style}{sign}{style:#} {path}{DIM}{word}{DIM:#}");
+        // What would be written instead of a file that stays is what `--dry-run` is asked for.
+        if file.action != Action::Same {
+            for line in file.text.lines() {
+                let indent = if line.is_empty() { "" } else { "    " };
+                anstream::println!("{indent}{DIM}{}{DIM:#}", Plain(line));
+            }
+        }
+    }
+    if proposal.changes().next().is_some() {
+        notes(survey, proposal);
+    }
+    anstream::println!();
+}
+
+/// What is missing, and what to do about it.
+fn notes(survey: &Survey, proposal: &Proposal) {
+    let has_gates_elsewhere = proposal
+        .homes
+        .iter()
+        .any(|(group, _)| *group == Group::Gates);
+    if has_gates_elsewhere {
+        return;
+    }
+    if proposal.gates.is_empty() {
+        note(&format!(
+            "nothing was found that tests or lints this project; take the example in {CONFIG} \
+             as a beginning, or run `tollgate config set gates.test.run \"make test\"`"
+        ));
+    }
+    if survey.reviewers.is_empty() {
+        let reviewers = AGENTS.iter().filter_map(|agent| agent.reviewer.as_ref());
+        let programs: Vec<&str> = reviewers
+            .filter_map(|row| row.programs.first().copied())
+            .collect();
+        note(&format!(
+            "no reviewer is installed ({}), so no review is proposed; with one, \
+             `tollgate init --force` adds it",
+            programs.join(", ")
+        ));
+    }
+    for program in &survey.missing {
+        note(&format!(
+            "`{program}` is not on PATH here; its checks will fail until it is"
+        ));
+    }
+}
+
+fn note(text: &str) {
+    anstream::println!();
+    for (index, line) in wrap(text, 76).iter().enumerate() {
+        let sign = if index == 0 { "!" } else { " " };
+        anstream::println!("{WARN}{sign}{WARN:#} {}", Plain(line));
+    }
+}
+
+fn conclude(arguments: &Arguments, proposal: &Proposal, written: &[&File]) {
+    if arguments.dry_run {
+        anstream::println!("Nothing was written (--dry-run).");
+    } else if !written.is_empty() {
+        let names: Vec<&str> = written.iter().map(|file| file.path.as_str()).collect();
+        anstream::println!("{GOOD}✔{GOOD:#} Written: {}", names.join(", "));
+    } else if proposal.changes().next().is_some() {
+        anstream::println!("Nothing was written.");
+    } else {
+        anstream::println!("{GOOD}✔{GOOD:#} Everything is there; nothing was written.");
+    }
+}
+
+/// The two steps that follow: registering with the agents that do not know of Tollgate yet, and a
+/// first run. A person is asked about each; everybody else gets the commands.
+fn next_steps(arguments: &Arguments, survey: &Survey) -> Result<(), Trouble> {
+    let strangers = install::unregistered()?;
+    let is_registered = strangers.is_empty() && !survey.agents.is_empty();
+    if arguments.can_ask() {
+        if !strangers.is_empty() {
+            anstream::println!();
+            // Whatever the person answers, the project is set up.
+            let _registered = install::offer()?;
+        }
+        let question = format!("Run the gates once now ({BOLD}tollgate run{BOLD:#})?");
+        if agrees(&question)? {
+            return run_gates();
+        }
+        return Ok(());
+    }
+    if !is_registered {
+        let names: Vec<String> = strangers.iter().map(ToString::to_string).collect();
+        let whom = if names.is_empty() {
+            "your agent".to_owned()
+        } else {
+            names.join(", ")
+        };
+        anstream::println!("  {BOLD}tollgate install{BOLD:#} registers it with {whom}.");
+    }
+    anstream::println!("  {BOLD}tollgate run{BOLD:#} runs the gates once.");
+    Ok(())
+}
+
+/// The first run, as if the person had typed it. What it says is not what `init` came to.
+fn run_gates() -> Result<(), Trouble> {
+    let arguments = super::GatesArguments::try_parse_from(["tollgate", "run"]);
+    let arguments = arguments.map_err(|error| Trouble::new(error.to_string()))?;
+    let _result = gates::run(&arguments.command)?;
+    Ok(())
+}
+
+fn print_json(survey: &Survey, proposal: &Proposal, written: &[&File]) {
+    let languages: Vec<_> = survey
+        .parts
+        .iter()
+        .flat_map(|part| {
+            let found = part.found.iter();
+            found.map(|found| json!({ "path": part.path, "name": found.name, "file": found.file }))
+        })
+        .collect();
+    let agents: Vec<_> = survey.agents.iter().map(|(agent, _)| agent.name).collect();
+    let gates: Vec<_> = proposal
+        .gates
+        .iter()
+        .map(|gate| {
+            json!({
+                "name": gate.name, "run": gate.run, "dir": gate.dir, "inputs": gate.inputs,
+                "from": gate.from,
+            })
+        })
+        .collect();
+    let files: Vec<_> = proposal
+        .files
+        .iter()
+        .map(|file| {
+            json!({
+                "path": file.path, "text": file.text,
+                "action": match file.action {
+                    Action::Write => "write",
+                    Action::Replace => "replace",
+                    Action::Same => "same",
+                    Action::Keep => "keep",
+                },
+                "written": written.iter().any(|one| one.path == file.path),
+            })
+        })
+        .collect();
+    let homes: serde_json::Map<_, _> = proposal
+        .homes
+        .iter()
+        .map(|(group, there)| (group.as_str().to_owned(), json!(there)))
+        .collect();
+    anstream::println!(
+        "{:#}",
+        json!({
+            "root": survey.root, "base_branch": survey.base.name, "languages": languages,
+            "agents": agents, "reviewers": survey.reviewers, "missing_programs": survey.missing,
+            "homes": homes, "gates": gates, "files": files,
+        })
+    );
+}
